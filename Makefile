@@ -1,0 +1,123 @@
+# The front door to the CMake build.  `make help` lists the targets.
+#
+#   JOBS=n              compile and test with n processes (default: one for each processor)
+#   BUILD=dir           build folder (default: build)
+#   PYTHON=path         the interpreter for the golden values
+#   NADE_NO_INSTALL=1   never install packages, only say which are missing
+
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+# Debian's own interpreter, the one that its python3-numpy belongs to, whichever is first in PATH.
+export PYTHON ?= /usr/bin/python3
+
+# cmake --build runs make itself; our flags and jobs are not meant for that one.
+unexport MAKEFLAGS
+.NOTPARALLEL:
+.DEFAULT_GOAL := build
+
+# $(call configure,folder,options): messages only when something is wrong.
+configure = cmake -S . -B $(1) --log-level=WARNING $(2) >/dev/null
+compile = cmake --build $(1) -j $(JOBS) --target $(2) -- -s --no-print-directory
+run_tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error --no-label-summary
+
+# Builds that only a check looks at: they say nothing while all is well.
+strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
+# Instrumented code compiles faster, and runs fast enough, with -O1.
+sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
+c_files = $$(find include src cli tests -name '*.[ch]')
+
+.PHONY: build
+build: ## build the command, libnade.so and libnade.a in build/ (never installs packages)
+	@NADE_NO_INSTALL=1 tools/dependencies build
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),all)
+
+.PHONY: test-programs
+test-programs:
+	@tools/dependencies test
+	@$(call configure,$(BUILD),-DNADE_TESTS=ON)
+	@$(call compile,$(BUILD),all nade_tests)
+
+.PHONY: test
+test: test-programs ## build and run all tests (as root without a terminal, missing packages are installed first)
+	$(call run_tests,$(BUILD))
+
+.PHONY: check
+check: check-packages check-format check-layers check-lint check-warnings check-install check-golden \
+       check-address check-threads mutants ## all checks below, one after the other
+	@echo "make check: all passed"
+
+.PHONY: check-packages
+check-packages:
+	@tools/dependencies check
+
+.PHONY: check-format
+check-format: ## clang-format would change nothing
+	clang-format --dry-run -Werror $(c_files)
+
+.PHONY: check-layers
+check-layers: ## who may include what, and what library code may not do (tools/check-layers)
+	tools/check-layers
+
+.PHONY: check-lint
+check-lint: ## clang-tidy finds nothing in the library and the command
+	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang)
+	find src cli -name '*.c' -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
+	    || { cat $(BUILD)/lint/stderr; exit 1; }
+
+.PHONY: check-warnings
+check-warnings: ## gcc and clang compile everything without a warning, and a C++ compiler the header
+	@$(call configure,$(BUILD)/gcc,$(strict) -DCMAKE_C_COMPILER=gcc)
+	@$(call compile,$(BUILD)/gcc,all nade_tests)
+	@$(call configure,$(BUILD)/clang,$(strict) -DCMAKE_C_COMPILER=clang)
+	@$(call compile,$(BUILD)/clang,all nade_tests)
+	clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ include/nade/nade.h
+
+.PHONY: check-install
+check-install: build ## install into a scratch folder and use it from there (tools/check-install)
+	tools/check-install $(BUILD)
+
+.PHONY: check-golden
+check-golden: ## the NumPy reference is right by itself, and the stored golden values are what it gives
+	$(PYTHON) tests/golden/test_reference.py
+	$(PYTHON) tests/golden/make_golden.py --check
+
+.PHONY: check-address
+check-address: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(call configure,$(BUILD)/asan,$(call sanitized,address$(comma)undefined) -DCMAKE_C_COMPILER=gcc)
+	@$(call compile,$(BUILD)/asan,nade_tests)
+	ASAN_OPTIONS=detect_leaks=1 $(call run_tests,$(BUILD)/asan)
+
+.PHONY: check-threads
+check-threads: ## the tests about threads under ThreadSanitizer
+	@$(call configure,$(BUILD)/tsan,$(call sanitized,thread) -DCMAKE_C_COMPILER=clang)
+	@$(call compile,$(BUILD)/tsan,nade_thread_tests)
+	$(call run_tests,$(BUILD)/tsan) -L threads
+
+.PHONY: mutants
+mutants: test-programs ## the tests notice every seeded fault of src/base/fault.h
+	tools/mutants $(BUILD) $(JOBS)
+
+.PHONY: golden
+golden: ## compute the golden values anew with the NumPy reference
+	@tools/dependencies test
+	$(PYTHON) tests/golden/make_golden.py
+
+.PHONY: format
+format: ## let clang-format rewrite all C files
+	clang-format -i $(c_files)
+
+.PHONY: install
+install: build ## install under PREFIX (default /usr/local), staged in DESTDIR
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+.PHONY: clean
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+.PHONY: help
+help: ## this list
+	@sed -n -e ':again' -e '/\\$$/{N; s/\\\n//; b again' -e '}' -e 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 18
+
+comma := ,

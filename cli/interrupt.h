@@ -1,0 +1,11 @@
+/* Ctrl-C and SIGTERM as a wish to stop: the first is noted, the second ends the process at once. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+/* From now on the first SIGINT or SIGTERM is only noted. */
+void interrupt_catch(void);
+
+/* The signal that was noted, or 0. */
+int interrupt_signal(void);
+
+#endif

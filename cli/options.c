@@ -1,0 +1,293 @@
+#include "options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+const struct option common_options[] = {
+    {.kind = OPTION_HEADING, .help = "General"},
+    {.name = "quiet", .letter = 'q', .kind = OPTION_ON, .offset = offsetof(struct common, quiet),
+     .help = "print nothing but errors (and the summary that --json asks for)"},
+    {.name = "json", .kind = OPTION_ON, .offset = offsetof(struct common, json),
+     .help = "errors, warnings and summaries as JSON, one object a line; no progress"},
+    {.name = "help", .letter = 'h', .kind = OPTION_ON, .offset = offsetof(struct common, help),
+     .help = "print this help and end"},
+};
+/* clang-format on */
+const size_t common_option_count = sizeof common_options / sizeof *common_options;
+
+/* The state of one parse. */
+struct parser {
+    const struct verb *verb;
+    char *arguments;
+    const struct common *common;
+    bool *given; /* (options of the verb) */
+    size_t positionals;
+};
+
+size_t verb_option_count(const struct verb *verb)
+{
+    return verb->option_count + common_option_count;
+}
+
+const struct option *verb_option(const struct verb *verb, size_t number)
+{
+    return number < verb->option_count ? &verb->options[number] : &common_options[number - verb->option_count];
+}
+
+static bool takes_value(const struct option *option)
+{
+    return option->kind != OPTION_ON && option->kind != OPTION_OFF;
+}
+
+/* The number of the option with this long name (length bytes of it); option_total when there is none. */
+static size_t find_name(const struct verb *verb, const char *name, size_t length)
+{
+    size_t number = 0;
+    for (; number < verb_option_count(verb); number++) {
+        const struct option *option = verb_option(verb, number);
+        if (option->name && strlen(option->name) == length && memcmp(option->name, name, length) == 0) break;
+    }
+    return number;
+}
+
+static size_t find_letter(const struct verb *verb, char letter)
+{
+    size_t number = 0;
+    while (number < verb_option_count(verb) && verb_option(verb, number)->letter != letter) number++;
+    return number;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------- */
+
+static bool parse_whole(const char *text, size_t length, uint64_t most, uint64_t *value)
+{
+    uint64_t total = 0;
+    if (length == 0) return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (total > (most - digit) / 10) return false;
+        total = total * 10 + digit;
+    }
+    *value = total;
+    return true;
+}
+
+static bool parse_real(const char *text, double *value)
+{
+    if (*text == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') return false;
+    char *end;
+    *value = strtod(text, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+static uint64_t most_of_kind(const struct option *option)
+{
+    uint64_t most = option->kind == OPTION_U32 ? UINT32_MAX : option->kind == OPTION_U64 ? UINT64_MAX : SIZE_MAX;
+    return option->below > 0 ? (uint64_t)option->below - 1 : most;
+}
+
+static int refuse_value(const struct parser *parser, const struct option *option, const char *found,
+                        const char *expected)
+{
+    return report_error(parser->common, NADE_BAD_CALL, "--%s: found '%s', expected %s", option->name, found, expected);
+}
+
+static int store_whole(const struct parser *parser, const struct option *option, const char *text)
+{
+    uint64_t value, most = most_of_kind(option);
+    if (!parse_whole(text, strlen(text), most, &value) || (double)value < option->least) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "a whole number from %.0f to %" PRIu64, option->least, most);
+        return refuse_value(parser, option, text, expected);
+    }
+    char *place = parser->arguments + option->offset;
+    if (option->kind == OPTION_U32) *(uint32_t *)(void *)place = (uint32_t)value;
+    if (option->kind == OPTION_U64) *(uint64_t *)(void *)place = value;
+    if (option->kind == OPTION_SIZE) *(size_t *)(void *)place = (size_t)value;
+    return EXIT_DONE;
+}
+
+static int store_real(const struct parser *parser, const struct option *option, const char *text)
+{
+    double value;
+    bool bounded = option->below > 0;
+    if (!parse_real(text, &value) || value < option->least || (bounded && value >= option->below)) {
+        char expected[96];
+        int length = snprintf(expected, sizeof expected, "a number of at least %g", option->least);
+        if (bounded) snprintf(expected + length, sizeof expected - (size_t)length, " and below %g", option->below);
+        return refuse_value(parser, option, text, expected);
+    }
+    *(double *)(void *)(parser->arguments + option->offset) = value;
+    return EXIT_DONE;
+}
+
+static int store_choice(const struct parser *parser, const struct option *option, const char *text)
+{
+    char expected[256] = "";
+    for (const struct choice *choice = option->choices; choice->name; choice++) {
+        if (strcmp(choice->name, text) == 0) {
+            memcpy(parser->arguments + option->offset, &choice->value, sizeof choice->value);
+            return EXIT_DONE;
+        }
+        const char *joint = choice == option->choices ? "" : choice[1].name ? ", " : " or ";
+        size_t used = strlen(expected);
+        snprintf(expected + used, sizeof expected - used, "%s%s", joint, choice->name);
+    }
+    return refuse_value(parser, option, text, expected);
+}
+
+static int store_sizes(const struct parser *parser, const struct option *option, const char *text)
+{
+    struct size_list list = {0};
+    const char *at = text;
+    for (;;) {
+        size_t length = strcspn(at, ",");
+        uint64_t value;
+        if (list.count == SIZES_MOST || !parse_whole(at, length, most_of_kind(option), &value) || value == 0)
+            return refuse_value(parser, option, text, "whole numbers of at least 1 separated by commas, at most 64");
+        list.size[list.count++] = (size_t)value;
+        if (at[length] == '\0') break;
+        at += length + 1;
+    }
+    *(struct size_list *)(void *)(parser->arguments + option->offset) = list;
+    return EXIT_DONE;
+}
+
+static int store_delimiter(const struct parser *parser, const struct option *option, const char *text)
+{
+    static const struct {
+        const char *name;
+        char delimiter;
+    } known[] = {{",", ','}, {";", ';'}, {"\t", '\t'}, {"tab", '\t'}, {"auto", '\0'}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].name, text) != 0) continue;
+        parser->arguments[option->offset] = known[i].delimiter;
+        return EXIT_DONE;
+    }
+    return refuse_value(parser, option, text, "a comma, a semicolon, tab or auto");
+}
+
+static int store_value(const struct parser *parser, const struct option *option, const char *text)
+{
+    char *place = parser->arguments + option->offset;
+    switch (option->kind) {
+    case OPTION_HEADING: break;
+    case OPTION_ON: *(int *)(void *)place = 1; break;
+    case OPTION_OFF: *(int *)(void *)place = 0; break;
+    case OPTION_TEXT: *(const char **)(void *)place = text; break;
+    case OPTION_SIZE:
+    case OPTION_U32:
+    case OPTION_U64: return store_whole(parser, option, text);
+    case OPTION_REAL: return store_real(parser, option, text);
+    case OPTION_CHOICE: return store_choice(parser, option, text);
+    case OPTION_SIZES: return store_sizes(parser, option, text);
+    case OPTION_DELIMITER: return store_delimiter(parser, option, text);
+    }
+    return EXIT_DONE;
+}
+
+/* ---- words -------------------------------------------------------------------------------------------------- */
+
+static int check_repetition(struct parser *parser, size_t number)
+{
+    const struct option *option = verb_option(parser->verb, number);
+    if (parser->given[number])
+        return report_error(parser->common, NADE_BAD_CALL, "--%s is given twice, expected once", option->name);
+    parser->given[number] = true;
+    return EXIT_DONE;
+}
+
+/* Consumes the option in words[*at] and, where it is a word of its own, its value. */
+static int parse_option(struct parser *parser, int count, char **words, int *at)
+{
+    const char *word = words[*at], *value = NULL;
+    const struct verb *verb = parser->verb;
+    size_t number;
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        number = find_name(verb, word + 2, length);
+        if (word[2 + length] == '=') value = word + 2 + length + 1;
+    } else {
+        number = find_letter(verb, word[1]);
+        if (word[2] != '\0') value = word + 2;
+    }
+    if (number == verb_option_count(verb))
+        return report_error(parser->common, NADE_BAD_CALL, "unknown option %.*s; 'nade %s --help' lists the options",
+                            (int)strcspn(word, "="), word, verb->name);
+    const struct option *option = verb_option(verb, number);
+    if (value && !takes_value(option))
+        return report_error(parser->common, NADE_BAD_CALL, "%s: --%s takes no value", word, option->name);
+    if (takes_value(option) && !value) {
+        /* A word that looks like an option is one; --name=value is the way to say otherwise. */
+        if (*at + 1 >= count || strncmp(words[*at + 1], "--", 2) == 0)
+            return report_error(parser->common, NADE_BAD_CALL, "--%s needs a value: --%s %s", option->name,
+                                option->name, option->metavar);
+        value = words[++*at];
+    }
+    int status = check_repetition(parser, number);
+    return status ? status : store_value(parser, option, value);
+}
+
+static int parse_positional(struct parser *parser, const char *word)
+{
+    const struct verb *verb = parser->verb;
+    if (parser->positionals == verb->positional_count)
+        return report_error(parser->common, NADE_BAD_CALL, "unexpected argument '%s'; usage: nade %s %s", word,
+                            verb->name, verb->usage);
+    size_t offset = verb->positionals[parser->positionals++].offset;
+    *(const char **)(void *)(parser->arguments + offset) = word;
+    return EXIT_DONE;
+}
+
+static int check_exclusions(const struct parser *parser)
+{
+    for (size_t i = 0; i < verb_option_count(parser->verb); i++) {
+        const struct option *option = verb_option(parser->verb, i);
+        if (!parser->given[i] || !option->excludes) continue;
+        size_t other = find_name(parser->verb, option->excludes, strlen(option->excludes));
+        if (other < verb_option_count(parser->verb) && parser->given[other])
+            return report_error(parser->common, NADE_BAD_CALL, "--%s and --%s can't be given together", option->name,
+                                option->excludes);
+    }
+    return EXIT_DONE;
+}
+
+static int parse_words(struct parser *parser, int count, char **words)
+{
+    bool options_ended = false;
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        int status = EXIT_DONE;
+        if (!options_ended && strcmp(word, "--") == 0)
+            options_ended = true;
+        else if (!options_ended && word[0] == '-' && word[1] != '\0')
+            status = parse_option(parser, count, words, &i);
+        else
+            status = parse_positional(parser, word);
+        if (status || parser->common->help) return status;
+    }
+    const struct verb *verb = parser->verb;
+    if (parser->positionals < verb->positional_count)
+        return report_error(parser->common, NADE_BAD_CALL, "%s is missing; usage: nade %s %s",
+                            verb->positionals[parser->positionals].metavar, verb->name, verb->usage);
+    return check_exclusions(parser);
+}
+
+int parse_arguments(const struct verb *verb, int count, char **words, void *arguments)
+{
+    struct parser parser = {.verb = verb, .arguments = arguments, .common = arguments};
+    parser.given = calloc(verb_option_count(verb), sizeof *parser.given);
+    if (!parser.given) return report_no_memory(parser.common);
+    int status = parse_words(&parser, count, words);
+    free(parser.given);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* One table of options per verb: it drives the parser and --help (and whatever else wants to know the options).
+ *
+ * A verb keeps its arguments in one struct that begins with struct common.  The table says where in that struct each
+ * value goes; the default that --help shows is read from there too, after the verb's own init, so it can't drift. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum option_kind {
+    OPTION_HEADING,  /* not an option: help is the title of the group that follows */
+    OPTION_ON,       /* int, set to 1 */
+    OPTION_OFF,      /* int, set to 0 */
+    OPTION_TEXT,     /* const char *, NULL: not given */
+    OPTION_SIZE,     /* size_t */
+    OPTION_U32,      /* uint32_t */
+    OPTION_U64,      /* uint64_t */
+    OPTION_REAL,     /* double */
+    OPTION_CHOICE,   /* an enum or int, one of choices */
+    OPTION_SIZES,    /* struct size_list: sizes separated by commas */
+    OPTION_DELIMITER /* char, 0: auto */
+};
+
+struct output;
+
+struct choice {
+    const char *name; /* NULL ends the list */
+    int value;
+};
+
+enum { SIZES_MOST = 64 };
+
+struct size_list {
+    size_t count;
+    size_t size[SIZES_MOST];
+};
+
+struct option {
+    const char *name;    /* long name without its dashes */
+    char letter;         /* short name, or 0 */
+    const char *metavar; /* what --help calls the value; NULL for flags */
+    enum option_kind kind;
+    size_t offset; /* of the value in the verb's arguments */
+    const char *help;
+    const struct choice *choices; /* OPTION_CHOICE */
+    double least;                 /* numbers: the least value allowed */
+    double below;                 /* numbers: all values lie below this; 0: no such bound */
+    const char *excludes;         /* the option that can't be given together with this one, or NULL */
+};
+
+/* What every verb's arguments begin with. */
+struct common {
+    int help, quiet, json;
+};
+
+struct positional {
+    const char *metavar;
+    size_t offset; /* of a const char * */
+};
+
+struct verb {
+    const char *name;
+    const char *summary;     /* one line for the list of verbs */
+    const char *usage;       /* what follows the verb in its usage line */
+    const char *description; /* a paragraph for --help */
+    const struct positional *positionals;
+    size_t positional_count;
+    const struct option *options;
+    size_t option_count;
+    size_t arguments_size;
+    void (*init)(void *arguments);
+    int (*run)(void *arguments); /* returns the exit status */
+};
+
+/* Options that every verb has; their offsets are within struct common. */
+extern const struct option common_options[];
+extern const size_t common_option_count;
+
+/* The options of a verb, numbered: first its own, then the common ones. */
+size_t verb_option_count(const struct verb *verb);
+const struct option *verb_option(const struct verb *verb, size_t number);
+
+/* Fills arguments (initialised) from the words behind the verb.  Returns an exit status: 0, or 2 after the error has
+ * been reported. */
+int parse_arguments(const struct verb *verb, int count, char **words, void *arguments);
+
+/* Writes the verb's --help; arguments hold the defaults (options_help.c). */
+void print_help(struct output *output, const struct verb *verb, const void *arguments);
+
+#endif

@@ -1,0 +1,108 @@
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "output.h"
+
+enum { HELP_INDENT = 27, HELP_WIDTH = 100 };
+
+/* Prints text from column on, wrapped at HELP_WIDTH with the following lines indented. */
+static void print_wrapped(struct output *output, const char *text, size_t column, size_t indent)
+{
+    const char *word = text;
+    bool first = true;
+    while (*word) {
+        size_t length = strcspn(word, " ");
+        if (!first && column + 1 + length > HELP_WIDTH) {
+            output_print(output, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!first) {
+            output_print(output, " ");
+            column++;
+        }
+        output_print(output, "%.*s", (int)length, word);
+        column += length;
+        word += length;
+        word += strspn(word, " ");
+        first = false;
+    }
+    output_print(output, "\n");
+}
+
+static void append_sizes(const struct size_list *list, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%zu", i ? "," : "", list->size[i]);
+    }
+}
+
+static const char *choice_name(const struct option *option, const char *place)
+{
+    int value;
+    memcpy(&value, place, sizeof value);
+    for (const struct choice *choice = option->choices; choice->name; choice++)
+        if (choice->value == value) return choice->name;
+    return "";
+}
+
+static void format_delimiter(char delimiter, char *text, size_t size)
+{
+    if (delimiter == '\0')
+        snprintf(text, size, "auto");
+    else if (delimiter == '\t')
+        snprintf(text, size, "tab");
+    else
+        snprintf(text, size, "%c", delimiter);
+}
+
+/* The value an option has before parsing, as text; "" when there is nothing to say. */
+static void format_default(const struct option *option, const char *place, char *text, size_t size)
+{
+    text[0] = '\0';
+    switch (option->kind) {
+    case OPTION_HEADING:
+    case OPTION_ON:
+    case OPTION_OFF: break;
+    case OPTION_TEXT:
+        if (*(const char *const *)(const void *)place)
+            snprintf(text, size, "%s", *(const char *const *)(const void *)place);
+        break;
+    case OPTION_SIZE: snprintf(text, size, "%zu", *(const size_t *)(const void *)place); break;
+    case OPTION_U32: snprintf(text, size, "%" PRIu32, *(const uint32_t *)(const void *)place); break;
+    case OPTION_U64: snprintf(text, size, "%" PRIu64, *(const uint64_t *)(const void *)place); break;
+    case OPTION_REAL: snprintf(text, size, "%.15g", *(const double *)(const void *)place); break;
+    case OPTION_CHOICE: snprintf(text, size, "%s", choice_name(option, place)); break;
+    case OPTION_SIZES: append_sizes((const void *)place, text, size); break;
+    case OPTION_DELIMITER: format_delimiter(*place, text, size); break;
+    }
+}
+
+static void print_option(struct output *output, const struct option *option, const char *arguments)
+{
+    if (option->kind == OPTION_HEADING) {
+        output_print(output, "\n%s:\n", option->help);
+        return;
+    }
+    char left[80], value[128], text[512];
+    int width = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
+                               : snprintf(left, sizeof left, "      --%s", option->name);
+    if (option->metavar) width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->metavar);
+    if (width < HELP_INDENT - 1)
+        output_print(output, "%-*s", HELP_INDENT, left);
+    else
+        output_print(output, "%s\n%*s", left, HELP_INDENT, "");
+    format_default(option, arguments + option->offset, value, sizeof value);
+    snprintf(text, sizeof text, "%s%s%s%s", option->help, *value ? " (default " : "", value, *value ? ")" : "");
+    print_wrapped(output, text, HELP_INDENT, HELP_INDENT);
+}
+
+void print_help(struct output *output, const struct verb *verb, const void *arguments)
+{
+    output_print(output, "usage: nade %s %s\n\n", verb->name, verb->usage);
+    print_wrapped(output, verb->description, 0, 0);
+    for (size_t i = 0; i < verb_option_count(verb); i++) print_option(output, verb_option(verb, i), arguments);
+}

@@ -1,0 +1,50 @@
+/* Where a verb's data go: stdout, or a file that appears only when it is complete. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "options.h"
+
+struct output {
+    FILE *stream;
+    const struct common *common;
+    const char *path; /* as the user wrote it, NULL: stdout */
+    char *target;     /* the file to replace, links resolved; NULL: the stream writes to path itself */
+    char *temporary;  /* beside target */
+    sigset_t signals; /* those blocked before the temporary file existed */
+    int reason;       /* errno of the first write that failed, else 0 */
+};
+
+/* Reports what would keep path from being written, before long work rather than after it: 0 or an exit status.
+ * input (may be NULL) is a file the verb reads; writing over it is refused too. */
+int output_check(const struct common *common, const char *path, const char *input);
+
+/* Opens path, or stdout when it is NULL: 0 or an exit status. */
+int output_open(struct output *output, const struct common *common, const char *path);
+
+/* printf to the output.  After a failure it does nothing: output_close will say why. */
+void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* False once a write has failed; long loops may then end early. */
+bool output_good(const struct output *output);
+
+/* True when writing failed because nobody reads the pipe any more. */
+bool output_reader_gone(const struct output *output);
+
+/* Ends the output: whatever went wrong while writing shows here.  Returns an exit status.  A reader of stdout
+ * that has gone is no error. */
+int output_close(struct output *output);
+
+/* Removes what was written of a file. */
+void output_abandon(struct output *output);
+
+/* Room for any number that format_exact writes. */
+enum { EXACT_SIZE = 32 };
+
+/* The shortest of 15, 16 and 17 significant digits that reads back as the same double. */
+const char *format_exact(double value, char buffer[EXACT_SIZE]);
+
+#endif

@@ -1,0 +1,85 @@
+#include "progress.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report.h"
+
+/* Seconds between two versions of the passing line. */
+static const double refresh = 0.2;
+
+void progress_start(struct progress *progress, const struct common *common, double time_limit)
+{
+    *progress = (struct progress){.common = common, .time_limit = time_limit};
+    progress->visible = !common->quiet && !common->json;
+    progress->terminal = report_is_terminal();
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+}
+
+double progress_seconds(const struct progress *progress)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - progress->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - progress->start.tv_nsec);
+}
+
+const char *format_duration(double seconds, char buffer[DURATION_SIZE])
+{
+    uint64_t whole = seconds < 0 ? 0 : seconds > 1e9 ? 1000000000 : (uint64_t)(seconds + 0.5);
+    uint64_t hours = whole / 3600, minutes = whole / 60 % 60, rest = whole % 60;
+    if (hours)
+        snprintf(buffer, DURATION_SIZE, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, hours, minutes, rest);
+    else
+        snprintf(buffer, DURATION_SIZE, "%" PRIu64 ":%02" PRIu64, minutes, rest);
+    return buffer;
+}
+
+/* Time left at the rate so far, the limit considered; patience may end the run earlier. */
+static double seconds_left(const struct progress *progress, const nade_progress *report)
+{
+    double left = report->seconds * ((double)report->updates / (double)report->update - 1);
+    if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
+    return left;
+}
+
+/* Losses are shown as log densities, higher is better, like everything else the command prints. */
+static void format_losses(const nade_progress *report, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (report->iteration == 0) return;
+    int used = snprintf(text, size, "  train %.4f", -report->train_loss);
+    if (!isnan(report->valid_loss) && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "  valid %.4f  best %.4f", -report->valid_loss,
+                 -report->best_valid_loss);
+}
+
+void progress_train(struct progress *progress, const nade_progress *report)
+{
+    if (!progress->visible || report->update == 0) return;
+    if (!progress->terminal && !report->iteration_done) return;
+    double seconds = progress_seconds(progress);
+    if (progress->terminal && !report->iteration_done && seconds - progress->shown < refresh) return;
+    progress->shown = seconds;
+    char losses[128], left[DURATION_SIZE], line[320];
+    format_losses(report, losses, sizeof losses);
+    double rate = report->seconds > 0 ? (double)report->update / report->seconds : 0;
+    snprintf(line, sizeof line, "iteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", report->iteration,
+             report->iterations, losses, rate, format_duration(seconds_left(progress, report), left));
+    if (progress->terminal)
+        report_passing_line(line);
+    else
+        report_note(progress->common, "%s", line);
+}
+
+void progress_score(struct progress *progress, double done)
+{
+    double seconds = progress_seconds(progress);
+    if (!progress->visible || !progress->terminal || done <= 0) return;
+    if (seconds < 1 || seconds - progress->shown < refresh) return;
+    progress->shown = seconds;
+    char left[DURATION_SIZE], line[96];
+    snprintf(line, sizeof line, "scoring %.0f %%  %s left", 100 * done,
+             format_duration(seconds * (1 - done) / done, left));
+    report_passing_line(line);
+}

@@ -1,0 +1,154 @@
+#include "report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this. */
+static bool passing_line_shown;
+
+static void clear_passing_line(void)
+{
+    if (!passing_line_shown) return;
+    fputs("\r\033[K", stderr);
+    passing_line_shown = false;
+}
+
+void report_passing_line(const char *line)
+{
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    passing_line_shown = true;
+}
+
+bool report_is_terminal(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
+static const char *status_name(nade_status status)
+{
+    switch (status) {
+    case NADE_OK: return "ok";
+    case NADE_BAD_CALL: return "bad_call";
+    case NADE_BAD_INPUT: return "bad_input";
+    case NADE_NO_OUTPUT: return "no_output";
+    case NADE_NO_MEMORY: return "no_memory";
+    case NADE_NO_DEVICE: return "no_device";
+    case NADE_NOT_FINITE: return "not_finite";
+    case NADE_INTERRUPTED: return "interrupted";
+    }
+    return "unknown";
+}
+
+static int exit_status_for(nade_status status)
+{
+    if (status == NADE_OK) return EXIT_DONE;
+    return status == NADE_BAD_CALL || status == NADE_BAD_INPUT ? EXIT_WRONG : EXIT_FAILED;
+}
+
+void report_json(json_t *object)
+{
+    clear_passing_line();
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
+    free(text);
+    json_decref(object);
+}
+
+json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string) return string;
+    char *ascii = strdup(text);
+    if (!ascii) return NULL;
+    for (char *c = ascii; *c; c++)
+        if ((unsigned char)*c >= 0x80) *c = '?';
+    string = json_string(ascii);
+    free(ascii);
+    return string;
+}
+
+int report_error(const struct common *common, nade_status status, const char *format, ...)
+{
+    char sentence[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    if (common->json) {
+        report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
+    } else {
+        char safe[sizeof sentence];
+        clear_passing_line();
+        fprintf(stderr, "nade: %s\n", printable(sentence, safe, sizeof safe - 1));
+    }
+    return exit_status_for(status);
+}
+
+int report_failure(const struct common *common, const nade_context *context, nade_status status)
+{
+    return report_error(common, status, "%s", nade_last_error(context));
+}
+
+int report_no_memory(const struct common *common)
+{
+    return report_error(common, NADE_NO_MEMORY, "there is not enough memory");
+}
+
+void report_note(const struct common *common, const char *format, ...)
+{
+    if (common->quiet || common->json) return;
+    clear_passing_line();
+    va_list values;
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+}
+
+static void report_warning(void *user, const char *warning)
+{
+    const struct common *common = user;
+    if (common->quiet) return;
+    if (common->json) {
+        report_json(json_pack("{s:o}", "warning", json_text(warning)));
+        return;
+    }
+    char safe[2048];
+    clear_passing_line();
+    fprintf(stderr, "nade: warning: %s\n", printable(warning, safe, sizeof safe - 1));
+}
+
+int open_context(const struct common *common, unsigned threads, nade_context **context)
+{
+    nade_context_options options;
+    nade_context_options_init(&options, sizeof options);
+    options.threads = threads;
+    options.warn = report_warning;
+    options.warn_user = (void *)(uintptr_t)common;
+    return nade_context_create(&options, context) == NADE_OK ? EXIT_DONE : report_no_memory(common);
+}
+
+const char *printable(const char *text, char *buffer, size_t limit)
+{
+    size_t length = strnlen(text, limit + 1);
+    bool cut = length > limit;
+    size_t keep = cut ? limit - 3 : length;
+    /* A UTF-8 sequence is never cut in its middle. */
+    while (cut && keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80) keep--;
+    for (size_t i = 0; i < keep; i++) {
+        unsigned char c = (unsigned char)text[i];
+        buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
+    }
+    memcpy(buffer + keep, cut ? "..." : "", cut ? 4 : 1);
+    return buffer;
+}

@@ -1,0 +1,51 @@
+/* What the command says on stderr: errors, warnings, notes, one line of progress; and what its exit status means.
+ *
+ * With --json each message is one JSON object on a line of its own, and there is nothing else on stderr. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG = 2 };
+
+/* Reports an error as one sentence and returns the exit status that goes with it. */
+int report_error(const struct common *common, nade_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* report_error with the sentence behind the context's last failed call. */
+int report_failure(const struct common *common, const nade_context *context, nade_status status);
+
+/* report_error for memory that the command itself could not get. */
+int report_no_memory(const struct common *common);
+
+/* A line for people: dropped with --quiet and with --json. */
+void report_note(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The summary as JSON, printed with --json even if --quiet; the object is released. */
+void report_json(json_t *object);
+
+/* A number for report_json: null where JSON has no word for it. */
+json_t *json_number(double value);
+
+/* A text for report_json.  Text from files and the command line may be no UTF-8, which JSON requires: its bytes beyond
+ * ASCII then become '?'. */
+json_t *json_text(const char *text);
+
+/* Shows a line that the next message, or the next such line, replaces.  For terminals only. */
+void report_passing_line(const char *line);
+
+/* True when progress may be shown as passing lines. */
+bool report_is_terminal(void);
+
+/* Creates a context whose warnings are reported; 0 or an exit status.  common must outlive it. */
+int open_context(const struct common *common, unsigned threads, nade_context **context);
+
+/* Copies text so that it is safe to print: control characters become '?', and a text longer than limit bytes is cut and
+ * ends in "...".  buffer holds at least limit + 1 bytes. */
+const char *printable(const char *text, char *buffer, size_t limit);
+
+#endif

@@ -1,0 +1,29 @@
+/* What verbs that read tables share: options of the file format, types of columns given by hand, the types as found. */
+#ifndef CLI_TABLE_INPUT_H
+#define CLI_TABLE_INPUT_H
+
+#include <jansson.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+extern const struct choice header_choices[];
+extern const struct choice device_choices[];
+
+/* Types that the user gives; each may be NULL. */
+struct type_overrides {
+    const char *file;                        /* --types */
+    const char *binary, *categorical, *real; /* lists of columns */
+};
+
+/* Applies the file first, then the lists: 0 or an exit status. */
+int apply_types(const struct common *common, nade_context *context, nade_table *table,
+                const struct type_overrides *overrides);
+
+/* Notes "1599 rows, 12 columns: 9 real (...), 2 binary (...)" and how many cells are missing. */
+void note_types(const struct common *common, const nade_table *table);
+
+/* [{"name", "type", "missing"}, ...]; NULL when there is no memory. */
+json_t *types_as_json(const nade_table *table);
+
+#endif

@@ -1,0 +1,219 @@
+/* nade info: what a model file says about itself. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output.h"
+#include "report.h"
+#include "verbs.h"
+
+struct info_arguments {
+    struct common common;
+    const char *model;
+};
+
+static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
+
+enum { NAME_WIDTH = 24, LABELS_WIDTH = 40 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------------- */
+
+/* "a, b, c" from an array of labels, cut to LABELS_WIDTH. */
+static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 1])
+{
+    char all[4 * LABELS_WIDTH] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < json_array_size(labels) && used < LABELS_WIDTH + 1; i++) {
+        const char *label = json_string_value(json_array_get(labels, i));
+        int length = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", label ? label : "?");
+        used = length < 0 || used + (size_t)length >= sizeof all ? sizeof all - 1 : used + (size_t)length;
+    }
+    return printable(all, buffer, LABELS_WIDTH);
+}
+
+static void print_column(struct output *output, size_t number, const json_t *column)
+{
+    char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
+    const char *type = text_of(column, "type");
+    output_print(output, "%5zu  %-*s  %-11s", number, NAME_WIDTH, printable(text_of(column, "name"), name, NAME_WIDTH),
+                 type);
+    const json_t *list = json_object_get(column, "labels");
+    if (strcmp(type, "real") == 0)
+        output_print(output, "  %12.6g %12.6g %10.6g\n", number_of(column, "mean"), number_of(column, "sd"),
+                     number_of(column, "step"));
+    else if (json_array_size(list) > 0)
+        output_print(output, "  %zu labels: %s\n", json_array_size(list), join_labels(list, labels));
+    else
+        output_print(output, "\n");
+}
+
+static void print_columns(struct output *output, const json_t *columns)
+{
+    output_print(output, "Columns: %zu\n%5s  %-*s  %-11s  %12s %12s %10s\n", json_array_size(columns), "", NAME_WIDTH,
+                 "name", "type", "mean", "sd", "step");
+    for (size_t i = 0; i < json_array_size(columns); i++) print_column(output, i, json_array_get(columns, i));
+}
+
+/* ---- architecture -------------------------------------------------------------------------------------------- */
+
+/* Numbers of the network's first and last layer that a column takes. */
+static void add_widths(const json_t *column, double components, double *inputs, double *outputs)
+{
+    const char *type = text_of(column, "type");
+    double labels = (double)json_array_size(json_object_get(column, "labels"));
+    *inputs += strcmp(type, "categorical") == 0 ? labels : 1;
+    *outputs += strcmp(type, "categorical") == 0 ? labels : strcmp(type, "real") == 0 ? 3 * components : 1;
+}
+
+static double count_parameters(const json_t *columns, const json_t *architecture)
+{
+    bool masks = json_is_true(json_object_get(architecture, "masks"));
+    double inputs = masks ? (double)json_array_size(columns) : 0, outputs = 0, total = 0;
+    for (size_t i = 0; i < json_array_size(columns); i++)
+        add_widths(json_array_get(columns, i), number_of(architecture, "components"), &inputs, &outputs);
+    const json_t *hidden = json_object_get(architecture, "hidden");
+    for (size_t l = 0; l < json_array_size(hidden); l++) {
+        double units = json_number_value(json_array_get(hidden, l));
+        total += (inputs + 1) * units;
+        inputs = units;
+    }
+    return total + (inputs + 1) * outputs;
+}
+
+static void print_architecture(struct output *output, const json_t *columns, const json_t *architecture)
+{
+    const json_t *hidden = json_object_get(architecture, "hidden");
+    output_print(output, "\nNetwork: %s, hidden layers of", text_of(architecture, "kind"));
+    for (size_t l = 0; l < json_array_size(hidden); l++)
+        output_print(output, "%s %.0f", l ? "," : "", json_number_value(json_array_get(hidden, l)));
+    output_print(output, " %s units\n", text_of(architecture, "activation"));
+    output_print(output, "  %-22s %.0f\n", "components", number_of(architecture, "components"));
+    output_print(output, "  %-22s %s\n", "input masks",
+                 json_is_true(json_object_get(architecture, "masks")) ? "yes" : "no");
+    output_print(output, "  %-22s %s\n", "order", text_of(architecture, "order"));
+    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(columns, architecture));
+}
+
+/* ---- training ------------------------------------------------------------------------------------------------ */
+
+/* The mean log density of a validation at an iteration counted from 1; NaN where there was none. */
+static double valid_at(const json_t *losses, size_t iteration)
+{
+    const json_t *loss = iteration > 0 ? json_array_get(losses, iteration - 1) : NULL;
+    return json_is_number(loss) ? -json_number_value(loss) : NAN;
+}
+
+static void print_validation(struct output *output, const json_t *training)
+{
+    const json_t *losses = json_object_get(training, "valid_loss");
+    size_t count = json_array_size(losses);
+    double best = number_of(training, "best_iteration");
+    double first = valid_at(losses, 1), last = valid_at(losses, count);
+    if (isnan(first)) return;
+    output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first,
+                 best >= 1 ? valid_at(losses, (size_t)best) : NAN, last);
+}
+
+static void print_number(struct output *output, const char *label, const json_t *object, const char *key)
+{
+    double value = number_of(object, key);
+    if (!isnan(value)) output_print(output, "  %-22s %.15g\n", label, value);
+}
+
+static void print_training(struct output *output, const json_t *training)
+{
+    output_print(output, "\nTraining: %s\n", text_of(training, "optimizer"));
+    print_number(output, "learning rate", training, "learning_rate");
+    print_number(output, "momentum", training, "momentum");
+    print_number(output, "weight decay", training, "weight_decay");
+    print_number(output, "rows per update", training, "batch");
+    print_number(output, "updates per iteration", training, "updates");
+    print_number(output, "patience", training, "patience");
+    print_number(output, "seed", training, "seed");
+    output_print(output, "  %-22s %.0f for training, %.0f for validation\n", "rows", number_of(training, "train_rows"),
+                 number_of(training, "valid_rows"));
+    output_print(output, "  %-22s %.0f of %.0f, best %.0f\n", "iterations", number_of(training, "iterations_done"),
+                 number_of(training, "iterations"), number_of(training, "best_iteration"));
+    print_validation(output, training);
+    output_print(output, "  %-22s %s\n", "data fingerprint", text_of(training, "fingerprint"));
+}
+
+static int print_model(const struct common *common, const char *path, const char *description)
+{
+    json_t *root = json_loads(description, 0, NULL);
+    if (!root) return report_error(common, NADE_BAD_INPUT, "%s: its description can't be read as JSON", path);
+    const json_t *columns = json_object_get(root, "columns");
+    struct output output;
+    int status = output_open(&output, common, NULL);
+    if (!status) {
+        print_columns(&output, columns);
+        print_architecture(&output, columns, json_object_get(root, "architecture"));
+        print_training(&output, json_object_get(root, "training"));
+        status = output_close(&output);
+    }
+    json_decref(root);
+    return status;
+}
+
+static int print_description(const struct common *common, const char *description)
+{
+    struct output output;
+    int status = output_open(&output, common, NULL);
+    if (status) return status;
+    output_print(&output, "%s\n", description);
+    return output_close(&output);
+}
+
+static void init_info(void *arguments)
+{
+    (void)arguments;
+}
+
+static int run_info(void *arguments)
+{
+    const struct info_arguments *info = arguments;
+    const struct common *common = &info->common;
+    nade_context *context = NULL;
+    nade_model *model = NULL;
+    int status = open_context(common, 1, &context);
+    if (status) return status;
+    nade_status result = nade_model_load(context, info->model, &model);
+    if (result != NADE_OK)
+        status = report_failure(common, context, result);
+    else if (common->json)
+        status = print_description(common, nade_model_description(model));
+    else
+        status = print_model(common, info->model, nade_model_description(model));
+    nade_model_free(model);
+    nade_context_free(context);
+    return status;
+}
+
+const struct verb verb_info = {
+    .name = "info",
+    .summary = "show the columns, the network and the training record of a model",
+    .usage = "MODEL [options]",
+    .description =
+        "Shows what a model file says about itself: its columns with their types and units, the network, and "
+        "how it was trained. With --json, the description as it stands in the file.",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = NULL,
+    .option_count = 0,
+    .arguments_size = sizeof(struct info_arguments),
+    .init = init_info,
+    .run = run_info,
+};

@@ -1,0 +1,296 @@
+/* nade train: fits a model to a table and writes it to a file. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "table_input.h"
+#include "train_log.h"
+#include "verbs.h"
+
+struct train_arguments {
+    struct common common;
+    const char *data, *valid, *output, *log;
+    int dry_run;
+    int order, precision; /* one choice each so far */
+    uint32_t threads;
+    struct size_list hidden;
+    struct type_overrides types;
+    nade_read_options read;
+    nade_train_options options;
+};
+
+/* What a run owns, and what its progress function needs. */
+struct train_run {
+    nade_context *context;
+    nade_table *table, *valid; /* valid may be NULL */
+    nade_model *model;
+    nade_train_plan plan;
+    struct progress progress;
+    struct train_log log;
+    nade_progress last; /* report of the last iteration; iteration 0: none ended */
+};
+
+static const struct positional positionals[] = {{"DATA", offsetof(struct train_arguments, data)}};
+
+static const struct choice order_choices[] = {{"agnostic", 0}, {NULL, 0}};
+static const struct choice precision_choices[] = {{"fp32", 0}, {NULL, 0}};
+static const struct choice activation_choices[] = {
+    {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
+static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NADE_ADAM}, {NULL, 0}};
+
+#define AT(member) .offset = offsetof(struct train_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "output", .letter = 'o', .metavar = "MODEL", .kind = OPTION_TEXT, AT(output),
+     .help = "the model file to write"},
+    {.name = "log", .metavar = "FILE", .kind = OPTION_TEXT, AT(log), .help = "write a CSV with one line per iteration"},
+    {.name = "dry-run", .kind = OPTION_ON, AT(dry_run),
+     .help = "show types, sizes and memory; train nothing, write nothing"},
+    {.kind = OPTION_HEADING, .help = "Data"},
+    {.name = "valid", .metavar = "FILE", .kind = OPTION_TEXT, AT(valid), .excludes = "valid-fraction",
+     .help = "validation rows; without it some rows of DATA are held out"},
+    {.name = "valid-fraction", .metavar = "F", .kind = OPTION_REAL, AT(options.valid_fraction), .below = 1,
+     .help = "share of the rows held out for validation; 0: none"},
+    {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
+     .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
+    {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
+    {.name = "binary", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.binary), .help = "columns that are binary"},
+    {.name = "categorical", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.categorical),
+     .help = "columns that are categorical"},
+    {.name = "real", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.real), .help = "columns that are real"},
+    {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
+     .help = "types of columns, one a line: name,type"},
+    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
+     .help = "separator of a text file: ',' ';' tab or auto"},
+    {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,
+     .help = "whether the first line of a text file holds names"},
+    {.kind = OPTION_HEADING, .help = "Network"},
+    {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .help = "units of each hidden layer"},
+    {.name = "components", .metavar = "C", .kind = OPTION_SIZE, AT(options.components), .least = 1,
+     .help = "Gaussians in the mixture of a real column"},
+    {.name = "activation", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.activation),
+     .choices = activation_choices, .help = "relu, sigmoid or tanh"},
+    {.name = "order", .metavar = "NAME", .kind = OPTION_CHOICE, AT(order), .choices = order_choices,
+     .help = "agnostic: one network for all orderings of the columns"},
+    {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
+     .help = "do not show the network which of its inputs are observed"},
+    {.kind = OPTION_HEADING, .help = "Training"},
+    {.name = "batch", .metavar = "B", .kind = OPTION_SIZE, AT(options.batch), .least = 1, .help = "rows per update"},
+    {.name = "iterations", .metavar = "N", .kind = OPTION_U64, AT(options.iterations), .least = 1,
+     .help = "iterations, each ended by a validation"},
+    {.name = "updates", .metavar = "N", .kind = OPTION_U64, AT(options.updates),
+     .help = "updates per iteration; 0: once through the rows, but 100 to 1000"},
+    {.name = "optimizer", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.optimizer), .choices = optimizer_choices,
+     .help = "adam, or nag (Nesterov's momentum)"},
+    {.name = "lr", .metavar = "RATE", .kind = OPTION_REAL, AT(options.learning_rate),
+     .help = "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag"},
+    {.name = "momentum", .metavar = "M", .kind = OPTION_REAL, AT(options.momentum), .below = 1,
+     .help = "momentum of nag, first decay rate of adam"},
+    {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
+     .help = "on weights, not on biases"},
+    {.name = "patience", .metavar = "N", .kind = OPTION_U64, AT(options.patience),
+     .help = "stop after N iterations without a better validation; 0: never"},
+    {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(options.time_limit),
+     .help = "stop after S seconds with the best model so far; 0: no limit"},
+    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
+    {.kind = OPTION_HEADING, .help = "Work"},
+    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
+     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
+     .help = "0: one for each processor; never changes a result"},
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(precision), .choices = precision_choices,
+     .help = "of the arithmetic: fp32"},
+};
+/* clang-format on */
+
+static void init_train(void *arguments)
+{
+    struct train_arguments *train = arguments;
+    nade_read_options_init(&train->read, sizeof train->read);
+    nade_train_options_init(&train->options, sizeof train->options);
+    for (size_t l = 0; l < train->options.layers && l < SIZES_MOST; l++)
+        train->hidden.size[train->hidden.count++] = train->options.hidden[l];
+}
+
+/* Everything that can be known to fail is to fail before the work begins. */
+static int check_call(const struct train_arguments *train)
+{
+    const struct common *common = &train->common;
+    if (!train->output && !train->dry_run)
+        return report_error(common, NADE_BAD_CALL, "-o is missing, expected -o MODEL for the file to write");
+    const char *outputs[] = {train->output, train->log};
+    for (size_t i = 0; i < 2 && !train->dry_run; i++) {
+        if (!outputs[i]) continue;
+        int status = output_check(common, outputs[i], train->data);
+        if (!status && train->valid) status = output_check(common, outputs[i], train->valid);
+        if (status) return status;
+    }
+    if (train->output && train->log && strcmp(train->output, train->log) == 0)
+        return report_error(common, NADE_BAD_CALL, "--log and -o both name %s, expected two files", train->log);
+    return EXIT_DONE;
+}
+
+static int read_tables(const struct train_arguments *train, struct train_run *run)
+{
+    const struct common *common = &train->common;
+    nade_status status = nade_table_read(run->context, train->data, &train->read, &run->table);
+    if (status == NADE_OK && train->valid)
+        status = nade_table_read(run->context, train->valid, &train->read, &run->valid);
+    if (status != NADE_OK) return report_failure(common, run->context, status);
+    int exit_status = apply_types(common, run->context, run->table, &train->types);
+    if (!exit_status) note_types(common, run->table);
+    return exit_status;
+}
+
+static void note_plan(const struct common *common, const nade_train_plan *plan)
+{
+    report_note(common,
+                "%zu training rows, %zu validation rows; %zu inputs, %zu outputs, %zu parameters; %" PRIu64
+                " updates, %.0f MiB",
+                plan->train_rows, plan->valid_rows, plan->inputs, plan->outputs, plan->parameters, plan->updates,
+                ceil((double)plan->memory / 1048576));
+}
+
+/* Fails where training would fail for its options or data.  Its warnings are left to training when that follows. */
+static int make_plan(struct train_arguments *train, struct train_run *run)
+{
+    struct common silent = train->common;
+    if (!train->dry_run) silent.quiet = 1;
+    nade_context *context = NULL;
+    int exit_status = open_context(&silent, train->threads, &context);
+    if (exit_status) return exit_status;
+    train->options.hidden = train->hidden.size;
+    train->options.layers = train->hidden.count;
+    run->plan.size = sizeof run->plan;
+    nade_status status = nade_train_dry_run(context, run->table, run->valid, &train->options, &run->plan);
+    if (status == NADE_OK)
+        note_plan(&train->common, &run->plan);
+    else
+        exit_status = report_failure(&train->common, context, status);
+    nade_context_free(context);
+    return exit_status;
+}
+
+static json_t *plan_as_json(const struct train_run *run)
+{
+    const nade_train_plan *plan = &run->plan;
+    return json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "columns", types_as_json(run->table), "train_rows",
+                     (json_int_t)plan->train_rows, "valid_rows", (json_int_t)plan->valid_rows, "inputs",
+                     (json_int_t)plan->inputs, "outputs", (json_int_t)plan->outputs, "parameters",
+                     (json_int_t)plan->parameters, "updates", (json_int_t)plan->updates, "memory",
+                     (json_int_t)plan->memory);
+}
+
+static int on_progress(void *user, const nade_progress *report)
+{
+    struct train_run *run = user;
+    if (report->iteration_done) run->last = *report;
+    train_log_write(&run->log, report);
+    progress_train(&run->progress, report);
+    return interrupt_signal() != 0;
+}
+
+static int fit(struct train_arguments *train, struct train_run *run)
+{
+    const struct common *common = &train->common;
+    int status = train_log_open(&run->log, common, train->log);
+    if (status) return status;
+    interrupt_catch();
+    progress_start(&run->progress, common, train->options.time_limit);
+    run->last.valid_loss = run->last.best_valid_loss = NAN;
+    train->options.progress = on_progress;
+    train->options.progress_user = run;
+    nade_status result = nade_train(run->context, run->table, run->valid, &train->options, &run->model);
+    if (result == NADE_OK) return EXIT_DONE;
+    status = report_failure(common, run->context, result);
+    return result == NADE_INTERRUPTED && interrupt_signal() ? 128 + interrupt_signal() : status;
+}
+
+static void summarise_as_json(const struct train_arguments *train, const struct train_run *run, double seconds)
+{
+    json_t *summary = plan_as_json(run);
+    json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
+                                (json_int_t)run->last.iteration, "best_iteration", (json_int_t)run->last.best_iteration,
+                                "valid_log_density", json_number(-run->last.best_valid_loss), "seconds",
+                                json_number(seconds), "interrupted", interrupt_signal() != 0);
+    if (summary && outcome) json_object_update(summary, outcome);
+    json_decref(outcome);
+    report_json(summary);
+}
+
+static void summarise(const struct train_arguments *train, const struct train_run *run)
+{
+    const struct common *common = &train->common;
+    double seconds = progress_seconds(&run->progress);
+    const nade_progress *last = &run->last;
+    if (common->json) {
+        summarise_as_json(train, run, seconds);
+        return;
+    }
+    char valid[96] = "", file[1024];
+    if (!isnan(last->best_valid_loss))
+        snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
+    report_note(common, "%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
+                interrupt_signal() ? "stopped early: " : "", last->best_iteration, last->iteration, valid, seconds,
+                printable(train->output, file, sizeof file - 1));
+}
+
+static int save(const struct train_arguments *train, struct train_run *run)
+{
+    nade_status status = nade_model_save(run->context, run->model, train->output);
+    if (status != NADE_OK) return report_failure(&train->common, run->context, status);
+    summarise(train, run);
+    return EXIT_DONE;
+}
+
+static void free_run(struct train_run *run)
+{
+    nade_model_free(run->model);
+    nade_table_free(run->valid);
+    nade_table_free(run->table);
+    nade_context_free(run->context);
+}
+
+static int run_train(void *arguments)
+{
+    struct train_arguments *train = arguments;
+    struct train_run run = {0};
+    int status = check_call(train);
+    if (!status) status = open_context(&train->common, train->threads, &run.context);
+    if (!status) status = read_tables(train, &run);
+    if (!status) status = make_plan(train, &run);
+    if (!status && train->dry_run) {
+        if (train->common.json) report_json(plan_as_json(&run));
+    } else if (!status) {
+        status = fit(train, &run);
+        if (!status) status = save(train, &run);
+        int log_status = train_log_close(&run.log, &train->common);
+        if (!status) status = log_status;
+    }
+    free_run(&run);
+    return status;
+}
+
+const struct verb verb_train = {
+    .name = "train",
+    .summary = "fit a model to a table and write it to a file",
+    .usage = "DATA -o MODEL [options]",
+    .description = "Fits a model to the rows of DATA (CSV, TSV or NPY, also gzip'ed) and writes it to MODEL, a "
+                   "safetensors file. Types of columns are found and shown. Works without any option; Ctrl-C ends it "
+                   "early with the best model so far.",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct train_arguments),
+    .init = init_train,
+    .run = run_train,
+};

@@ -1,0 +1,28 @@
+# Finds a BLAS (static), Jansson and zlib, or ends with the name of the Debian package that is missing.
+
+# nade_find(<variable> <package> path|library ...) is find_path or find_library with that message.
+macro(nade_find variable package kind)
+    cmake_language(CALL find_${kind} ${variable} ${ARGN})
+    if(NOT ${variable})
+        message(FATAL_ERROR "${variable} was not found: install Debian's package ${package}, or set it with "
+                            "-D${variable}=... if you have it elsewhere.")
+    endif()
+    mark_as_advanced(${variable})
+endmacro()
+
+# BLIS's serial flavour: safe to call from the CPU backend's own threads.  Where there is none, OpenBLAS's pthread
+# flavour told to use one thread; never its serial flavour, which is not safe (docs/dependencies.md).
+nade_find(BLAS_LIBRARY libblis-serial-dev library NAMES blis-serial/libblis.a openblas-pthread/libopenblas.a)
+cmake_path(GET BLAS_LIBRARY PARENT_PATH flavour)
+cmake_path(GET flavour FILENAME flavour)
+nade_find(BLAS_INCLUDE_DIR libblis-serial-dev path NAMES cblas.h PATH_SUFFIXES ${flavour})
+if(flavour MATCHES openblas)
+    add_compile_definitions(NADE_OPENBLAS)
+endif()
+
+nade_find(JANSSON_INCLUDE_DIR libjansson-dev path NAMES jansson.h)
+nade_find(JANSSON_LIBRARY libjansson-dev library NAMES jansson)
+nade_find(JANSSON_STATIC_LIBRARY libjansson-dev library NAMES libjansson.a jansson)
+nade_find(ZLIB_INCLUDE_DIR zlib1g-dev path NAMES zlib.h)
+nade_find(ZLIB_LIBRARY zlib1g-dev library NAMES z)
+nade_find(ZLIB_STATIC_LIBRARY zlib1g-dev library NAMES libz.a z)

@@ -1,0 +1,19 @@
+# What `make install` puts where: headers, both libraries, the command, nade.pc, and a CMake package (nade::nade is the
+# shared library, nade::static the static one).  Both package files find their folder by themselves, so a prefix given
+# at install time, or moved later, is right.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS nade_shared nade_static EXPORT nade)
+install(TARGETS nade_command)
+install(DIRECTORY include/nade TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nade)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/nade-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT nade NAMESPACE nade:: FILE nade-targets.cmake DESTINATION ${package_folder})
+install(FILES cmake/nade-config.cmake ${PROJECT_BINARY_DIR}/nade-config-version.cmake DESTINATION ${package_folder})
+
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder}
+           OUTPUT_VARIABLE prefix_from_pkgconfig)
+configure_file(cmake/nade.pc.in nade.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nade.pc DESTINATION ${pkgconfig_folder})

@@ -1,0 +1,260 @@
+/* nade: a density for every subset of a table's columns.
+ *
+ * This is the whole public interface of libnade.  Conventions:
+ *
+ *  - Handles (nade_context, nade_table, nade_model) are opaque.  What a function creates, the caller frees with
+ *    the matching *_free, which accepts NULL.
+ *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
+ *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
+ *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
+ *    then change what you want: a program compiled against an older header keeps working.
+ *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.
+ *  - A context serves one thread at a time; different contexts may be used concurrently.  Tables and models are
+ *    never changed by the functions that take them as const, so several contexts may share one.
+ *  - Rows and columns are counted from zero.  Log densities are natural logarithms in the data's own units.
+ */
+#ifndef NADE_NADE_H
+#define NADE_NADE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define NADE_API __attribute__((visibility("default")))
+#else
+#define NADE_API
+#endif
+
+#define NADE_VERSION_STRING "0.1.0"
+
+/* The version of the library that is running, as "major.minor.patch". */
+NADE_API const char *nade_version(void);
+
+/* Outcomes.  The numbers never change their meaning. */
+typedef enum nade_status {
+    NADE_OK = 0,
+    NADE_BAD_CALL = 1,   /* an argument or option is wrong */
+    NADE_BAD_INPUT = 2,  /* a file or its contents are wrong, a missing file included */
+    NADE_NO_OUTPUT = 3,  /* an output could not be written */
+    NADE_NO_MEMORY = 4,  /* an allocation failed */
+    NADE_NO_DEVICE = 5,  /* the requested device is not available */
+    NADE_NOT_FINITE = 6, /* training diverged */
+    NADE_INTERRUPTED = 7 /* the caller's progress function asked to stop before there was anything to return */
+} nade_status;
+
+/* ---- context ------------------------------------------------------------------------------------------------ */
+
+typedef struct nade_context nade_context;
+
+/* Where the library's own memory comes from.  allocate returns NULL when it can't, and memory aligned as malloc's;
+ * release is never called with NULL.  Both must be safe to call from several threads at once.
+ * (zlib, Jansson and the BLAS allocate for themselves.) */
+typedef struct nade_allocator {
+    void *user;
+    void *(*allocate)(void *user, size_t bytes);
+    void (*release)(void *user, void *block);
+} nade_allocator;
+
+typedef struct nade_context_options {
+    size_t size;
+    nade_allocator allocator;                          /* all NULL: malloc and free */
+    void (*warn)(void *warn_user, const char *warning); /* gets each warning, one sentence; NULL drops them */
+    void *warn_user;
+    unsigned threads; /* 0: one for each processor this process may run on.  Never changes a result. */
+} nade_context_options;
+
+NADE_API void nade_context_options_init(nade_context_options *options, size_t size);
+
+/* Creates a context; options may be NULL.  Fails only with NADE_BAD_CALL (an allocator with one half missing) or
+ * NADE_NO_MEMORY, and then *context is NULL. */
+NADE_API nade_status nade_context_create(const nade_context_options *options, nade_context **context);
+
+/* Tables and models outlive the context they were made with. */
+NADE_API void nade_context_free(nade_context *context);
+
+/* The sentence behind the last call on this context that failed; "" when none has.  Valid until the next call. */
+NADE_API const char *nade_last_error(const nade_context *context);
+
+/* ---- tables ------------------------------------------------------------------------------------------------- */
+
+typedef struct nade_table nade_table;
+
+typedef enum nade_type { NADE_BINARY = 0, NADE_REAL = 1, NADE_CATEGORICAL = 2 } nade_type;
+
+/* "binary", "real" or "categorical". */
+NADE_API const char *nade_type_name(nade_type type);
+
+typedef struct nade_read_options {
+    size_t size;
+    char delimiter;      /* ',' ';' '\t', or 0 to find it (text files only) */
+    int header;          /* 1: the first line holds names, 0: it does not, -1: find out (text files only) */
+    const char *columns; /* keep only these columns (a COLS list, see docs/formats.md), NULL: all */
+    const char *drop;    /* leave these columns out; they are not even parsed.  NULL: none */
+} nade_read_options;
+
+NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
+
+/* Reads a table from a file: CSV, TSV or NPY, each also gzip'ed; the kind is recognised from the contents.
+ * options may be NULL.  Column types are found by the rules of docs/formats.md. */
+NADE_API nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
+                                     nade_table **table);
+
+/* Copies an array (rows, columns), row-major, NaN = missing.  Types are found as for array files.  names (columns
+ * strings) may be NULL.  Infinities are refused. */
+NADE_API nade_status nade_table_from_array(nade_context *context, const double *values, size_t rows, size_t columns,
+                                           const char *const *names, nade_table **table);
+
+NADE_API void nade_table_free(nade_table *table);
+
+NADE_API size_t nade_table_rows(const nade_table *table);
+NADE_API size_t nade_table_columns(const nade_table *table);
+
+/* The column's name, valid as long as the table; its number as text where the data had no names. */
+NADE_API const char *nade_table_column_name(const nade_table *table, size_t column);
+
+NADE_API nade_type nade_table_column_type(const nade_table *table, size_t column);
+
+/* The number of cells of a column that are missing. */
+NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
+
+/* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
+NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns,
+                                         nade_type type);
+
+/* ---- training ----------------------------------------------------------------------------------------------- */
+
+typedef struct nade_model nade_model;
+
+typedef enum nade_activation { NADE_RELU = 0, NADE_SIGMOID = 1, NADE_TANH = 2 } nade_activation;
+typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
+
+/* Where the arithmetic runs.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
+typedef enum nade_device { NADE_DEVICE_AUTO = 0, NADE_DEVICE_CPU = 1, NADE_DEVICE_REFERENCE = 2 } nade_device;
+
+/* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
+typedef struct nade_progress {
+    size_t size;
+    uint64_t iteration;         /* finished iterations */
+    uint64_t iterations;        /* of so many */
+    uint64_t update;            /* finished updates */
+    uint64_t updates;           /* of so many in the whole run */
+    int iteration_done;         /* 1: an iteration has just ended and the losses below are new; 0: a sign of life */
+    double learning_rate;       /* at the last update */
+    double train_loss;          /* mean over the iteration's updates */
+    double valid_loss;          /* on the fixed validation draws; NaN without validation rows */
+    double best_valid_loss;     /* lowest so far */
+    uint64_t best_iteration;    /* where that was, counted from 1; 0: before the first */
+    double seconds;             /* since training began */
+} nade_progress;
+
+typedef struct nade_train_options {
+    size_t size;
+    const size_t *hidden; /* units of each hidden layer; not copied until the call */
+    size_t layers;        /* 1 or more */
+    size_t components;    /* Gaussians in the mixture of a real column */
+    nade_activation activation;
+    int masks;             /* 1: the network sees which inputs are observed (paper, section 3.1) */
+    size_t batch;          /* rows per update */
+    uint64_t iterations;   /* at most */
+    uint64_t updates;      /* per iteration; 0: once through the rows, but 100 to 1000 */
+    nade_optimizer optimizer;
+    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
+    double momentum;       /* NAG's momentum, Adam's first decay rate */
+    double weight_decay;   /* on weights, not on biases */
+    uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
+    double time_limit;     /* seconds; 0: none.  The best model so far is returned */
+    double valid_fraction; /* share of the rows held out when no validation table is given; 0: none */
+    uint32_t seed;
+    nade_device device;
+    /* Called after each iteration and every few updates, from the calling thread.  A nonzero return ends training:
+     * the best model so far is the result.  May be NULL. */
+    int (*progress)(void *progress_user, const nade_progress *report);
+    void *progress_user;
+} nade_train_options;
+
+NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
+
+/* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out.  The
+ * parameters are those of the iteration with the lowest validation loss (without validation rows: the last).
+ * NADE_NOT_FINITE names the update and the tensor where the run diverged. */
+NADE_API nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
+                                const nade_train_options *options, nade_model **model);
+
+/* What a run would need, without running it. */
+typedef struct nade_train_plan {
+    size_t size;
+    size_t train_rows, valid_rows, columns;
+    size_t inputs, outputs;  /* widths of the network's ends */
+    size_t parameters;       /* numbers in the model */
+    uint64_t updates;        /* in the whole run */
+    uint64_t memory;         /* bytes that training will hold, tables not counted */
+} nade_train_plan;
+
+NADE_API nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
+                                        const nade_train_options *options, nade_train_plan *plan);
+
+/* ---- models ------------------------------------------------------------------------------------------------- */
+
+/* Reads a model file (safetensors, docs/formats.md). */
+NADE_API nade_status nade_model_load(nade_context *context, const char *path, nade_model **model);
+
+/* Writes it: to a temporary file beside path, synced, then renamed, so that path is at every moment old or new. */
+NADE_API nade_status nade_model_save(nade_context *context, const nade_model *model, const char *path);
+
+NADE_API void nade_model_free(nade_model *model);
+
+NADE_API size_t nade_model_columns(const nade_model *model);
+
+/* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
+NADE_API const char *nade_model_description(const nade_model *model);
+
+/* ---- scoring ------------------------------------------------------------------------------------------------ */
+
+typedef struct nade_score_options {
+    size_t size;
+    size_t orderings;   /* K: the density is the mean over K orderings */
+    uint32_t seed;      /* fixes the K orderings */
+    const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
+    nade_device device;
+    /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
+    int (*progress)(void *progress_user, double done);
+    void *progress_user;
+} nade_score_options;
+
+NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
+
+typedef struct nade_score_summary {
+    size_t size;
+    size_t rows;
+    double mean;            /* of the rows' log densities */
+    double standard_error;  /* of that mean, over rows; NaN for a single row */
+    double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
+    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
+    double gain;            /* mean minus the mean log density under independent marginals */
+    double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
+} nade_score_summary;
+
+/* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
+ * names (extra ones are ignored with a warning), else by position.  Missing cells are marginalised.
+ * log_density (rows); spread (rows), the standard deviation of log p over orderings, may be NULL; so may summary.
+ * A row's numbers do not depend on the other rows, nor on the number of threads. */
+NADE_API nade_status nade_score(nade_context *context, const nade_model *model, const nade_table *table,
+                                const nade_score_options *options, double *log_density, double *spread,
+                                nade_score_summary *summary);
+
+/* Reads orderings from a text file, one a line, zero-based column numbers separated by blanks or commas, each line a
+ * permutation of 0…columns-1.  The caller frees *order with nade_order_free. */
+NADE_API nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order,
+                                     size_t *orderings);
+
+NADE_API void nade_order_free(nade_context *context, size_t *order);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

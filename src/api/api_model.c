@@ -1,0 +1,35 @@
+/* Models as the public header offers them. */
+#include "base/context.h"
+#include "base/memory.h"
+#include "model/model.h"
+#include "model/model_file.h"
+
+nade_status nade_model_load(nade_context *context, const char *path, nade_model **model)
+{
+    if (!path || !model)
+        return nd_fail(context, NADE_BAD_CALL, "nade_model_load needs a path and a place for the model");
+    return nd_model_load(context, path, model);
+}
+
+nade_status nade_model_save(nade_context *context, const nade_model *model, const char *path)
+{
+    if (!path || !model) return nd_fail(context, NADE_BAD_CALL, "nade_model_save needs a model and a path");
+    return nd_model_save(context, model, path);
+}
+
+void nade_model_free(nade_model *model)
+{
+    if (!model) return;
+    struct arena arena = model->arena; /* the model lies in its own arena */
+    nd_arena_free(&arena);
+}
+
+size_t nade_model_columns(const nade_model *model)
+{
+    return model->schema.count;
+}
+
+const char *nade_model_description(const nade_model *model)
+{
+    return model->description;
+}

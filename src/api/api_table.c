@@ -1,0 +1,96 @@
+/* The public functions on tables and orderings: arguments are checked here, the work is in src/data/. */
+#include "base/context.h"
+#include "base/sized_options.h"
+#include "data/loader.h"
+#include "data/order_file.h"
+#include "data/table.h"
+
+void nade_read_options_init(nade_read_options *options, size_t size)
+{
+    const nade_read_options defaults = {.size = size, .header = -1};
+    nd_options_copy(options, size, &defaults, sizeof defaults);
+}
+
+static nade_status check_options(nade_context *context, const nade_read_options *options)
+{
+    char delimiter = options->delimiter;
+    if (delimiter != 0 && delimiter != ',' && delimiter != ';' && delimiter != '\t')
+        return nd_fail(context, NADE_BAD_CALL, "the delimiter is '%c', expected a comma, a semicolon or a tab",
+                       delimiter);
+    if (options->header < -1 || options->header > 1)
+        return nd_fail(context, NADE_BAD_CALL, "the option header is %d, expected 1, 0 or -1", options->header);
+    return NADE_OK;
+}
+
+nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
+                            nade_table **table)
+{
+    if (!path || !table)
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_read needs a path and a place for the table");
+    nade_read_options chosen;
+    nade_read_options_init(&chosen, sizeof chosen);
+    if (options) nd_options_copy(&chosen, sizeof chosen, options, options->size);
+    nade_status status = check_options(context, &chosen);
+    return status == NADE_OK ? nd_load_table(context, path, &chosen, table) : status;
+}
+
+nade_status nade_table_from_array(nade_context *context, const double *values, size_t rows, size_t columns,
+                                  const char *const *names, nade_table **table)
+{
+    if (!values || !table)
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_from_array needs values and a place for the table");
+    if (rows == 0 || columns == 0)
+        return nd_fail(context, NADE_BAD_CALL, "the array has %zu rows and %zu columns, expected some", rows, columns);
+    return nd_load_array(context, values, rows, columns, names, table);
+}
+
+void nade_table_free(nade_table *table)
+{
+    if (table) nd_arena_free(&table->arena);
+}
+
+size_t nade_table_rows(const nade_table *table)
+{
+    return table->rows;
+}
+
+size_t nade_table_columns(const nade_table *table)
+{
+    return table->columns;
+}
+
+const char *nade_table_column_name(const nade_table *table, size_t column)
+{
+    return table->column[column].name;
+}
+
+nade_type nade_table_column_type(const nade_table *table, size_t column)
+{
+    return table->column[column].type;
+}
+
+size_t nade_table_missing(const nade_table *table, size_t column)
+{
+    return table->column[column].missing;
+}
+
+nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type)
+{
+    if (!table || !columns) return nd_fail(context, NADE_BAD_CALL, "nade_table_set_type needs a table and columns");
+    if ((size_t)type > NADE_CATEGORICAL)
+        return nd_fail(context, NADE_BAD_CALL, "the type is %d, expected binary, real or categorical", (int)type);
+    return nd_set_types(context, table, columns, type);
+}
+
+nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order, size_t *orderings)
+{
+    if (!path || !order || !orderings)
+        return nd_fail(context, NADE_BAD_CALL, "nade_order_read needs a path and places for the orderings");
+    if (columns == 0) return nd_fail(context, NADE_BAD_CALL, "orderings of 0 columns were asked for, expected some");
+    return nd_read_orderings(context, path, columns, order, orderings);
+}
+
+void nade_order_free(nade_context *context, size_t *order)
+{
+    nd_free(&context->allocator, order);
+}

@@ -1,0 +1,73 @@
+/* The seam between what is computed and how.
+ *
+ * A backend implements a few whole entries, driven by one read-only plan.  Kernels are its own business.  Orderings,
+ * ensembles, early stopping, files live above and are written once.  All losses and densities are in the plan's
+ * standardised units, natural logarithms, accumulated in double.
+ *
+ * Entries may be called from one thread at a time.  cells passed to set_data are borrowed until the next set_data or
+ * close. */
+#ifndef ND_BACKEND_BACKEND_H
+#define ND_BACKEND_BACKEND_H
+
+#include "model/plan.h"
+
+struct backend;
+
+/* Blocks of plan->parameters floats that can be read and written. */
+enum block { BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2, BLOCK_GRADIENT, BLOCK_COUNT };
+
+enum data_role { DATA_TRAIN, DATA_VALID, DATA_ROLES };
+
+/* What stays the same from update to update. */
+struct recipe {
+    nade_optimizer optimizer;
+    double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
+    double momentum;
+    double weight_decay;
+    uint64_t total_updates;
+    size_t batch;
+    uint32_t seed;
+};
+
+/* Densities of rows under given orders.  Each order lists `length` columns; the first `given` of them are conditioned
+ * on, the others are scored, columns that are not listed are never read.  Missing cells are passed over. */
+struct score_query {
+    const size_t *order; /* (orders, length) */
+    size_t orders, length, given;
+};
+
+struct backend_entries {
+    const char *name;
+
+    nade_status (*open)(nade_context *context, const struct plan *plan, struct backend **backend);
+    void (*close)(struct backend *backend);
+
+    nade_status (*set_block)(nade_context *context, struct backend *backend, enum block block, const float *values);
+    nade_status (*get_block)(nade_context *context, struct backend *backend, enum block block, float *values);
+
+    nade_status (*set_data)(nade_context *context, struct backend *backend, enum data_role role,
+                            const struct cells *cells);
+
+    /* Updates first…first+count-1 on DATA_TRAIN (no row of which is wholly missing), drawn by the rules of
+     * model/draws.h.  *loss: their mean loss.  A loss that is not finite ends it with NADE_NOT_FINITE before that
+     * update changes anything: *failed is the update, BLOCK_GRADIENT its gradient. */
+    nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed);
+
+    /* Mean loss over DATA_VALID, each row under `repeats` fixed draws of model/draws.h. */
+    nade_status (*validate)(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
+                            double *loss);
+
+    /* Loss of rows under given observed sets (rows, columns) of 0 and 1; its gradient goes to BLOCK_GRADIENT. */
+    nade_status (*loss_and_gradients)(nade_context *context, struct backend *backend, const struct cells *cells,
+                                      const uint8_t *observed, double *loss);
+
+    /* log_density (orders, rows). */
+    nade_status (*score_block)(nade_context *context, struct backend *backend, const struct cells *cells,
+                               const struct score_query *query, double *log_density);
+};
+
+/* The backend for a device, or NULL after an error. */
+const struct backend_entries *nd_backend_for(nade_context *context, nade_device device);
+
+#endif

@@ -1,0 +1,184 @@
+#include "backend/cpu/cpu_backend.h"
+
+#include <string.h>
+
+#include "backend/cpu/cpu_blas.h"
+
+enum { BLOCK_ROWS = 64 };
+
+static size_t round_up(size_t count)
+{
+    return (count + 15) / 16 * 16;
+}
+
+size_t nd_cpu_chunk_rows(size_t batch)
+{
+    enum { CHUNKS = 16, FEWEST = 32, MOST = 128 };
+    size_t rows = (batch + CHUNKS - 1) / CHUNKS;
+    rows = rows < FEWEST ? FEWEST : rows > MOST ? MOST : rows;
+    size_t chunks = (batch + rows - 1) / rows;
+    return (batch + chunks - 1) / chunks;
+}
+
+static void close_cpu(struct backend *opaque)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    if (!backend) return;
+    nd_pool_free(backend->pool);
+    nd_arena_free(&backend->batch.arena);
+    struct arena arena = backend->arena;
+    nd_arena_free(&arena);
+}
+
+static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
+{
+    const struct plan *plan = backend->plan;
+    size_t count = 0;
+    for (size_t l = 0; l <= plan->layers; l++) count += (nd_layer_outputs(plan, l) + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    backend->blocks = nd_arena_alloc(arena, count, sizeof *backend->blocks);
+    if (!backend->blocks) return false;
+    for (size_t l = 0; l <= plan->layers; l++) {
+        size_t rows = nd_layer_outputs(plan, l);
+        for (size_t first = 0; first < rows; first += BLOCK_ROWS) {
+            size_t left = rows - first;
+            backend->blocks[backend->block_count++] =
+                (struct weight_block){l, first, left < BLOCK_ROWS ? left : BLOCK_ROWS};
+        }
+    }
+    return true;
+}
+
+static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, unsigned threads)
+{
+    const struct plan *plan = backend->plan;
+    size_t widest_block = 1, widest_hidden = 1;
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->column[c].output_width > widest_block) widest_block = plan->column[c].output_width;
+    for (size_t l = 0; l < plan->layers; l++)
+        if (backend->stride[l] > widest_hidden) widest_hidden = backend->stride[l];
+    backend->scratch = nd_arena_alloc(arena, threads, sizeof *backend->scratch);
+    if (!backend->scratch) return false;
+    for (unsigned t = 0; t < threads; t++) {
+        struct worker_scratch *s = &backend->scratch[t];
+        s->present = nd_arena_alloc(arena, plan->columns, 1);
+        s->observed = nd_arena_alloc(arena, plan->columns, 1);
+        s->keys = nd_arena_alloc(arena, plan->columns, sizeof *s->keys);
+        s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
+        s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
+        s->sum = nd_arena_alloc(arena, plan->hidden[0], sizeof *s->sum);
+        s->tile[0] = nd_arena_alloc(arena, widest_hidden, ND_TILE * sizeof(float));
+        s->tile[1] = nd_arena_alloc(arena, widest_hidden, ND_TILE * sizeof(float));
+        if (!s->present || !s->observed || !s->keys || !s->block || !s->block_delta || !s->sum || !s->tile[0] ||
+            !s->tile[1])
+            return false;
+    }
+    return true;
+}
+
+static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsigned threads)
+{
+    const struct plan *plan = backend->plan;
+    backend->stride = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->stride);
+    if (!backend->stride) return false;
+    backend->input_stride = round_up(plan->inputs);
+    for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = round_up(nd_layer_outputs(plan, l));
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        backend->block[b] = nd_arena_alloc(arena, plan->parameters, sizeof(float));
+        if (!backend->block[b]) return false;
+    }
+    return list_blocks(backend, arena) && allocate_scratch(backend, arena, threads);
+}
+
+static nade_status open_cpu(nade_context *context, const struct plan *plan, struct backend **opened)
+{
+    nd_blas_open();
+    struct arena arena = {context->allocator, NULL};
+    struct cpu_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
+    if (!backend) return nd_no_memory(context, "the network");
+    backend->plan = plan;
+    backend->kernels = nd_cpu_kernels();
+    backend->batch.arena.allocator = context->allocator;
+    backend->pool = nd_pool_create(&context->allocator, context->threads);
+    bool good = backend->pool && allocate_all(backend, &arena, context->threads);
+    backend->arena = arena;
+    if (!good) {
+        close_cpu((struct backend *)backend);
+        return nd_no_memory(context, "the network");
+    }
+    *opened = (struct backend *)backend;
+    return NADE_OK;
+}
+
+static bool allocate_batch(struct cpu_backend *backend, size_t rows)
+{
+    const struct plan *plan = backend->plan;
+    struct batch_buffers *batch = &backend->batch;
+    struct arena *arena = &batch->arena;
+    batch->input = nd_arena_alloc(arena, rows, backend->input_stride * sizeof(float));
+    batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
+    batch->delta = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->delta);
+    if (!batch->input || !batch->hidden || !batch->delta) return false;
+    for (size_t l = 0; l <= plan->layers; l++) {
+        batch->delta[l] = nd_arena_alloc(arena, rows, backend->stride[l] * sizeof(float));
+        if (!batch->delta[l]) return false;
+        if (l == plan->layers) break;
+        batch->hidden[l] = nd_arena_alloc(arena, rows, backend->stride[l] * sizeof(float));
+        if (!batch->hidden[l]) return false;
+    }
+    batch->x = nd_arena_alloc(arena, rows, plan->columns * sizeof(float));
+    batch->target = nd_arena_alloc(arena, rows, plan->columns);
+    batch->factor = nd_arena_alloc(arena, rows, sizeof *batch->factor);
+    batch->weight = nd_arena_alloc(arena, rows, sizeof *batch->weight);
+    batch->loss = nd_arena_alloc(arena, rows, sizeof *batch->loss);
+    return batch->x && batch->target && batch->factor && batch->weight && batch->loss;
+}
+
+nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows)
+{
+    struct batch_buffers *batch = &backend->batch;
+    if (rows <= batch->capacity) return NADE_OK;
+    nd_arena_free(&batch->arena);
+    batch->capacity = 0;
+    if (!allocate_batch(backend, rows)) return nd_no_memory(context, "a batch of rows");
+    batch->capacity = rows;
+    return NADE_OK;
+}
+
+static nade_status set_block_cpu(nade_context *context, struct backend *opaque, enum block block, const float *values)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    (void)context;
+    memcpy(backend->block[block], values, backend->plan->parameters * sizeof(float));
+    if (block == BLOCK_PARAMETERS) backend->first_transposed_current = false;
+    return NADE_OK;
+}
+
+static nade_status get_block_cpu(nade_context *context, struct backend *opaque, enum block block, float *values)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    (void)context;
+    memcpy(values, backend->block[block], backend->plan->parameters * sizeof(float));
+    return NADE_OK;
+}
+
+static nade_status set_data_cpu(nade_context *context, struct backend *opaque, enum data_role role,
+                                const struct cells *cells)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    (void)context;
+    backend->data[role] = *cells;
+    return NADE_OK;
+}
+
+const struct backend_entries nd_cpu_entries = {
+    .name = "cpu",
+    .open = open_cpu,
+    .close = close_cpu,
+    .set_block = set_block_cpu,
+    .get_block = get_block_cpu,
+    .set_data = set_data_cpu,
+    .train_updates = nd_cpu_train_updates,
+    .validate = nd_cpu_validate,
+    .loss_and_gradients = nd_cpu_loss_and_gradients,
+    .score_block = nd_cpu_score_block,
+};

@@ -1,0 +1,79 @@
+/* The CPU backend: rows in fixed chunks, BLAS inside, threads outside.
+ *
+ * An update has two parallel sections.  First each chunk of the batch's rows goes forward and back through the network
+ * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
+ * optimiser step.  Sizes of chunks and blocks depend on batch and plan alone, so any number of threads gives the same
+ * bytes. */
+#ifndef ND_BACKEND_CPU_BACKEND_H
+#define ND_BACKEND_CPU_BACKEND_H
+
+#include "backend/backend.h"
+#include "backend/cpu/cpu_kernels.h"
+#include "base/parallel.h"
+
+/* Rows of one layer's weight that are one task of the second section. */
+struct weight_block {
+    size_t layer, first, count;
+};
+
+/* Buffers for the rows of a batch; strides in floats, multiples of 16. */
+struct batch_buffers {
+    struct arena arena;
+    size_t capacity;                        /* rows */
+    float *input;                           /* (capacity, input_stride) */
+    float **hidden;                         /* (L) of (capacity, stride[l]): activations */
+    float **delta;                          /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
+    float *x;                               /* (capacity, D): cells, 0 where missing */
+    uint8_t *target;                        /* (capacity, D): 1 where present and hidden */
+    float *factor;                          /* (capacity): what a cell's gradient is multiplied with */
+    double *weight;                         /* (capacity): present / hidden cells */
+    double *loss;                           /* (capacity) */
+};
+
+/* Scratch of one worker. */
+struct worker_scratch {
+    uint8_t *present, *observed; /* (D) */
+    uint64_t *keys;              /* (D) */
+    double *block, *block_delta; /* (widest output block) */
+    double *sum;                 /* (hidden[0]): running sum of the first layer when scoring */
+    float *tile[2];              /* (ND_TILE, widest hidden layer) */
+};
+
+struct cpu_backend {
+    struct arena arena;
+    const struct plan *plan;
+    const struct cpu_kernels *kernels;
+    struct pool *pool;
+    float *block[BLOCK_COUNT]; /* each (parameters) */
+    struct cells data[DATA_ROLES];
+    size_t input_stride;
+    size_t *stride; /* (L+1): of each layer's outputs */
+    struct weight_block *blocks;
+    size_t block_count;
+    struct batch_buffers batch;
+    struct worker_scratch *scratch; /* (threads) */
+    float *first_transposed;        /* (inputs, hidden[0]) for scoring */
+    bool first_transposed_current;
+};
+
+/* Rows of a batch that are one task: enough to fill 16 cores, not so few that the products starve. */
+size_t nd_cpu_chunk_rows(size_t batch);
+
+/* Makes room for a batch of rows; keeps what is there when it is large enough. */
+nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows);
+
+nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed);
+nade_status nd_cpu_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
+                            double *loss);
+nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *backend, const struct cells *cells,
+                                      const uint8_t *observed, double *loss);
+nade_status nd_cpu_score_block(nade_context *context, struct backend *backend, const struct cells *cells,
+                               const struct score_query *query, double *log_density);
+
+/* Positions × rows that pass the hidden layers in one product when scoring. */
+enum { ND_TILE = 128 };
+
+extern const struct backend_entries nd_cpu_entries;
+
+#endif

@@ -1,0 +1,242 @@
+/* Compiled several times; ND_KERNELS names the variant (see CMakeLists.txt). */
+#include "backend/cpu/cpu_kernels.h"
+
+#include <math.h>
+
+#include "backend/cpu/cpu_math.h"
+#include "base/fault.h"
+
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+#define TEXT2(a) #a
+#define TEXT(a) TEXT2(a)
+
+static inline float activation_value(nade_activation activation, float a)
+{
+    if (activation == NADE_RELU) return a > 0 ? a : (a == a ? 0 : a);
+    float magnitude = a < 0 ? -a : a;
+    if (activation == NADE_SIGMOID) {
+        float e = nd_exp_u2(-magnitude), p = 1 / (1 + e);
+        return a < 0 ? e * p : p;
+    }
+    /* tanh: 1 - 2/(exp(2|a|)+1); for small a the series keeps the relative accuracy that the difference loses. */
+    float e = nd_exp_u2(2 * magnitude), q = a * a;
+    float large = 1 - 2 / (e + 1);
+    float small = magnitude * (1 + q * (-1.0f / 3 + q * (2.0f / 15 + q * (-17.0f / 315 + q * (62.0f / 2835)))));
+    float value = magnitude < 0.3f ? small : large;
+    return a < 0 ? -value : value;
+}
+
+static inline float slope_value(nade_activation activation, float h)
+{
+    if (activation == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
+    if (activation == NADE_SIGMOID) return h * (1 - h);
+    return 1 - h * h;
+}
+
+/* The switch stands outside the loop, so that each loop is one the compiler can vectorise. */
+#define FOR_ACTIVATION(activation, LOOP)                                                                               \
+    switch (activation) {                                                                                              \
+    case NADE_SIGMOID: LOOP(NADE_SIGMOID) break;                                                                       \
+    case NADE_TANH: LOOP(NADE_TANH) break;                                                                             \
+    default: LOOP(NADE_RELU) break;                                                                                    \
+    }
+
+static void add_bias_activate(nade_activation activation, size_t rows, size_t width, size_t stride, const float *bias,
+                              float *values)
+{
+#define LOOP(kind)                                                                                                     \
+    for (size_t r = 0; r < rows; r++)                                                                                  \
+        for (size_t i = 0; i < width; i++)                                                                             \
+            values[r * stride + i] = activation_value(kind, values[r * stride + i] + bias[i]);
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+}
+
+static void add_bias(size_t rows, size_t width, size_t stride, const float *bias, float *values)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < width; i++) values[r * stride + i] += bias[i];
+}
+
+static void multiply_slope(nade_activation activation, size_t rows, size_t width, size_t stride, const float *value,
+                           float *delta)
+{
+#define LOOP(kind)                                                                                                     \
+    for (size_t r = 0; r < rows; r++)                                                                                  \
+        for (size_t i = 0; i < width; i++) delta[r * stride + i] *= slope_value(kind, value[r * stride + i]);
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+}
+
+/* -log p(x) = log(1+exp(a)) - x·a, and p - x. */
+static inline float bernoulli_cell(float a, float x, float *difference)
+{
+    float magnitude = a < 0 ? -a : a;
+    float e = nd_exp_u2(-magnitude), p = 1 / (1 + e);
+    *difference = (a < 0 ? e * p : p) - x;
+    return (a > 0 ? a : 0) + nd_log1p_u3(e) - x * a;
+}
+
+static double sum_lanes(const double *lane)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ND_LANES; i++) sum += lane[i];
+    return sum;
+}
+
+static double bernoulli(size_t count, const float *x, const uint8_t *target, float factor, float *logits)
+{
+    double lane[ND_LANES] = {0};
+    size_t i = 0;
+    for (; i + ND_LANES <= count; i += ND_LANES) {
+        for (size_t l = 0; l < ND_LANES; l++) {
+            float difference, loss = bernoulli_cell(logits[i + l], x[i + l], &difference);
+            logits[i + l] = target[i + l] ? difference * factor : 0;
+            lane[l] += (double)(target[i + l] ? loss : 0);
+        }
+    }
+    for (size_t l = 0; i + l < count; l++) {
+        float difference, loss = bernoulli_cell(logits[i + l], x[i + l], &difference);
+        logits[i + l] = target[i + l] ? difference * factor : 0;
+        lane[l] += (double)(target[i + l] ? loss : 0);
+    }
+    return sum_lanes(lane);
+}
+
+/* Components of a cell, padded to whole lanes. */
+struct components {
+    float logit[ND_COMPONENTS_MOST + ND_LANES];
+    float mean[ND_COMPONENTS_MOST + ND_LANES];
+    float spread[ND_COMPONENTS_MOST + ND_LANES];  /* first the log-scale, then its exp */
+    float inverse[ND_COMPONENTS_MOST + ND_LANES]; /* 1 / scale */
+    float z[ND_COMPONENTS_MOST + ND_LANES];
+    float weight[ND_COMPONENTS_MOST + ND_LANES]; /* exp(logit - largest) */
+    float joint[ND_COMPONENTS_MOST + ND_LANES];  /* first log of weight·density, then exp of its distance to the top */
+};
+
+static size_t load_components(size_t count, const float *outputs, struct components *k)
+{
+    size_t padded = (count + ND_LANES - 1) / ND_LANES * ND_LANES;
+    for (size_t c = 0; c < count; c++) {
+        size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
+        k->logit[c] = outputs[c];
+        k->mean[c] = outputs[count + mean];
+        k->spread[c] = outputs[2 * count + c];
+    }
+    for (size_t c = count; c < padded; c++) {
+        k->logit[c] = -1e30f;
+        k->mean[c] = 0;
+        k->spread[c] = 0;
+    }
+    return padded;
+}
+
+static float largest(const float *values, size_t count)
+{
+    float most = -HUGE_VALF;
+    for (size_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+static float total(const float *values, size_t count)
+{
+    float sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    return sum;
+}
+
+static double mixture(const struct plan_column *column, float x, float factor, float *outputs)
+{
+    struct components k;
+    size_t count = column->components, padded = load_components(count, outputs, &k);
+    float floor = (float)column->floor, top = largest(k.logit, count);
+    for (size_t c = 0; c < padded; c++) {
+        k.spread[c] = nd_exp_u2(k.spread[c]);
+        float scale = k.spread[c] + floor;
+        k.inverse[c] = 1 / scale;
+        k.z[c] = (x - k.mean[c]) * k.inverse[c];
+        k.weight[c] = nd_exp_u2(k.logit[c] - top);
+        k.joint[c] = (k.logit[c] - top) - nd_log_u3(scale) - 0.5f * k.z[c] * k.z[c];
+    }
+    float all_weights = total(k.weight, count), joint_top = largest(k.joint, count);
+    for (size_t c = 0; c < padded; c++) k.joint[c] = nd_exp_u2(k.joint[c] - joint_top);
+    float all_joint = total(k.joint, count);
+    for (size_t c = 0; c < count; c++) {
+        float share = k.joint[c] / all_joint;
+        outputs[c] = factor * (k.weight[c] / all_weights - share);
+        outputs[count + c] = factor * (-share * k.z[c] * k.inverse[c]);
+        outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * k.spread[c] * k.inverse[c]);
+    }
+    return log((double)all_weights) - log((double)all_joint) - (double)joint_top + 0.91893853320467274178;
+}
+
+static void nag(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment,
+                float *parameter)
+{
+    float rate = (float)rates->rate, momentum = (float)rates->momentum;
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient[i] + decay * parameter[i];
+        moment[i] = momentum * moment[i] + g;
+        parameter[i] -= rate * (g + momentum * moment[i]);
+    }
+}
+
+static void adam(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment1,
+                 float *moment2, float *parameter)
+{
+    float rate = (float)rates->rate, first = (float)rates->momentum, second = (float)rates->second;
+    float rest1 = (float)(1 - rates->momentum), rest2 = (float)(1 - rates->second);
+    float correction1 = (float)rates->correction1, correction2 = (float)rates->correction2;
+    const float epsilon = (float)ND_ADAM_EPSILON;
+    for (size_t i = 0; i < count; i++) {
+        moment1[i] = first * moment1[i] + rest1 * gradient[i];
+        moment2[i] = second * moment2[i] + rest2 * gradient[i] * gradient[i];
+        float direction = moment1[i] * correction1 / (sqrtf(moment2[i] * correction2) + epsilon);
+        parameter[i] -= rate * (direction + decay * parameter[i]);
+    }
+}
+
+static void accumulate(size_t count, double x, const float *a, const float *b, double *sum)
+{
+    if (b && !ND_FAULT(FAULT_SCORE_DRIFT))
+        for (size_t i = 0; i < count; i++) sum[i] += x * (double)a[i] + (double)b[i];
+    else
+        for (size_t i = 0; i < count; i++) sum[i] += x * (double)a[i];
+}
+
+static void activate_sum(nade_activation activation, size_t count, const double *sum, float *out)
+{
+#define LOOP(kind)                                                                                                     \
+    for (size_t i = 0; i < count; i++) out[i] = activation_value(kind, (float)sum[i]);
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+}
+
+static double dot(size_t count, const float *a, const float *b)
+{
+    float lane[ND_LANES] = {0};
+    size_t i = 0;
+    for (; i + ND_LANES <= count; i += ND_LANES)
+        for (size_t l = 0; l < ND_LANES; l++) lane[l] += a[i + l] * b[i + l];
+    for (size_t l = 0; i + l < count; l++) lane[l] += a[i + l] * b[i + l];
+    double sum = 0;
+    for (size_t l = 0; l < ND_LANES; l++) sum += (double)lane[l];
+    return sum;
+}
+
+extern const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS);
+
+const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
+    .name = TEXT(ND_KERNELS),
+    .add_bias_activate = add_bias_activate,
+    .add_bias = add_bias,
+    .multiply_slope = multiply_slope,
+    .bernoulli = bernoulli,
+    .mixture = mixture,
+    .nag = nag,
+    .adam = adam,
+    .accumulate = accumulate,
+    .activate_sum = activate_sum,
+    .dot = dot,
+};

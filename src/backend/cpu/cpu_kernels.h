@@ -1,0 +1,58 @@
+/* The CPU backend's inner loops, compiled once for each instruction set and chosen when a backend opens.
+ *
+ * All variants perform the same operations in the same order (sums run over ND_LANES fixed lanes, nothing is contracted
+ * to fused multiply-adds), so they agree bit for bit.  Arrays need no alignment. */
+#ifndef ND_BACKEND_CPU_KERNELS_H
+#define ND_BACKEND_CPU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/optimizer.h"
+#include "model/plan.h"
+
+enum { ND_LANES = 16 };
+
+struct cpu_kernels {
+    const char *name;
+
+    /* values (rows, width) with row stride: values = activation(values + bias). */
+    void (*add_bias_activate)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *bias,
+                              float *values);
+
+    /* values += bias, no activation. */
+    void (*add_bias)(size_t rows, size_t width, size_t stride, const float *bias, float *values);
+
+    /* delta (rows, width) *= the activation's slope, written in its value. */
+    void (*multiply_slope)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *value,
+                           float *delta);
+
+    /* count columns of a row: where target is 1, logits become factor·(p - x) and the loss -log p(x) is added to the
+     * result; elsewhere they become 0. */
+    double (*bernoulli)(size_t count, const float *x, const uint8_t *target, float factor, float *logits);
+
+    /* One real cell: outputs (3C) become factor times the loss's gradient; returns the loss. */
+    double (*mixture)(const struct plan_column *column, float x, float factor, float *outputs);
+
+    /* Optimiser steps over count numbers. */
+    void (*nag)(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment,
+                float *parameter);
+    void (*adam)(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment1,
+                 float *moment2, float *parameter);
+
+    /* sum += x·a + b; b may be NULL. */
+    void (*accumulate)(size_t count, double x, const float *a, const float *b, double *sum);
+
+    /* out = activation((float)sum). */
+    void (*activate_sum)(nade_activation activation, size_t count, const double *sum, float *out);
+
+    double (*dot)(size_t count, const float *a, const float *b);
+};
+
+/* The best variant for this processor. */
+const struct cpu_kernels *nd_cpu_kernels(void);
+
+/* The variants this processor can run, from the plainest up; NULL past the last.  For tests. */
+const struct cpu_kernels *nd_cpu_kernels_variant(size_t number);
+
+#endif

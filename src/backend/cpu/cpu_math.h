@@ -1,0 +1,76 @@
+/* exp and log for arrays: branch-free, so that the compiler vectorises the loops around them.
+ *
+ * Accuracy is held by tests/unit/test_kernels.c: exp within 2 ulp over its range, log and log1p within 3.  NaN goes
+ * through.  exp is clamped to [2^-126, 2^127·1.9], which is all that losses and gradients in float need. */
+#ifndef ND_BACKEND_CPU_MATH_H
+#define ND_BACKEND_CPU_MATH_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t float_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float bits_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* x = n·log 2 + r with |r| <= log(2)/2; exp(r) by its Taylor series to r^7, whose next term is below 2^-27. */
+static inline float nd_exp_u2(float x)
+{
+    const float rounder = 12582912.0f; /* 1.5·2^23: adding it rounds to an integer */
+    x = x < -87.33654f ? -87.33654f : x;
+    x = x > 88.37626f ? 88.37626f : x;
+    float shifted = x * 1.44269504f + rounder;
+    float n = shifted - rounder;
+    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    float p = 1.0f / 5040;
+    p = p * r + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = (p * r) * r + r;
+    uint32_t exponent = (float_bits(shifted) - float_bits(rounder)) << 23;
+    return bits_float(float_bits(p + 1.0f) + exponent);
+}
+
+/* 2·atanh(s) for |s| <= 1/3. */
+static inline float twice_atanh(float s)
+{
+    float q = s * s;
+    float p = 1.0f / 15;
+    p = p * q + 1.0f / 13;
+    p = p * q + 1.0f / 11;
+    p = p * q + 1.0f / 9;
+    p = p * q + 1.0f / 7;
+    p = p * q + 1.0f / 5;
+    p = p * q + 1.0f / 3;
+    return 2 * (s + s * (q * p));
+}
+
+/* log(1 + e) for 0 <= e <= 1. */
+static inline float nd_log1p_u3(float e)
+{
+    return twice_atanh(e / (2.0f + e));
+}
+
+/* log x for normal x > 0: x = m·2^n with m in [sqrt(1/2), sqrt(2)). */
+static inline float nd_log_u3(float x)
+{
+    uint32_t bits = float_bits(x) - 0x3f3504f3u; /* sqrt(1/2) */
+    float n = (float)((int32_t)bits >> 23);
+    float m = bits_float((bits & 0x007fffffu) + 0x3f3504f3u);
+    float tail = twice_atanh((m - 1) / (m + 1));
+    float result = n * 0.693359375f + (tail + n * -2.12194440e-4f);
+    return x == x ? result : x;
+}
+
+#endif

@@ -1,0 +1,358 @@
+/* Losses, gradients and updates on the CPU. */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/cpu_blas.h"
+#include "model/draws.h"
+#include "model/head.h"
+
+/* Where the rows of a batch and their observed sets come from. */
+enum source { SOURCE_TRAIN, SOURCE_VALID, SOURCE_GIVEN };
+
+struct batch_job {
+    struct cpu_backend *backend;
+    const struct cells *cells;
+    enum source source;
+    uint32_t seed;
+    uint64_t update;         /* SOURCE_TRAIN */
+    size_t repeats;          /* SOURCE_VALID: slot s of the batch is repeat (first+s) % repeats of a row */
+    const uint8_t *observed; /* SOURCE_GIVEN: (rows, D) */
+    size_t first;            /* place of the batch's first slot in the whole */
+    size_t rows;             /* of this batch */
+    size_t chunk;
+    double factor; /* on gradients: 1 / rows of the mean */
+    bool gradients;
+    const struct recipe *recipe; /* of the optimiser step, or NULL: gradients only */
+    struct step_rates rates;
+};
+
+/* ---- first section: rows --------------------------------------------------------------------------------------- */
+
+/* x (D) = the row's cells, 0 where missing; present (D).  Returns how many are present. */
+static uint32_t load_row(const struct cells *cells, size_t row, float *x, uint8_t *present)
+{
+    uint32_t count = 0;
+    size_t columns = cells->columns;
+    if (cells->kind == CELLS_BYTES) {
+        const uint8_t *from = (const uint8_t *)cells->data + row * columns;
+        for (size_t c = 0; c < columns; c++) {
+            present[c] = from[c] != ND_BYTE_MISSING;
+            x[c] = present[c] ? (float)from[c] : 0;
+            count += present[c];
+        }
+    } else {
+        const float *from = (const float *)cells->data + row * columns;
+        for (size_t c = 0; c < columns; c++) {
+            present[c] = from[c] == from[c];
+            x[c] = present[c] ? from[c] : 0;
+            count += present[c];
+        }
+    }
+    return count;
+}
+
+/* Draws slot's row and observed set into x and scratch. */
+static void draw_slot(const struct batch_job *job, size_t slot, float *x, struct worker_scratch *scratch)
+{
+    size_t place = job->first + slot, columns = job->backend->plan->columns;
+    uint32_t present, count;
+    if (job->source == SOURCE_GIVEN) {
+        load_row(job->cells, place, x, scratch->present);
+        memcpy(scratch->observed, job->observed + place * columns, columns);
+    } else if (job->source == SOURCE_TRAIN) {
+        uint32_t at = (uint32_t)place;
+        size_t row = nd_draw_train_row(job->seed, job->update, at, (uint32_t)job->cells->rows);
+        present = load_row(job->cells, row, x, scratch->present);
+        count = nd_draw_train_observed(job->seed, job->update, at, present);
+        nd_select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, at, columns, scratch->present, count,
+                           scratch->keys, scratch->observed);
+    } else {
+        uint32_t row = (uint32_t)(place / job->repeats), repeat = (uint32_t)(place % job->repeats);
+        present = load_row(job->cells, row, x, scratch->present);
+        count = nd_draw_valid_observed(job->seed, row, repeat, (uint32_t)job->repeats, present);
+        nd_select_observed(job->seed, PURPOSE_VALID_KEYS, repeat, row, columns, scratch->present, count, scratch->keys,
+                           scratch->observed);
+    }
+}
+
+/* input = [x where observed, else 0; observed]. */
+static void fill_input(const struct plan *plan, const float *x, const uint8_t *observed, float *input)
+{
+    for (size_t s = 0; s < plan->segments; s++) {
+        const struct plan_segment *segment = &plan->segment[s];
+        const struct plan_column *column = &plan->column[segment->first];
+        const float *from = x + segment->first;
+        const uint8_t *seen = observed + segment->first;
+        float *to = input + column->input;
+        if (column->head->one_hot)
+            for (size_t i = 0; i < segment->count; i++) {
+                for (size_t v = 0; v < column->input_width; v++) to[i * column->input_width + v] = 0;
+                if (seen[i]) to[i * column->input_width + (size_t)from[i]] = 1;
+            }
+        else
+            for (size_t i = 0; i < segment->count; i++) to[i] = seen[i] ? from[i] : 0;
+    }
+    if (!plan->masks) return;
+    float *mask = input + plan->values_width;
+    for (size_t c = 0; c < plan->columns; c++)
+        mask[ND_FAULT(FAULT_SHIFTED_MASK) ? (c + 1) % plan->columns : c] = observed[c];
+}
+
+static void prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
+{
+    const struct plan *plan = job->backend->plan;
+    struct batch_buffers *batch = &job->backend->batch;
+    float *x = batch->x + slot * plan->columns;
+    uint8_t *target = batch->target + slot * plan->columns;
+    draw_slot(job, slot, x, scratch);
+    size_t present = 0, hidden = 0;
+    for (size_t c = 0; c < plan->columns; c++) {
+        scratch->observed[c] &= scratch->present[c];
+        target[c] = scratch->present[c] & !scratch->observed[c];
+        present += scratch->present[c];
+        hidden += target[c];
+    }
+    double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)present / (double)hidden;
+    batch->weight[slot] = weight;
+    batch->factor[slot] = (float)(weight * job->factor);
+    fill_input(plan, x, scratch->observed, batch->input + slot * job->backend->input_stride);
+}
+
+/* The specification's head, for kinds of columns without a kernel here. */
+static double plain_cell(const struct plan_column *column, float x, float factor, struct worker_scratch *scratch,
+                         float *outputs)
+{
+    for (size_t i = 0; i < column->output_width; i++) scratch->block[i] = (double)outputs[i];
+    double loss = column->head->loss_gradient(column, scratch->block, (double)x, scratch->block_delta);
+    for (size_t i = 0; i < column->output_width; i++) outputs[i] = (float)scratch->block_delta[i] * factor;
+    return loss;
+}
+
+/* Loss of the cells of one segment; their outputs become gradients, those of other cells zero. */
+static double segment_loss(const struct cpu_backend *backend, const struct plan_segment *segment, const float *x,
+                           const uint8_t *target, float factor, struct worker_scratch *scratch, float *outputs)
+{
+    const struct plan_column *column = &backend->plan->column[segment->first];
+    x += segment->first;
+    target += segment->first;
+    outputs += column->output;
+    if (column->head->type == NADE_BINARY) return backend->kernels->bernoulli(segment->count, x, target, factor, outputs);
+    double loss = 0;
+    for (size_t i = 0, width = column->output_width; i < segment->count; i++, outputs += width) {
+        if (!target[i])
+            memset(outputs, 0, width * sizeof *outputs);
+        else if (column->head->type == NADE_REAL)
+            loss += backend->kernels->mixture(column + i, x[i], factor, outputs);
+        else
+            loss += plain_cell(column + i, x[i], factor, scratch, outputs);
+    }
+    return loss;
+}
+
+static void row_loss(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
+{
+    const struct plan *plan = job->backend->plan;
+    struct batch_buffers *batch = &job->backend->batch;
+    float *outputs = batch->delta[plan->layers] + slot * job->backend->stride[plan->layers];
+    double loss = 0;
+    for (size_t s = 0; s < plan->segments; s++)
+        loss += segment_loss(job->backend, &plan->segment[s], batch->x + slot * plan->columns,
+                             batch->target + slot * plan->columns, batch->factor[slot], scratch, outputs);
+    batch->loss[slot] = loss * batch->weight[slot];
+}
+
+static const float *weight_of(const struct cpu_backend *backend, size_t layer)
+{
+    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(layer)].offset;
+}
+
+static const float *bias_of(const struct cpu_backend *backend, size_t layer)
+{
+    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(layer) + 1].offset;
+}
+
+static void forward_rows(const struct batch_job *job, size_t first, size_t rows)
+{
+    struct cpu_backend *backend = job->backend;
+    const struct plan *plan = backend->plan;
+    const float *in = backend->batch.input + first * backend->input_stride;
+    size_t in_stride = backend->input_stride;
+    for (size_t l = 0; l <= plan->layers; l++) {
+        size_t width = nd_layer_outputs(plan, l), stride = backend->stride[l];
+        float *out = (l < plan->layers ? backend->batch.hidden[l] : backend->batch.delta[l]) + first * stride;
+        nd_blas_forward(rows, nd_layer_inputs(plan, l), width, in, in_stride, weight_of(backend, l), out, stride);
+        if (l < plan->layers)
+            backend->kernels->add_bias_activate(plan->activation, rows, width, stride, bias_of(backend, l), out);
+        else
+            backend->kernels->add_bias(rows, width, stride, bias_of(backend, l), out);
+        in = out;
+        in_stride = stride;
+    }
+}
+
+static void backward_rows(const struct batch_job *job, size_t first, size_t rows)
+{
+    struct cpu_backend *backend = job->backend;
+    const struct plan *plan = backend->plan;
+    for (size_t l = plan->layers; l > 0; l--) {
+        size_t stride = backend->stride[l - 1], width = plan->hidden[l - 1];
+        float *below = backend->batch.delta[l - 1] + first * stride;
+        nd_blas_backward(rows, width, nd_layer_outputs(plan, l), backend->batch.delta[l] + first * backend->stride[l],
+                         backend->stride[l], weight_of(backend, l), below, stride);
+        backend->kernels->multiply_slope(plan->activation, rows, width, stride,
+                                         backend->batch.hidden[l - 1] + first * stride, below);
+    }
+}
+
+static void run_chunk(void *argument, size_t task, unsigned worker)
+{
+    const struct batch_job *job = argument;
+    struct worker_scratch *scratch = &job->backend->scratch[worker];
+    size_t first = task * job->chunk, rows = job->rows - first;
+    if (rows > job->chunk) rows = job->chunk;
+    for (size_t slot = first; slot < first + rows; slot++) prepare_slot(job, slot, scratch);
+    forward_rows(job, first, rows);
+    for (size_t slot = first; slot < first + rows; slot++) row_loss(job, slot, scratch);
+    if (job->gradients) backward_rows(job, first, rows);
+}
+
+/* ---- second section: weights --------------------------------------------------------------------------------------- */
+
+static void sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
+{
+    for (size_t i = 0; i < width; i++) sum[i] = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < width; i++) sum[i] += delta[r * stride + i];
+}
+
+static void take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias)
+{
+    struct cpu_backend *backend = job->backend;
+    float decay = is_bias ? 0 : (float)job->recipe->weight_decay;
+    float *const *block = backend->block;
+    if (job->recipe->optimizer == NADE_NAG)
+        backend->kernels->nag(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
+                              block[BLOCK_PARAMETERS] + offset);
+    else
+        backend->kernels->adam(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset,
+                               block[BLOCK_MOMENT1] + offset, block[BLOCK_MOMENT2] + offset,
+                               block[BLOCK_PARAMETERS] + offset);
+}
+
+static void run_block(void *argument, size_t task, unsigned worker)
+{
+    const struct batch_job *job = argument;
+    struct cpu_backend *backend = job->backend;
+    const struct weight_block *block = &backend->blocks[task];
+    const struct tensor_view *weight = &backend->plan->tensor[nd_weight_index(block->layer)], *bias = weight + 1;
+    size_t stride = backend->stride[block->layer];
+    const float *delta = backend->batch.delta[block->layer] + block->first;
+    const float *in = block->layer == 0 ? backend->batch.input : backend->batch.hidden[block->layer - 1];
+    size_t in_stride = block->layer == 0 ? backend->input_stride : backend->stride[block->layer - 1];
+    size_t weight_at = weight->offset + block->first * weight->columns, bias_at = bias->offset + block->first;
+    float *gradient = backend->block[BLOCK_GRADIENT];
+    (void)worker;
+    nd_blas_weight_gradient(job->rows, weight->columns, block->count, delta, stride, in, in_stride,
+                            gradient + weight_at);
+    sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
+    if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0) memset(gradient + bias_at, 0, block->count * sizeof(float));
+    if (!job->recipe) return;
+    take_step(job, weight_at, block->count * weight->columns, false);
+    take_step(job, bias_at, block->count, true);
+}
+
+/* ---- entries ---------------------------------------------------------------------------------------------------------- */
+
+/* Sum over the batch's rows, in row order. */
+static double run_rows(struct batch_job *job)
+{
+    struct cpu_backend *backend = job->backend;
+    job->chunk = nd_cpu_chunk_rows(job->rows);
+    nd_parallel_for(backend->pool, (job->rows + job->chunk - 1) / job->chunk, run_chunk, job);
+    double sum = 0;
+    for (size_t slot = 0; slot < job->rows; slot++) sum += backend->batch.loss[slot];
+    return sum;
+}
+
+static void run_weights(struct batch_job *job, const struct recipe *recipe)
+{
+    job->recipe = recipe;
+    nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
+}
+
+nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    nade_status status = nd_cpu_reserve(context, backend, recipe->batch);
+    if (status != NADE_OK) return status;
+    double sum = 0;
+    backend->first_transposed_current = false;
+    for (uint64_t update = first; update < first + count; update++) {
+        struct batch_job job = {
+            .backend = backend,
+            .cells = &backend->data[DATA_TRAIN],
+            .source = SOURCE_TRAIN,
+            .seed = recipe->seed,
+            .update = update,
+            .rows = recipe->batch,
+            .factor = 1 / (double)recipe->batch,
+            .gradients = true,
+            .rates = nd_step_rates(recipe, update),
+        };
+        double one = run_rows(&job) / (double)recipe->batch;
+        run_weights(&job, isfinite(one) ? recipe : NULL);
+        if (!isfinite(one)) {
+            *failed = update;
+            return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
+        }
+        sum += one;
+    }
+    *loss = sum / (double)count;
+    return NADE_OK;
+}
+
+nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)
+{
+    enum { ROWS = 1024 };
+    struct cpu_backend *backend = (void *)opaque;
+    size_t all = backend->data[DATA_VALID].rows * repeats;
+    nade_status status = nd_cpu_reserve(context, backend, ROWS);
+    if (status != NADE_OK) return status;
+    double sum = 0;
+    for (size_t first = 0; first < all; first += ROWS) {
+        struct batch_job job = {
+            .backend = backend,
+            .cells = &backend->data[DATA_VALID],
+            .source = SOURCE_VALID,
+            .seed = seed,
+            .repeats = repeats,
+            .first = first,
+            .rows = all - first < ROWS ? all - first : ROWS,
+        };
+        sum += run_rows(&job);
+    }
+    *loss = sum / (double)all;
+    return NADE_OK;
+}
+
+nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opaque, const struct cells *cells,
+                                      const uint8_t *observed, double *loss)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    nade_status status = nd_cpu_reserve(context, backend, cells->rows);
+    if (status != NADE_OK) return status;
+    struct batch_job job = {
+        .backend = backend,
+        .cells = cells,
+        .source = SOURCE_GIVEN,
+        .observed = observed,
+        .rows = cells->rows,
+        .factor = 1 / (double)cells->rows,
+        .gradients = true,
+    };
+    *loss = run_rows(&job) / (double)cells->rows;
+    run_weights(&job, NULL);
+    return NADE_OK;
+}

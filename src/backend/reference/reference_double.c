@@ -1,0 +1,26 @@
+#define real double
+#define REF(name) name##_double
+#include "backend/reference/reference_impl.h"
+
+const struct backend_entries nd_reference_double = {
+    .name = "reference, double precision",
+    .open = open_double,
+    .close = close_double,
+    .set_block = set_block_double,
+    .get_block = get_block_double,
+    .set_data = set_data_double,
+    .train_updates = train_updates_double,
+    .validate = validate_double,
+    .loss_and_gradients = loss_and_gradients_double,
+    .score_block = score_block_double,
+};
+
+bool nd_reference_loss_double(const nade_allocator *allocator, const struct plan *plan, const double *parameters,
+                              const struct cells *cells, const uint8_t *observed, double *loss, double *gradient)
+{
+    struct work_double work;
+    bool good = work_open_double(allocator, plan, &work);
+    if (good) *loss = rows_double(plan, parameters, cells, observed, &work, gradient);
+    nd_arena_free(&work.arena);
+    return good;
+}

@@ -1,0 +1,16 @@
+#define real float
+#define REF(name) name##_float
+#include "backend/reference/reference_impl.h"
+
+const struct backend_entries nd_reference_float = {
+    .name = "reference, float precision",
+    .open = open_float,
+    .close = close_float,
+    .set_block = set_block_float,
+    .get_block = get_block_float,
+    .set_data = set_data_float,
+    .train_updates = train_updates_float,
+    .validate = validate_float,
+    .loss_and_gradients = loss_and_gradients_float,
+    .score_block = score_block_float,
+};

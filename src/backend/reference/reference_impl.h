@@ -1,0 +1,410 @@
+/* The reference backend's source, compiled once for each precision: the includer defines `real` and REF(name).
+ *
+ * Read this to know what the numbers are.  Nothing here is fast. */
+#include <math.h>
+#include <string.h>
+
+#include "backend/optimizer.h"
+#include "backend/reference/reference.h"
+#include "model/draws.h"
+#include "model/head.h"
+
+/* One row's way through the network. */
+struct REF(work) {
+    struct arena arena;
+    real *input;         /* (I) */
+    real **hidden;       /* (L) of (hidden[l]): activations */
+    real *output;        /* (O) */
+    real *delta;         /* (widest): gradient with respect to a layer's pre-activations */
+    real *delta_below;   /* (widest) */
+    double *block;       /* (widest) outputs of a column */
+    double *block_delta; /* (widest) their gradient */
+    uint8_t *present;    /* (D) */
+    uint8_t *observed;   /* (D) */
+    uint64_t *keys;      /* (D) */
+};
+
+static size_t REF(widest)(const struct plan *plan)
+{
+    size_t most = plan->inputs > plan->outputs ? plan->inputs : plan->outputs;
+    for (size_t l = 0; l < plan->layers; l++)
+        if (plan->hidden[l] > most) most = plan->hidden[l];
+    return most;
+}
+
+static bool REF(work_open)(const nade_allocator *allocator, const struct plan *plan, struct REF(work) * work)
+{
+    size_t most = REF(widest)(plan);
+    bool good = true;
+    memset(work, 0, sizeof *work);
+    work->arena.allocator = *allocator;
+    work->input = nd_arena_alloc(&work->arena, most, sizeof(real));
+    work->output = nd_arena_alloc(&work->arena, most, sizeof(real));
+    work->delta = nd_arena_alloc(&work->arena, most, sizeof(real));
+    work->delta_below = nd_arena_alloc(&work->arena, most, sizeof(real));
+    work->block = nd_arena_alloc(&work->arena, most, sizeof(double));
+    work->block_delta = nd_arena_alloc(&work->arena, most, sizeof(double));
+    work->present = nd_arena_alloc(&work->arena, plan->columns, 1);
+    work->observed = nd_arena_alloc(&work->arena, plan->columns, 1);
+    work->keys = nd_arena_alloc(&work->arena, plan->columns, sizeof(uint64_t));
+    work->hidden = nd_arena_alloc(&work->arena, plan->layers, sizeof(real *));
+    for (size_t l = 0; l < plan->layers && work->hidden; l++) {
+        work->hidden[l] = nd_arena_alloc(&work->arena, plan->hidden[l], sizeof(real));
+        good = good && work->hidden[l];
+    }
+    return good && work->input && work->output && work->delta && work->delta_below && work->block &&
+           work->block_delta && work->present && work->observed && work->keys && work->hidden;
+}
+
+/* ---- forward ------------------------------------------------------------------------------------------------- */
+
+static real REF(activate)(nade_activation activation, real a)
+{
+    switch (activation) {
+    case NADE_SIGMOID: return (real)(1 / (1 + exp(-(double)a)));
+    case NADE_TANH: return (real)tanh((double)a);
+    default: return a > 0 ? a : 0;
+    }
+}
+
+/* Derivative of the activation, written in its value h. */
+static real REF(slope)(nade_activation activation, real h)
+{
+    switch (activation) {
+    case NADE_SIGMOID: return h * (1 - h);
+    case NADE_TANH: return 1 - h * h;
+    default: return h > 0 ? 1 : 0;
+    }
+}
+
+/* Input = [x where observed, else 0; observed].  Hidden and missing cells are not read. */
+static void REF(fill_input)(const struct plan *plan, const struct cells *cells, size_t row, const uint8_t *observed,
+                            real *input)
+{
+    for (size_t i = 0; i < plan->inputs; i++) input[i] = 0;
+    for (size_t c = 0; c < plan->columns; c++) {
+        if (!observed[c]) continue;
+        const struct plan_column *column = &plan->column[c];
+        float x = nd_cell(cells, row, c);
+        if (column->head->one_hot)
+            input[column->input + (size_t)x] = 1;
+        else
+            input[column->input] = (real)x;
+        size_t mask = ND_FAULT(FAULT_SHIFTED_MASK) ? (c + 1) % plan->columns : c;
+        if (plan->masks) input[plan->values_width + mask] = 1;
+    }
+}
+
+/* out = W in + b for one layer. */
+static void REF(affine)(const struct plan *plan, const real *parameters, size_t layer, const real *in, real *out)
+{
+    const struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
+    for (size_t i = 0; i < weight->rows; i++) {
+        const real *w = parameters + weight->offset + i * weight->columns;
+        real sum = parameters[bias->offset + i];
+        for (size_t j = 0; j < weight->columns; j++) sum += w[j] * in[j];
+        out[i] = sum;
+    }
+}
+
+static void REF(forward)(const struct plan *plan, const real *parameters, struct REF(work) * work)
+{
+    const real *in = work->input;
+    for (size_t l = 0; l < plan->layers; l++) {
+        REF(affine)(plan, parameters, l, in, work->hidden[l]);
+        for (size_t i = 0; i < plan->hidden[l]; i++)
+            work->hidden[l][i] = REF(activate)(plan->activation, work->hidden[l][i]);
+        in = work->hidden[l];
+    }
+    REF(affine)(plan, parameters, plan->layers, in, work->output);
+}
+
+/* ---- loss and backward ----------------------------------------------------------------------------------------- */
+
+/* Paper, eq. (12): weight · sum over hidden present columns of -log p; work->delta = its gradient times `factor`. */
+static double REF(row_loss)(const struct plan *plan, const struct cells *cells, size_t row, const uint8_t *observed,
+                            double factor, struct REF(work) * work)
+{
+    size_t present = 0, hidden = 0;
+    double loss = 0;
+    for (size_t c = 0; c < plan->columns; c++) {
+        bool there = !isnan(nd_cell(cells, row, c));
+        present += there;
+        hidden += there && !observed[c];
+    }
+    double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)present / (double)hidden;
+    for (size_t i = 0; i < plan->outputs; i++) work->delta[i] = 0;
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct plan_column *column = &plan->column[c];
+        float x = nd_cell(cells, row, c);
+        if (observed[c] || isnan(x)) continue;
+        for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
+        loss += column->head->loss_gradient(column, work->block, (double)x, work->block_delta);
+        for (size_t i = 0; i < column->output_width; i++)
+            work->delta[column->output + i] = (real)(work->block_delta[i] * weight * factor);
+    }
+    return loss * weight;
+}
+
+/* Adds one layer's gradients for work->delta, and moves delta below the layer's inputs `in`. */
+static void REF(backward_layer)(const struct plan *plan, const real *parameters, size_t layer, const real *in,
+                                struct REF(work) * work, real *gradient)
+{
+    const struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
+    for (size_t j = 0; j < weight->columns; j++) work->delta_below[j] = 0;
+    for (size_t i = 0; i < weight->rows; i++) {
+        const real *w = parameters + weight->offset + i * weight->columns;
+        real *g = gradient + weight->offset + i * weight->columns, delta = work->delta[i];
+        if (!(ND_FAULT(FAULT_NO_BIAS_GRADIENT) && layer == 0)) gradient[bias->offset + i] += delta;
+        for (size_t j = 0; j < weight->columns; j++) {
+            g[j] += delta * in[j];
+            work->delta_below[j] += delta * w[j];
+        }
+    }
+    real *swap = work->delta;
+    work->delta = work->delta_below;
+    work->delta_below = swap;
+}
+
+static void REF(backward)(const struct plan *plan, const real *parameters, struct REF(work) * work, real *gradient)
+{
+    for (size_t layer = plan->layers + 1; layer-- > 0;) {
+        const real *in = layer == 0 ? work->input : work->hidden[layer - 1];
+        REF(backward_layer)(plan, parameters, layer, in, work, gradient);
+        if (layer == 0) return;
+        for (size_t i = 0; i < plan->hidden[layer - 1]; i++)
+            work->delta[i] *= REF(slope)(plan->activation, work->hidden[layer - 1][i]);
+    }
+}
+
+/* Loss of one row; gradient, which may be NULL, grows by factor times its gradient. */
+static double REF(row)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
+                       const uint8_t *observed, double factor, struct REF(work) * work, real *gradient)
+{
+    REF(fill_input)(plan, cells, row, observed, work->input);
+    REF(forward)(plan, parameters, work);
+    double loss = REF(row_loss)(plan, cells, row, observed, factor, work);
+    if (gradient) REF(backward)(plan, parameters, work, gradient);
+    return loss;
+}
+
+static double REF(rows)(const struct plan *plan, const real *parameters, const struct cells *cells,
+                        const uint8_t *observed, struct REF(work) * work, real *gradient)
+{
+    double sum = 0;
+    for (size_t row = 0; row < cells->rows; row++)
+        sum += REF(row)(plan, parameters, cells, row, observed + row * plan->columns, 1 / (double)cells->rows, work,
+                        gradient);
+    return sum / (double)cells->rows;
+}
+
+/* ---- densities ------------------------------------------------------------------------------------------------- */
+
+/* Paper, eq. (1) and (6): the chain rule along an order, one network pass a column. */
+static double REF(row_log_density)(const struct plan *plan, const real *parameters, const struct cells *cells,
+                                   size_t row, const size_t *order, size_t length, size_t given,
+                                   struct REF(work) * work)
+{
+    double sum = 0;
+    memset(work->observed, 0, plan->columns);
+    for (size_t t = 0; t < length; t++) {
+        const struct plan_column *column = &plan->column[order[t]];
+        float x = nd_cell(cells, row, order[t]);
+        if (ND_FAULT(FAULT_MISSING_IS_ZERO) && isnan(x)) x = 0;
+        if (isnan(x)) continue;
+        if (t >= given) {
+            REF(fill_input)(plan, cells, row, work->observed, work->input);
+            REF(forward)(plan, parameters, work);
+            for (size_t i = 0; i < column->output_width; i++)
+                work->block[i] = (double)work->output[column->output + i];
+            sum += column->head->log_density(column, work->block, (double)x);
+        }
+        work->observed[order[t]] = 1;
+    }
+    return sum;
+}
+
+/* ---- backend entries --------------------------------------------------------------------------------------------- */
+
+struct REF(backend) {
+    struct arena arena;
+    const struct plan *plan;
+    struct REF(work) work;
+    real *block[BLOCK_COUNT]; /* each (parameters) */
+    struct cells data[DATA_ROLES];
+};
+
+static void REF(close)(struct backend *opaque)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    if (!backend) return;
+    nd_arena_free(&backend->work.arena);
+    struct arena arena = backend->arena;
+    nd_arena_free(&arena);
+}
+
+static nade_status REF(open)(nade_context *context, const struct plan *plan, struct backend **opened)
+{
+    struct arena arena = {context->allocator, NULL};
+    struct REF(backend) *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
+    if (!backend) return nd_no_memory(context, "the network");
+    bool good = REF(work_open)(&context->allocator, plan, &backend->work);
+    for (int b = 0; b < BLOCK_COUNT; b++) {
+        backend->block[b] = nd_arena_alloc(&arena, plan->parameters, sizeof(real));
+        good = good && backend->block[b];
+    }
+    backend->plan = plan;
+    backend->arena = arena;
+    if (!good) {
+        REF(close)((struct backend *)backend);
+        return nd_no_memory(context, "the network");
+    }
+    *opened = (struct backend *)backend;
+    return NADE_OK;
+}
+
+static nade_status REF(set_block)(nade_context *context, struct backend *opaque, enum block block, const float *values)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    (void)context;
+    for (size_t i = 0; i < backend->plan->parameters; i++) backend->block[block][i] = (real)values[i];
+    return NADE_OK;
+}
+
+static nade_status REF(get_block)(nade_context *context, struct backend *opaque, enum block block, float *values)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    (void)context;
+    for (size_t i = 0; i < backend->plan->parameters; i++) values[i] = (float)backend->block[block][i];
+    return NADE_OK;
+}
+
+static nade_status REF(set_data)(nade_context *context, struct backend *opaque, enum data_role role,
+                                 const struct cells *cells)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    (void)context;
+    backend->data[role] = *cells;
+    return NADE_OK;
+}
+
+static uint32_t REF(find_present)(const struct cells *cells, size_t row, uint8_t *present)
+{
+    uint32_t count = 0;
+    for (size_t c = 0; c < cells->columns; c++) {
+        bool there = !isnan(nd_cell(cells, row, c));
+        present[c] = there;
+        count += present[c];
+    }
+    return count;
+}
+
+/* Fills BLOCK_GRADIENT with the gradient of an update's loss, which it returns. */
+static double REF(batch)(struct REF(backend) * backend, const struct recipe *recipe, uint64_t update)
+{
+    const struct plan *plan = backend->plan;
+    const struct cells *cells = &backend->data[DATA_TRAIN];
+    struct REF(work) *work = &backend->work;
+    double sum = 0;
+    memset(backend->block[BLOCK_GRADIENT], 0, plan->parameters * sizeof(real));
+    for (size_t slot = 0; slot < recipe->batch; slot++) {
+        uint32_t at = (uint32_t)slot;
+        size_t row = nd_draw_train_row(recipe->seed, update, at, (uint32_t)cells->rows);
+        uint32_t present = REF(find_present)(cells, row, work->present);
+        uint32_t count = nd_draw_train_observed(recipe->seed, update, at, present);
+        nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
+                           work->keys, work->observed);
+        sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)recipe->batch,
+                        work, backend->block[BLOCK_GRADIENT]);
+    }
+    return sum / (double)recipe->batch;
+}
+
+static void REF(step)(struct REF(backend) * backend, const struct recipe *recipe, uint64_t update)
+{
+    struct step_rates rates = nd_step_rates(recipe, update);
+    real *p = backend->block[BLOCK_PARAMETERS], *m = backend->block[BLOCK_MOMENT1];
+    real *s = backend->block[BLOCK_MOMENT2], *g = backend->block[BLOCK_GRADIENT];
+    for (size_t t = 0; t < backend->plan->tensors; t++) {
+        const struct tensor_view *view = &backend->plan->tensor[t];
+        double decay = view->is_bias ? 0 : recipe->weight_decay;
+        for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++) {
+            if (recipe->optimizer == NADE_NAG) {
+                double gradient = (double)g[i] + decay * (double)p[i];
+                m[i] = (real)(rates.momentum * (double)m[i] + gradient);
+                p[i] -= (real)(rates.rate * (gradient + rates.momentum * (double)m[i]));
+            } else {
+                double gradient = (double)g[i];
+                m[i] = (real)(rates.momentum * (double)m[i] + (1 - rates.momentum) * gradient);
+                s[i] = (real)(rates.second * (double)s[i] + (1 - rates.second) * gradient * gradient);
+                double direction = (double)m[i] * rates.correction1 /
+                                   (sqrt((double)s[i] * rates.correction2) + ND_ADAM_EPSILON);
+                p[i] -= (real)(rates.rate * (direction + decay * (double)p[i]));
+            }
+        }
+    }
+}
+
+static nade_status REF(train_updates)(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                                      uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    double sum = 0;
+    for (uint64_t update = first; update < first + count; update++) {
+        double one = REF(batch)(backend, recipe, update);
+        if (!isfinite(one)) {
+            *failed = update;
+            return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
+        }
+        sum += one;
+        REF(step)(backend, recipe, update);
+    }
+    *loss = sum / (double)count;
+    return NADE_OK;
+}
+
+static nade_status REF(validate)(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats,
+                                 double *loss)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    const struct cells *cells = &backend->data[DATA_VALID];
+    struct REF(work) *work = &backend->work;
+    double sum = 0;
+    (void)context;
+    for (uint32_t row = 0; row < cells->rows; row++) {
+        uint32_t present = REF(find_present)(cells, row, work->present);
+        for (uint32_t repeat = 0; repeat < repeats; repeat++) {
+            uint32_t count = nd_draw_valid_observed(seed, row, repeat, (uint32_t)repeats, present);
+            nd_select_observed(seed, PURPOSE_VALID_KEYS, repeat, row, cells->columns, work->present, count, work->keys,
+                               work->observed);
+            sum += REF(row)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1, work,
+                            NULL);
+        }
+    }
+    *loss = sum / (double)cells->rows / (double)repeats;
+    return NADE_OK;
+}
+
+static nade_status REF(loss_and_gradients)(nade_context *context, struct backend *opaque, const struct cells *cells,
+                                           const uint8_t *observed, double *loss)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    real *gradient = backend->block[BLOCK_GRADIENT];
+    (void)context;
+    memset(gradient, 0, backend->plan->parameters * sizeof(real));
+    *loss = REF(rows)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, observed, &backend->work, gradient);
+    return NADE_OK;
+}
+
+static nade_status REF(score_block)(nade_context *context, struct backend *opaque, const struct cells *cells,
+                                    const struct score_query *query, double *log_density)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    (void)context;
+    for (size_t k = 0; k < query->orders; k++)
+        for (size_t row = 0; row < cells->rows; row++)
+            log_density[k * cells->rows + row] =
+                REF(row_log_density)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row,
+                                     query->order + k * query->length, query->length, query->given, &backend->work);
+    return NADE_OK;
+}

@@ -1,0 +1,32 @@
+/* The context behind every call: allocator, last error, warnings, thread count.
+ *
+ * nd_fail records the sentence and returns its status, so that a failing function reads `return nd_fail(...)`.
+ * Only the thread that entered the library touches the context; work inside parallel_for reports through its own
+ * results. */
+#ifndef ND_BASE_CONTEXT_H
+#define ND_BASE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nade/nade.h"
+
+struct nade_context {
+    nade_allocator allocator;
+    void (*warn)(void *user, const char *warning);
+    void *warn_user;
+    unsigned threads; /* at least 1 */
+    char error[1024];
+};
+
+/* Records "format" as the context's last error and returns status. */
+nade_status nd_fail(nade_context *context, nade_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* nd_fail for a failed allocation of what ("the training rows"). */
+nade_status nd_no_memory(nade_context *context, const char *what);
+
+/* Hands one warning to the caller's function, if there is one. */
+void nd_warn(nade_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,26 @@
+/* Seeded faults: `make mutants` builds the library once with each and demands that the tests notice.
+ *
+ * NADE_FAULT is a compile-time constant, so in an ordinary build nothing of this remains. */
+#ifndef ND_BASE_FAULT_H
+#define ND_BASE_FAULT_H
+
+enum fault {
+    FAULT_NONE = 0,
+    FAULT_NO_WEIGHT = 1,         /* the objective without its D/(D-d+1) */
+    FAULT_SHIFTED_MASK = 2,      /* the mask input of column c set at column c+1 */
+    FAULT_SWAPPED_COMPONENTS = 3, /* means of the first two mixture components exchanged in the density */
+    FAULT_NO_BIAS_GRADIENT = 4,  /* a hidden layer's bias never learns */
+    FAULT_NO_LOG_SD = 5,         /* densities left in standardised units */
+    FAULT_WRONG_TIES = 6,        /* equal random keys both count as smaller */
+    FAULT_SCORE_DRIFT = 7,       /* the running sum forgets the mask's weight */
+    FAULT_RATE_NOT_DECAYED = 8,  /* the learning rate stays what it was */
+    FAULT_MISSING_IS_ZERO = 9    /* a missing cell is scored as if it held zero */
+};
+
+#ifndef NADE_FAULT
+#define NADE_FAULT FAULT_NONE
+#endif
+
+#define ND_FAULT(fault) (NADE_FAULT == (fault))
+
+#endif

@@ -1,0 +1,69 @@
+/* Philox4x32-10 (Salmon et al., SC 2011) and the project's rules for turning its words into draws.
+ *
+ * No streams and no state: a word is a pure function of (seed, purpose, draw, row, word), so that any backend, any
+ * number of threads and any resumed run sees the same numbers.  Shared with CUDA sources.
+ *
+ *   key     = (seed, purpose)
+ *   counter = (draw & 0xffffffff, row, word / 4, draw >> 32), output lane = word % 4
+ */
+#ifndef ND_BASE_PHILOX_H
+#define ND_BASE_PHILOX_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define ND_INLINE static __host__ __device__ __forceinline__
+#else
+#define ND_INLINE static inline
+#endif
+
+/* What a word is for.  The numbers are part of the contract (docs/determinism.md): never reuse or renumber. */
+enum purpose {
+    PURPOSE_TRAIN_DRAW = 1,  /* draw = update, row = slot in the batch; word 0: the row, word 1: d */
+    PURPOSE_TRAIN_KEYS = 2,  /* draw = update, row = slot in the batch; word c: key of column c */
+    PURPOSE_VALID_DRAW = 3,  /* draw = 0, row = 0; word 0: offset of the stratified d */
+    PURPOSE_VALID_KEYS = 4,  /* draw = repeat, row = validation row; word c: key of column c */
+    PURPOSE_INITIAL = 5,     /* draw = tensor number, row = row of the tensor; word = its column */
+    PURPOSE_ORDERING = 6,    /* draw = ordering number, row = 0; word c: key of column c */
+    PURPOSE_SPLIT = 7        /* draw = 0, row = 0; word r: key of table row r */
+};
+
+struct philox_block {
+    uint32_t word[4];
+};
+
+ND_INLINE struct philox_block nd_philox(uint32_t seed, uint32_t purpose, uint64_t draw, uint32_t row, uint32_t group)
+{
+    uint32_t k0 = seed, k1 = purpose;
+    uint32_t c0 = (uint32_t)draw, c1 = row, c2 = group, c3 = (uint32_t)(draw >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    struct philox_block block = {{c0, c1, c2, c3}};
+    return block;
+}
+
+ND_INLINE uint32_t nd_random_word(uint32_t seed, uint32_t purpose, uint64_t draw, uint32_t row, uint32_t word)
+{
+    return nd_philox(seed, purpose, draw, row, word / 4).word[word % 4];
+}
+
+/* 0…range-1, the high half of word × range. */
+ND_INLINE uint32_t nd_random_below(uint32_t word, uint32_t range)
+{
+    return (uint32_t)(((uint64_t)word * range) >> 32);
+}
+
+/* [0, 1) in steps of 2^-24, exact in float. */
+ND_INLINE float nd_random_uniform(uint32_t word)
+{
+    return (float)(word >> 8) * 5.9604644775390625e-8f;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* Text for files that must be UTF-8, from data that need not be. */
+#ifndef ND_BASE_UTF8_H
+#define ND_BASE_UTF8_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+
+/* True for well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool nd_utf8_valid(const char *text);
+
+/* The text itself when it is UTF-8, else a copy in the arena that reads each byte as Latin-1, which never fails and
+ * keeps different texts of one such file different.  NULL: no memory. */
+const char *nd_utf8_text(struct arena *arena, const char *text);
+
+#endif

@@ -1,0 +1,45 @@
+#include "data/cell_text.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+bool nd_same_word(const char *text, size_t length, const char *word)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (word[i] == '\0' || c != word[i]) return false;
+    }
+    return word[length] == '\0';
+}
+
+bool nd_is_missing(const char *text, size_t length)
+{
+    if (length == 0) return true;
+    if (length == 1) return text[0] == '?';
+    if (length > 4) return false;
+    if (nd_same_word(text, length, "na") || nd_same_word(text, length, "null")) return true;
+    bool sign = text[0] == '-' || text[0] == '+';
+    return nd_same_word(text + sign, length - sign, "nan");
+}
+
+const char *nd_excerpt(const char *text, size_t length, char excerpt[ND_EXCERPT])
+{
+    static const char dots[] = "...";
+    size_t room = ND_EXCERPT - sizeof dots;
+    size_t kept = length;
+    if (length > room) {
+        kept = room;
+        while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80) kept--;
+    }
+    memcpy(excerpt, text, kept);
+    excerpt[kept] = '\0';
+    bool valid = nd_utf8_valid(excerpt);
+    for (size_t i = 0; i < kept; i++) {
+        unsigned char c = (unsigned char)excerpt[i];
+        if (c < 0x20 || c == 0x7F || (c >= 0x80 && !valid)) excerpt[i] = '?';
+    }
+    if (length > room) memcpy(excerpt + kept, dots, sizeof dots);
+    return excerpt;
+}

@@ -1,0 +1,363 @@
+#include "data/column_builder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "data/numbers.h"
+
+enum { FIRST_CELLS = 64, FIRST_LABELS = 4, FIRST_SLOTS = 8, FIRST_TEXTS = 32, CODES8_MOST = 255 };
+
+struct builder_label {
+    double number;
+    size_t count;
+    size_t first_line;
+    size_t text; /* where it begins in texts; arrays: none until the end */
+    size_t length;
+    uint32_t hash;
+    bool is_number;
+};
+
+/* A cell on its way into the dictionary. */
+struct cell {
+    const char *text; /* NULL: from an array, the number is all there is */
+    size_t length;
+    double number;
+    bool is_number;
+    uint32_t hash;
+    size_t line;
+};
+
+static uint32_t hash_text(const char *text, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+static uint32_t hash_number(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return (uint32_t)((bits * 0x9E3779B97F4A7C15u) >> 32);
+}
+
+static size_t cell_size(enum storage storage)
+{
+    switch (storage) {
+    case STORE_CODES8: return sizeof(uint8_t);
+    case STORE_CODES16: return sizeof(uint16_t);
+    case STORE_DOUBLES: return sizeof(double);
+    default: return 0;
+    }
+}
+
+static bool make_room(struct column_builder *builder)
+{
+    if (builder->rows < builder->capacity || builder->storage == STORE_UNUSABLE) return true;
+    size_t capacity = builder->capacity ? builder->capacity * 2 : FIRST_CELLS;
+    void *grown = nd_grow(builder->allocator, builder->cells.any, builder->rows, capacity, cell_size(builder->storage));
+    if (!grown) return false;
+    builder->cells.any = grown;
+    builder->capacity = capacity;
+    return true;
+}
+
+/* Appends a code (or the storage's own mark of a missing cell) where make_room has made room. */
+static inline void store_code(struct column_builder *builder, size_t code)
+{
+    if (builder->storage == STORE_CODES8)
+        builder->cells.codes8[builder->rows] = (uint8_t)code;
+    else
+        builder->cells.codes16[builder->rows] = (uint16_t)code;
+    builder->rows++;
+}
+
+static void store_missing(struct column_builder *builder)
+{
+    builder->missing++;
+    if (builder->storage == STORE_DOUBLES)
+        builder->cells.numbers[builder->rows++] = NAN;
+    else if (builder->storage == STORE_UNUSABLE)
+        builder->rows++;
+    else
+        store_code(builder, ND_CODE16_MISSING); /* its low byte is ND_CODE8_MISSING */
+}
+
+static inline bool same_cell(const struct column_builder *builder, const struct builder_label *label,
+                             const struct cell *cell)
+{
+    if (!cell->text) return label->number == cell->number;
+    return label->hash == cell->hash && label->length == cell->length &&
+           memcmp(builder->texts + label->text, cell->text, cell->length) == 0;
+}
+
+/* The slot that holds the cell's code, or the free one where it belongs; NULL while there is no table. */
+static inline uint16_t *find_slot(const struct column_builder *builder, const struct cell *cell)
+{
+    if (builder->slot_count == 0) return NULL;
+    size_t mask = builder->slot_count - 1;
+    size_t at = cell->hash & mask;
+    while (builder->slots[at] != 0 && !same_cell(builder, &builder->labels[builder->slots[at] - 1], cell))
+        at = (at + 1) & mask;
+    return &builder->slots[at];
+}
+
+/* Keeps the table at most half full, so that a search always ends. */
+static bool grow_slots(struct column_builder *builder)
+{
+    if ((builder->label_count + 1) * 2 <= builder->slot_count) return true;
+    size_t count = builder->slot_count ? builder->slot_count * 2 : FIRST_SLOTS;
+    uint16_t *slots = nd_alloc(builder->allocator, count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t code = 0; code < builder->label_count; code++) {
+        size_t at = builder->labels[code].hash & (count - 1);
+        while (slots[at] != 0) at = (at + 1) & (count - 1);
+        slots[at] = (uint16_t)(code + 1);
+    }
+    nd_free(builder->allocator, builder->slots);
+    builder->slots = slots;
+    builder->slot_count = count;
+    return true;
+}
+
+static bool grow_labels(struct column_builder *builder)
+{
+    if (builder->label_count < builder->label_capacity) return true;
+    size_t capacity = builder->label_capacity ? builder->label_capacity * 2 : FIRST_LABELS;
+    struct builder_label *grown =
+        nd_grow(builder->allocator, builder->labels, builder->label_count, capacity, sizeof *grown);
+    if (!grown) return false;
+    builder->labels = grown;
+    builder->label_capacity = capacity;
+    return true;
+}
+
+/* Appends a text with its final zero to texts. */
+static bool keep_text(struct column_builder *builder, const char *text, size_t length, size_t *where)
+{
+    size_t needed = builder->texts_used + length + 1;
+    if (needed > builder->texts_capacity) {
+        size_t capacity = builder->texts_capacity ? builder->texts_capacity * 2 : FIRST_TEXTS;
+        if (capacity < needed) capacity = needed;
+        char *grown = nd_grow(builder->allocator, builder->texts, builder->texts_used, capacity, 1);
+        if (!grown) return false;
+        builder->texts = grown;
+        builder->texts_capacity = capacity;
+    }
+    memcpy(builder->texts + builder->texts_used, text, length);
+    builder->texts[builder->texts_used + length] = '\0';
+    *where = builder->texts_used;
+    builder->texts_used = needed;
+    return true;
+}
+
+static bool add_label(struct column_builder *builder, const struct cell *cell)
+{
+    struct builder_label label = {cell->number, 1, cell->line, 0, cell->length, cell->hash, cell->is_number};
+    if (!grow_slots(builder) || !grow_labels(builder)) return false;
+    if (cell->text && !keep_text(builder, cell->text, cell->length, &label.text)) return false;
+    *find_slot(builder, cell) = (uint16_t)(builder->label_count + 1);
+    builder->labels[builder->label_count++] = label;
+    if (!cell->is_number) builder->text_labels++;
+    return true;
+}
+
+/* The code at a row, ND_CODE16_MISSING when missing, in either width. */
+static size_t code_at(const struct column_builder *builder, size_t row)
+{
+    if (builder->storage == STORE_CODES16) return builder->cells.codes16[row];
+    size_t code = builder->cells.codes8[row];
+    return code == ND_CODE8_MISSING ? ND_CODE16_MISSING : code;
+}
+
+static bool widen_codes(struct column_builder *builder)
+{
+    uint16_t *codes = nd_alloc(builder->allocator, builder->capacity, sizeof *codes);
+    if (!codes) return false;
+    for (size_t row = 0; row < builder->rows; row++) codes[row] = (uint16_t)code_at(builder, row);
+    nd_free(builder->allocator, builder->cells.any);
+    builder->cells.codes16 = codes;
+    builder->storage = STORE_CODES16;
+    return true;
+}
+
+static void free_dictionary(struct column_builder *builder)
+{
+    nd_free(builder->allocator, builder->labels);
+    nd_free(builder->allocator, builder->slots);
+    nd_free(builder->allocator, builder->texts);
+    builder->labels = NULL;
+    builder->slots = NULL;
+    builder->texts = NULL;
+    builder->label_count = builder->label_capacity = builder->slot_count = 0;
+    builder->texts_used = builder->texts_capacity = 0;
+}
+
+static bool become_numbers(struct column_builder *builder)
+{
+    double *numbers = nd_alloc(builder->allocator, builder->capacity, sizeof *numbers);
+    if (!numbers) return false;
+    for (size_t row = 0; row < builder->rows; row++) {
+        size_t code = code_at(builder, row);
+        numbers[row] = code == ND_CODE16_MISSING ? NAN : builder->labels[code].number;
+    }
+    nd_free(builder->allocator, builder->cells.any);
+    free_dictionary(builder);
+    builder->cells.numbers = numbers;
+    builder->storage = STORE_DOUBLES;
+    return true;
+}
+
+/* The dictionary stays: it tells what is wrong with the column when somebody wants to use it. */
+static void become_unusable(struct column_builder *builder, size_t line)
+{
+    nd_free(builder->allocator, builder->cells.any);
+    builder->cells.any = NULL;
+    builder->capacity = 0;
+    builder->storage = STORE_UNUSABLE;
+    builder->unusable_line = line;
+    builder->rows++;
+}
+
+static enum cell_result store_number(struct column_builder *builder, double number)
+{
+    builder->cells.numbers[builder->rows++] = number;
+    return CELL_OK;
+}
+
+/* Appends a cell that the dictionary does not know. */
+static enum cell_result add_new(struct column_builder *builder, const struct cell *cell)
+{
+    if (builder->label_count == ND_LABELS_MOST) {
+        if (builder->text_labels > 0) {
+            become_unusable(builder, cell->line);
+            return CELL_OK;
+        }
+        if (!cell->is_number) return CELL_TEXT_IN_NUMBERS;
+        return become_numbers(builder) ? store_number(builder, cell->number) : CELL_NO_MEMORY;
+    }
+    if (builder->label_count == CODES8_MOST && builder->storage == STORE_CODES8 && !widen_codes(builder))
+        return CELL_NO_MEMORY;
+    if (!add_label(builder, cell)) return CELL_NO_MEMORY;
+    store_code(builder, builder->label_count - 1);
+    return CELL_OK;
+}
+
+/* Finds out what an unknown text is. */
+static enum cell_result classify(struct column_builder *builder, struct cell *cell)
+{
+    if (nd_is_missing(cell->text, cell->length)) {
+        store_missing(builder);
+        return CELL_OK;
+    }
+    enum number_kind kind = nd_parse_number(cell->text, cell->length, &cell->number);
+    if (kind == NUMBER_INFINITE) return CELL_INFINITE;
+    cell->is_number = kind == NUMBER_FINITE;
+    if (builder->storage != STORE_DOUBLES) return add_new(builder, cell);
+    return cell->is_number ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
+}
+
+enum cell_result nd_builder_add_text(struct column_builder *builder, const char *text, size_t length, size_t line)
+{
+    struct cell cell = {.text = text, .length = length, .line = line};
+    if (!make_room(builder)) return CELL_NO_MEMORY;
+    if (builder->storage == STORE_UNUSABLE) {
+        builder->missing += nd_is_missing(text, length);
+        builder->rows++;
+        return CELL_OK;
+    }
+    if (builder->storage != STORE_DOUBLES) {
+        cell.hash = hash_text(text, length);
+        const uint16_t *slot = find_slot(builder, &cell);
+        if (slot && *slot != 0) {
+            builder->labels[*slot - 1].count++;
+            store_code(builder, *slot - 1u);
+            return CELL_OK;
+        }
+    }
+    return classify(builder, &cell);
+}
+
+enum cell_result nd_builder_add_number(struct column_builder *builder, double number, size_t row)
+{
+    if (!make_room(builder)) return CELL_NO_MEMORY;
+    if (isnan(number)) {
+        store_missing(builder);
+        return CELL_OK;
+    }
+    if (isinf(number)) return CELL_INFINITE;
+    number += 0.0; /* -0 becomes 0: one value, one hash */
+    if (builder->storage == STORE_DOUBLES) return store_number(builder, number);
+    struct cell cell = {.number = number, .is_number = true, .hash = hash_number(number), .line = row};
+    const uint16_t *slot = find_slot(builder, &cell);
+    if (slot && *slot != 0) {
+        builder->labels[*slot - 1].count++;
+        store_code(builder, *slot - 1u);
+        return CELL_OK;
+    }
+    if (number == floor(number)) return add_new(builder, &cell);
+    return become_numbers(builder) ? store_number(builder, number) : CELL_NO_MEMORY;
+}
+
+enum cell_result nd_builder_add_missing(struct column_builder *builder)
+{
+    if (!make_room(builder)) return CELL_NO_MEMORY;
+    store_missing(builder);
+    return CELL_OK;
+}
+
+/* Arrays have numbers only; their labels get texts now that it is known that the dictionary stays. */
+static bool write_texts(struct column_builder *builder)
+{
+    if (builder->texts_used > 0) return true;
+    for (size_t code = 0; code < builder->label_count; code++) {
+        struct builder_label *label = &builder->labels[code];
+        char text[ND_NUMBER_TEXT];
+        nd_format_number(label->number, text);
+        label->length = strlen(text);
+        if (!keep_text(builder, text, label->length, &label->text)) return false;
+    }
+    return true;
+}
+
+static bool finish_labels(struct column_builder *builder, struct arena *arena, struct table_column *column)
+{
+    if (!write_texts(builder)) return false;
+    struct label *labels = nd_arena_alloc(arena, builder->label_count, sizeof *labels);
+    char *texts = nd_arena_alloc(arena, builder->texts_used, 1);
+    if (!labels || !texts) return false;
+    if (builder->texts_used > 0) memcpy(texts, builder->texts, builder->texts_used);
+    for (size_t code = 0; code < builder->label_count; code++) {
+        const struct builder_label *from = &builder->labels[code];
+        labels[code] = (struct label){texts + from->text, from->number, from->is_number, from->count, from->first_line};
+    }
+    column->labels = labels;
+    column->label_count = builder->label_count;
+    return true;
+}
+
+bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column)
+{
+    if (!finish_labels(builder, arena, column)) return false;
+    size_t size = cell_size(builder->storage);
+    column->cells.any = NULL;
+    if (size > 0) {
+        column->cells.any = nd_arena_alloc(arena, builder->rows, size);
+        if (!column->cells.any) return false;
+        if (builder->rows > 0) memcpy(column->cells.any, builder->cells.any, builder->rows * size);
+    }
+    column->storage = builder->storage;
+    column->missing = builder->missing;
+    column->unusable_line = builder->unusable_line;
+    nd_builder_free(builder);
+    return true;
+}
+
+void nd_builder_free(struct column_builder *builder)
+{
+    free_dictionary(builder);
+    nd_free(builder->allocator, builder->cells.any);
+    builder->cells.any = NULL;
+    builder->capacity = 0;
+}

@@ -1,0 +1,55 @@
+/* A column that grows cell by cell and finds its own storage.
+ *
+ * It begins as codes into a dictionary of its distinct cells, one byte each, widens to two bytes, and with more than
+ * ND_LABELS_MOST distinct cells becomes doubles if all are numbers, else unusable.  A column of an array also becomes
+ * doubles at its first fraction: such columns are measurements, and hashing each of their cells would be wasted. */
+#ifndef ND_DATA_COLUMN_BUILDER_H
+#define ND_DATA_COLUMN_BUILDER_H
+
+#include "data/table.h"
+
+enum cell_result {
+    CELL_OK,
+    CELL_NO_MEMORY,
+    CELL_INFINITE,       /* an infinite number, which no model can hold */
+    CELL_TEXT_IN_NUMBERS /* text after more than ND_LABELS_MOST distinct numbers */
+};
+
+struct builder_label;
+
+/* Begins as {.allocator = ..., .storage = STORE_CODES8}. */
+struct column_builder {
+    const nade_allocator *allocator;
+    enum storage storage;
+    union {
+        uint8_t *codes8;
+        uint16_t *codes16;
+        double *numbers;
+        void *any;
+    } cells;
+    size_t rows, capacity;
+    struct builder_label *labels;
+    size_t label_count, label_capacity;
+    size_t text_labels; /* labels that are not numbers */
+    uint16_t *slots;    /* (slot_count) hash table of code + 1, 0 = free */
+    size_t slot_count;  /* a power of two, or 0 */
+    char *texts;        /* the labels' texts, one after the other */
+    size_t texts_used, texts_capacity;
+    size_t missing;
+    size_t unusable_line;
+};
+
+/* Appends the cell of a text file; text need not end with a zero. */
+enum cell_result nd_builder_add_text(struct column_builder *builder, const char *text, size_t length, size_t line);
+
+/* Appends the cell of an array; NaN = missing. */
+enum cell_result nd_builder_add_number(struct column_builder *builder, double number, size_t row);
+
+enum cell_result nd_builder_add_missing(struct column_builder *builder);
+
+/* Moves the contents into column, with memory from the arena, and frees the builder.  False: no memory. */
+bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column);
+
+void nd_builder_free(struct column_builder *builder);
+
+#endif

@@ -1,0 +1,141 @@
+/* COLS lists: the user's way to name columns (docs/formats.md). */
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "data/table.h"
+
+struct column_list {
+    nade_context *context;
+    const char *what;
+    const char *const *names;
+    size_t count;
+    bool *chosen;
+};
+
+/* One item of the list, without its quotes; unquoted text may also be a number or a range. */
+struct item {
+    char *text;
+    bool quoted;
+};
+
+static nade_status choose_place(const struct column_list *list, size_t place)
+{
+    if (place >= list->count)
+        return nd_fail(list->context, NADE_BAD_CALL, "%s: found column number %zu, expected 0 to %zu", list->what,
+                       place, list->count - 1);
+    if (!list->names[place])
+        return nd_fail(list->context, NADE_BAD_CALL,
+                       "%s: found column number %zu, which has been left out of the table", list->what, place);
+    list->chosen[place] = true;
+    return NADE_OK;
+}
+
+/* The columns with this name: SIZE_MAX when none, an error when several. */
+static nade_status find_name(const struct column_list *list, const char *name, size_t *place)
+{
+    *place = SIZE_MAX;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->names[i] || strcmp(list->names[i], name) != 0) continue;
+        char excerpt[ND_EXCERPT];
+        if (*place != SIZE_MAX)
+            return nd_fail(list->context, NADE_BAD_CALL,
+                           "%s: found '%s', the name of columns %zu and %zu, expected one column: use its number",
+                           list->what, nd_excerpt(name, strlen(name), excerpt), *place, i);
+        *place = i;
+    }
+    return NADE_OK;
+}
+
+/* Takes a number from *text; one too large for a column number becomes SIZE_MAX, which no column has. */
+static bool take_number(const char **text, size_t *number)
+{
+    const char *at = *text;
+    *number = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        size_t digit = (size_t)(*at - '0');
+        *number = *number > (SIZE_MAX - digit) / 10 ? SIZE_MAX : *number * 10 + digit;
+    }
+    bool any = at > *text;
+    *text = at;
+    return any;
+}
+
+static nade_status choose_range(const struct column_list *list, const char *text, size_t first, size_t last)
+{
+    if (first > last)
+        return nd_fail(list->context, NADE_BAD_CALL, "%s: found the range '%s', expected its smaller number first",
+                       list->what, text);
+    nade_status status = choose_place(list, last);
+    for (size_t place = first; status == NADE_OK && place <= last; place++) status = choose_place(list, place);
+    return status;
+}
+
+static nade_status choose_item(const struct column_list *list, const struct item *item)
+{
+    size_t place, first, last;
+    char excerpt[ND_EXCERPT];
+    nade_status status = find_name(list, item->text, &place);
+    if (status != NADE_OK) return status;
+    if (place != SIZE_MAX) return choose_place(list, place);
+    const char *at = item->text;
+    if (!item->quoted && take_number(&at, &first)) {
+        if (*at == '\0') return choose_place(list, first);
+        if (*at++ == '-' && take_number(&at, &last) && *at == '\0') return choose_range(list, item->text, first, last);
+    }
+    return nd_fail(list->context, NADE_BAD_CALL, "%s: found '%s', expected the name or number of a column", list->what,
+                   nd_excerpt(item->text, strlen(item->text), excerpt));
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Cuts the next item out of *at, in place.  False: a quote that does not end, or text behind one. */
+static bool next_item(char **at, struct item *item)
+{
+    char *from = *at;
+    while (is_blank(*from)) from++;
+    item->quoted = *from == '\'' || *from == '"';
+    char *to = item->text = from;
+    if (item->quoted) {
+        char quote = *from++;
+        for (; *from && (*from != quote || from[1] == quote); from++) {
+            if (*from == quote) from++;
+            *to++ = *from;
+        }
+        if (*from++ != quote) return false;
+        while (is_blank(*from)) from++;
+        if (*from && *from != ',') return false;
+    } else {
+        while (*from && *from != ',') *to++ = *from++;
+        while (to > item->text && is_blank(to[-1])) to--;
+    }
+    *at = *from ? from + 1 : NULL;
+    *to = '\0';
+    return true;
+}
+
+nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
+                             size_t count, bool *chosen)
+{
+    const struct column_list columns = {context, what, names, count, chosen};
+    char *copy = nd_copy_text(&context->allocator, list);
+    if (!copy) return nd_no_memory(context, "a list of columns");
+    memset(chosen, false, count);
+    nade_status status = NADE_OK;
+    for (char *at = copy; at && status == NADE_OK;) {
+        struct item item;
+        char excerpt[ND_EXCERPT];
+        if (!next_item(&at, &item))
+            status = nd_fail(context, NADE_BAD_CALL, "%s: found a quoted name that does not end properly in '%s'", what,
+                             nd_excerpt(list, strlen(list), excerpt));
+        else if (item.text[0] == '\0' && !item.quoted)
+            status = nd_fail(context, NADE_BAD_CALL, "%s: found an empty entry in '%s', expected a column", what,
+                             nd_excerpt(list, strlen(list), excerpt));
+        else
+            status = choose_item(&columns, &item);
+    }
+    nd_free(&context->allocator, copy);
+    return status;
+}

@@ -1,0 +1,214 @@
+#include "data/csv.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* What a run of bytes came to: the row goes on, it has ended, or it is wrong. */
+enum run_result { RUN_MORE, RUN_ROW, RUN_BAD_NUL, RUN_BAD_STRAY, RUN_BAD_LENGTH, RUN_NO_MEMORY };
+
+enum { FIRST_FIELDS = 16 };
+
+void nd_csv_begin(struct csv *csv, struct source *source, char separator)
+{
+    *csv = (struct csv){.source = source, .separator = separator, .line = 1};
+}
+
+void nd_csv_free(struct csv *csv)
+{
+    if (!csv->source) return;
+    const nade_allocator *allocator = &csv->source->context->allocator;
+    nd_free(allocator, csv->field);
+    nd_free(allocator, csv->text);
+    *csv = (struct csv){0};
+}
+
+static bool grow_fields(struct csv *csv)
+{
+    size_t capacity = csv->field_capacity ? csv->field_capacity * 2 : FIRST_FIELDS;
+    struct csv_field *grown =
+        nd_grow(&csv->source->context->allocator, csv->field, csv->fields, capacity, sizeof *grown);
+    if (!grown) return false;
+    csv->field = grown;
+    csv->field_capacity = capacity;
+    return true;
+}
+
+/* No byte of input becomes more than one of text, and the final zero takes its separator's place; so with room for all
+ * bytes at hand the loops below need no checks. */
+static bool make_room(struct csv *csv)
+{
+    size_t needed = csv->used + nd_source_available(csv->source) + 2;
+    if (needed <= csv->capacity) return true;
+    size_t capacity = csv->capacity * 2 > needed ? csv->capacity * 2 : needed;
+    char *grown = nd_grow(&csv->source->context->allocator, csv->text, csv->used, capacity, 1);
+    if (!grown) return false;
+    csv->text = grown;
+    csv->capacity = capacity;
+    return true;
+}
+
+static bool is_blank(const struct csv *csv, char c)
+{
+    return (c == ' ' || c == '\t') && c != csv->separator;
+}
+
+static enum run_result end_field(struct csv *csv)
+{
+    if (csv->fields == ND_COLUMNS_MOST) return RUN_BAD_LENGTH;
+    if (csv->fields == csv->field_capacity && !grow_fields(csv)) return RUN_NO_MEMORY;
+    size_t length = csv->used - csv->field_start;
+    if (csv->state == CSV_IN_PLAIN)
+        while (length > 0 && is_blank(csv, csv->text[csv->field_start + length - 1])) length--;
+    csv->text[csv->field_start + length] = '\0';
+    csv->field[csv->fields++] = (struct csv_field){csv->field_start, length};
+    csv->used = csv->field_start + length + 1;
+    csv->field_start = csv->used;
+    csv->state = CSV_AT_START;
+    return RUN_MORE;
+}
+
+static enum run_result end_row(struct csv *csv, char c)
+{
+    enum run_result result = end_field(csv);
+    csv->line++;
+    csv->after_return = c == '\r';
+    return result == RUN_MORE ? RUN_ROW : result;
+}
+
+/* Handles one byte outside quotes. */
+static inline enum run_result take_plain(struct csv *csv, char c)
+{
+    if (c == csv->separator) return end_field(csv);
+    if (c == '\n' || c == '\r') return end_row(csv, c);
+    if (c == '\0') return RUN_BAD_NUL;
+    if (csv->state == CSV_IN_PLAIN) {
+        csv->text[csv->used++] = c;
+        return RUN_MORE;
+    }
+    if (is_blank(csv, c)) {
+        if (csv->state == CSV_AT_QUOTE) csv->state = CSV_PAST_QUOTE;
+        return RUN_MORE;
+    }
+    if (csv->state == CSV_AT_START && c == '"') {
+        csv->state = CSV_IN_QUOTES;
+        csv->quoted = true;
+        csv->quote_line = csv->line;
+        return RUN_MORE;
+    }
+    if (csv->state == CSV_AT_QUOTE && c == '"') {
+        csv->text[csv->used++] = '"';
+        csv->state = CSV_IN_QUOTES;
+        return RUN_MORE;
+    }
+    if (csv->state != CSV_AT_START) return RUN_BAD_STRAY;
+    csv->state = CSV_IN_PLAIN;
+    csv->text[csv->used++] = c;
+    return RUN_MORE;
+}
+
+/* Handles one byte inside quotes. */
+static inline enum run_result take_quoted(struct csv *csv, char c)
+{
+    if (c == '\0') return RUN_BAD_NUL;
+    if (c == '"') {
+        csv->state = CSV_AT_QUOTE;
+        csv->after_return = false;
+        return RUN_MORE;
+    }
+    if (c == '\r' || (c == '\n' && !csv->after_return)) csv->line++;
+    csv->after_return = c == '\r';
+    csv->text[csv->used++] = c;
+    return RUN_MORE;
+}
+
+static enum run_result take_available(struct csv *csv)
+{
+    struct source *source = csv->source;
+    enum run_result result = RUN_MORE;
+    while (result == RUN_MORE && source->begin < source->end) {
+        char c = (char)source->buffer[source->begin++];
+        result = csv->state == CSV_IN_QUOTES ? take_quoted(csv, c) : take_plain(csv, c);
+    }
+    return result;
+}
+
+/* The file has ended: with a row that lacks its line end, inside quotes, or between rows. */
+static enum csv_result end_of_source(struct csv *csv)
+{
+    if (csv->state == CSV_IN_QUOTES) return CSV_BAD_QUOTE;
+    if (csv->state == CSV_AT_START && csv->fields == 0) return CSV_END;
+    switch (end_field(csv)) {
+    case RUN_MORE: return CSV_ROW;
+    case RUN_NO_MEMORY: return CSV_NO_MEMORY;
+    default: return CSV_BAD_LENGTH;
+    }
+}
+
+static enum csv_result refill(struct csv *csv)
+{
+    struct source *source = csv->source;
+    if (nd_source_available(source) == 0) csv->source_status = nd_source_fill(source);
+    if (csv->source_status != NADE_OK) return CSV_BAD_SOURCE;
+    if (nd_source_available(source) == 0) return CSV_END;
+    if (csv->used > ND_ROW_BYTES_MOST) return CSV_BAD_LENGTH;
+    return make_room(csv) ? CSV_ROW : CSV_NO_MEMORY;
+}
+
+/* After a CR that ended a row, an LF is no row of its own. */
+static void skip_line_feed(struct csv *csv)
+{
+    if (csv->after_return && csv->source->buffer[csv->source->begin] == '\n') csv->source->begin++;
+    csv->after_return = false;
+}
+
+enum csv_result nd_csv_next(struct csv *csv)
+{
+    static const enum csv_result results[] = {
+        [RUN_MORE] = CSV_ROW,
+        [RUN_ROW] = CSV_ROW,
+        [RUN_BAD_NUL] = CSV_BAD_NUL,
+        [RUN_BAD_STRAY] = CSV_BAD_STRAY,
+        [RUN_BAD_LENGTH] = CSV_BAD_LENGTH,
+        [RUN_NO_MEMORY] = CSV_NO_MEMORY,
+    };
+    csv->fields = csv->used = csv->field_start = 0;
+    csv->quoted = false;
+    csv->state = CSV_AT_START;
+    csv->row_line = csv->line;
+    enum run_result run = RUN_MORE;
+    while (run == RUN_MORE) {
+        enum csv_result result = refill(csv);
+        if (result == CSV_END) return end_of_source(csv);
+        if (result != CSV_ROW) return result;
+        if (csv->state != CSV_IN_QUOTES) skip_line_feed(csv);
+        run = take_available(csv);
+    }
+    return results[run];
+}
+
+nade_status nd_csv_fail(const struct csv *csv, enum csv_result result)
+{
+    nade_context *context = csv->source->context;
+    const char *path = csv->source->path;
+    switch (result) {
+    case CSV_BAD_NUL:
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu: found a zero byte, expected text (is it a binary or UTF-16 file?)", path,
+                       csv->line);
+    case CSV_BAD_QUOTE:
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu: found a quoted field that never ends, expected a closing quote", path,
+                       csv->quote_line);
+    case CSV_BAD_STRAY:
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu, column %zu: found text after the closing quote, expected a separator", path,
+                       csv->line, csv->fields);
+    case CSV_BAD_LENGTH:
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu: found a row of more than %d bytes or %d fields, expected a shorter one", path,
+                       csv->row_line, ND_ROW_BYTES_MOST, ND_COLUMNS_MOST);
+    case CSV_NO_MEMORY: return nd_no_memory(context, "a row of a text file");
+    default: return csv->source_status;
+    }
+}

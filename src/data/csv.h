@@ -1,0 +1,67 @@
+/* Rows of separated fields, one at a time, with the line each began on.
+ *
+ * Fields may be quoted; a quoted field may hold separators, line ends and doubled quotes.  Blanks around a field are
+ * not part of it unless inside its quotes.  A row ends with LF, CRLF or CR. */
+#ifndef ND_DATA_CSV_H
+#define ND_DATA_CSV_H
+
+#include "data/source.h"
+
+enum { ND_COLUMNS_MOST = 1000000, ND_ROW_BYTES_MOST = 1 << 26 };
+
+enum csv_result {
+    CSV_ROW,
+    CSV_END,
+    CSV_BAD_NUL,    /* a zero byte: not a text file */
+    CSV_BAD_QUOTE,  /* a quoted field that never ends */
+    CSV_BAD_STRAY,  /* text between a closing quote and the separator */
+    CSV_BAD_LENGTH, /* more than ND_ROW_BYTES_MOST bytes or ND_COLUMNS_MOST fields in a row */
+    CSV_NO_MEMORY,
+    CSV_BAD_SOURCE /* the source failed and has said why */
+};
+
+struct csv_field {
+    size_t offset, length;
+};
+
+enum csv_state { CSV_AT_START, CSV_IN_PLAIN, CSV_IN_QUOTES, CSV_AT_QUOTE, CSV_PAST_QUOTE };
+
+struct csv {
+    struct source *source;
+    char separator;
+    size_t line;       /* of the next byte, from 1 */
+    size_t row_line;   /* where the row at hand began */
+    size_t quote_line; /* where its last quoted field began */
+    struct csv_field *field;
+    size_t fields, field_capacity;
+    bool quoted; /* some field of the row was quoted */
+
+    char *text; /* the row's fields, each followed by a zero */
+    size_t used, capacity;
+    size_t field_start; /* of the field that is being read */
+    enum csv_state state;
+    nade_status source_status; /* why the source failed, after CSV_BAD_SOURCE */
+    bool after_return;         /* the last byte was a CR: an LF belongs to it */
+};
+
+void nd_csv_begin(struct csv *csv, struct source *source, char separator);
+void nd_csv_free(struct csv *csv);
+
+/* Reads the next row.  Anything but CSV_ROW and CSV_END is final; nd_csv_fail makes it a sentence. */
+enum csv_result nd_csv_next(struct csv *csv);
+
+/* True when the row at hand is a line with nothing but blanks. */
+static inline bool nd_csv_blank(const struct csv *csv)
+{
+    return csv->fields == 1 && csv->field[0].length == 0 && !csv->quoted;
+}
+
+/* Valid until the next row; ends with a zero. */
+static inline const char *nd_csv_text(const struct csv *csv, size_t field)
+{
+    return csv->text + csv->field[field].offset;
+}
+
+nade_status nd_csv_fail(const struct csv *csv, enum csv_result result);
+
+#endif

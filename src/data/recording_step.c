@@ -1,0 +1,42 @@
+#include "data/recording_step.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { MOST_DECIMALS = 12 };
+
+/* True when x is a multiple of 10^-decimals, up to the precision it was stored with. */
+static bool is_multiple(double x, double power, double precision)
+{
+    return fabs(nearbyint(x * power) / power - x) <= precision * fabs(x);
+}
+
+static double largest_magnitude(const struct table_column *column, size_t rows)
+{
+    double most = 0;
+    for (size_t row = 0; row < rows; row++) {
+        double x = fabs(nd_table_number(column, row));
+        if (x > most) most = x;
+    }
+    return most;
+}
+
+double nd_recording_step(const struct table_column *column, size_t rows, bool single)
+{
+    double precision = single ? (double)FLT_EPSILON : 4 * DBL_EPSILON;
+    double most = largest_magnitude(column, rows);
+    double power = 1;
+    size_t row = 0;
+    /* A row that fails at few decimals may pass at more; rows before it passed already and keep passing. */
+    for (int decimals = 0; decimals <= MOST_DECIMALS; decimals++, power *= 10) {
+        /* Below this the numbers' own precision looks like a step. */
+        if (most * power > 0.01 / precision) return 0;
+        while (row < rows) {
+            double x = nd_table_number(column, row);
+            if (!isnan(x) && !is_multiple(x, power, precision)) break;
+            row++;
+        }
+        if (row == rows) return 1 / power;
+    }
+    return 0;
+}

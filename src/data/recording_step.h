@@ -1,0 +1,11 @@
+/* The step in which a column was recorded: 0.01 for values like 7.40. */
+#ifndef ND_DATA_RECORDING_STEP_H
+#define ND_DATA_RECORDING_STEP_H
+
+#include "data/table.h"
+
+/* The largest power of ten, at most 1, that all present numbers are multiples of; 0 when there is none that can be told
+ * from rounding.  single: the numbers were stored with 24 bits. */
+double nd_recording_step(const struct table_column *column, size_t rows, bool single);
+
+#endif

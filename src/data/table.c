@@ -1,0 +1,68 @@
+#include "data/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+
+double nd_table_number(const struct table_column *column, size_t row)
+{
+    if (column->storage == STORE_DOUBLES) return column->cells.numbers[row];
+    size_t code = nd_table_code(column, row);
+    return code == SIZE_MAX ? NAN : column->labels[code].number;
+}
+
+size_t nd_table_code(const struct table_column *column, size_t row)
+{
+    if (column->storage == STORE_CODES8) {
+        uint8_t code = column->cells.codes8[row];
+        return code == ND_CODE8_MISSING ? SIZE_MAX : code;
+    }
+    if (column->storage == STORE_CODES16) {
+        uint16_t code = column->cells.codes16[row];
+        return code == ND_CODE16_MISSING ? SIZE_MAX : code;
+    }
+    return SIZE_MAX;
+}
+
+bool nd_column_is_numeric(const struct table_column *column)
+{
+    if (column->storage == STORE_UNUSABLE) return false;
+    for (size_t i = 0; i < column->label_count; i++)
+        if (!column->labels[i].is_number) return false;
+    return true;
+}
+
+/* A few texts among many numbers are slips of the pen, not labels. */
+static const struct label *stray_text(const struct table_column *column)
+{
+    const struct label *first = NULL;
+    size_t texts = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        if (column->labels[i].is_number) continue;
+        if (!first) first = &column->labels[i];
+        texts++;
+    }
+    return texts * 10 < column->label_count ? first : NULL;
+}
+
+nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column)
+{
+    const struct table_column *unusable = &table->column[column];
+    char name[ND_EXCERPT];
+    nd_excerpt(unusable->name, strlen(unusable->name), name);
+    const struct label *stray = stray_text(unusable);
+    if (stray) {
+        char text[ND_EXCERPT];
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu, column '%s': found '%s' in a column of numbers, expected a number, an empty "
+                       "cell, or --drop %s",
+                       table->source, stray->first_line, name, nd_excerpt(stray->text, strlen(stray->text), text),
+                       unusable->name);
+    }
+    return nd_fail(
+        context, NADE_BAD_INPUT,
+        "%s, line %zu, column '%s': found text with more than %d different labels, expected fewer; leave the "
+        "column out with --drop %s",
+        table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
+}

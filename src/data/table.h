@@ -1,0 +1,82 @@
+/* A table as read, before any model: columns of numbers or labels with holes.
+ *
+ * A column is stored as codes into a dictionary of its distinct cells while there are at most ND_LABELS_MOST of them
+ * (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A text column with more labels than that
+ * can't be modelled; it is kept as STORE_UNUSABLE so that it only hurts when somebody uses it. */
+#ifndef ND_DATA_TABLE_H
+#define ND_DATA_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+
+enum { ND_LABELS_MOST = 1000, ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
+
+enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };
+
+/* One distinct cell of a column. */
+struct label {
+    const char *text;  /* as in the file, blanks trimmed; a number from an array is printed to read back exactly */
+    double number;     /* its value if it is one */
+    bool is_number;
+    size_t count;      /* rows that hold it */
+    size_t first_line; /* where it was first seen: line of a text file from 1, row of an array from 0 */
+};
+
+struct table_column {
+    const char *name; /* never NULL: the column's number where the data had no names */
+    enum storage storage;
+    union {
+        uint8_t *codes8;   /* (rows), ND_CODE8_MISSING = missing */
+        uint16_t *codes16; /* (rows), ND_CODE16_MISSING = missing */
+        double *numbers;   /* (rows), NaN = missing */
+        void *any;
+    } cells;
+    struct label *labels; /* (label_count), in order of appearance; code = index */
+    size_t label_count;   /* 0 for STORE_DOUBLES */
+    size_t missing;
+    nade_type type;       /* found, or overridden */
+    size_t unusable_line; /* STORE_UNUSABLE: the line of the label that was one too many */
+    size_t place;         /* its number in the data, from 0, before columns were left out */
+};
+
+struct nade_table {
+    struct arena arena; /* everything the table owns, itself included */
+    size_t rows, columns;
+    size_t source_columns;       /* in the data, before columns were left out */
+    struct table_column *column; /* (columns) */
+    bool named;                  /* the data had column names */
+    bool array;                  /* NPY, NPZ, IDX or from memory: one type for all columns, line numbers are rows */
+    bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
+    const char *source;          /* path, for messages */
+};
+
+/* The value of a cell as a number: NaN when missing.  The column's cells must all be numbers. */
+double nd_table_number(const struct table_column *column, size_t row);
+
+/* The code of a cell of a dictionary column, or SIZE_MAX when missing. */
+size_t nd_table_code(const struct table_column *column, size_t row);
+
+/* True when every present cell of the column is a number. */
+bool nd_column_is_numeric(const struct table_column *column);
+
+/* Fills in each column's type by the rules of docs/formats.md. */
+void nd_find_types(struct nade_table *table);
+
+/* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column, suggesting --drop. */
+nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);
+
+/* Overrides the type of the columns in a COLS list, all or none; numbers count the columns of the data as they were
+ * before any were left out. */
+nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);
+
+/* Parses a COLS list ("age,3,5-7,'a,b'": names, zero-based numbers, ranges; a name wins over a number) into
+ * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("--drop") begins the sentence
+ * when it fails. */
+nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
+                             size_t count, bool *chosen);
+
+#endif

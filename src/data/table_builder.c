@@ -1,0 +1,157 @@
+#include "data/table_builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "data/csv.h"
+#include "data/names.h"
+
+/* Copies the names, or makes them from the columns' numbers. */
+static const char **make_names(struct arena *arena, const char *const *names, size_t count)
+{
+    const char **made = nd_arena_alloc(arena, count, sizeof *made);
+    for (size_t i = 0; made && i < count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        made[i] = nd_arena_text(arena, names && names[i] && names[i][0] ? names[i] : number);
+        if (!made[i]) return NULL;
+    }
+    return made;
+}
+
+/* Begins the table with all the data's columns, whose names it returns; NULL: no memory. */
+static const char **create_table(struct table_builder *builder, const char *source, const char *const *names,
+                                 size_t count)
+{
+    struct arena arena = {builder->context->allocator, NULL};
+    struct nade_table *table = nd_arena_alloc(&arena, 1, sizeof *table);
+    if (!table) return NULL;
+    table->arena = arena;
+    table->named = names != NULL;
+    table->source_columns = count;
+    table->source = nd_arena_text(&table->arena, source);
+    builder->table = table;
+    return table->source ? make_names(&table->arena, names, count) : NULL;
+}
+
+/* keep (count): what the options' lists leave. */
+static nade_status choose_columns(nade_context *context, const nade_read_options *options, const char *const *names,
+                                  size_t count, bool *keep)
+{
+    nade_status status = NADE_OK;
+    memset(keep, true, count);
+    if (options->columns) status = nd_parse_columns(context, "--columns", options->columns, names, count, keep);
+    if (status != NADE_OK || !options->drop) return status;
+    bool *drop = nd_alloc(&context->allocator, count, sizeof *drop);
+    if (!drop) return nd_no_memory(context, "the choice of columns");
+    status = nd_parse_columns(context, "--drop", options->drop, names, count, drop);
+    for (size_t i = 0; status == NADE_OK && i < count; i++) keep[i] = keep[i] && !drop[i];
+    nd_free(&context->allocator, drop);
+    return status;
+}
+
+/* Names are for finding columns, so those that stay must differ.  Columns that go lose their name here. */
+static nade_status check_names(nade_context *context, const char *source, const char **names, const bool *keep,
+                               size_t count)
+{
+    size_t first, second;
+    char excerpt[ND_EXCERPT];
+    for (size_t i = 0; i < count; i++)
+        if (!keep[i]) names[i] = NULL;
+    switch (nd_find_equal_names(&context->allocator, names, count, &first, &second)) {
+    case NAMES_DISTINCT: return NADE_OK;
+    case NAMES_NO_MEMORY: return nd_no_memory(context, "the columns' names");
+    default:
+        return nd_fail(context, NADE_BAD_INPUT, "%s: columns %zu and %zu both have the name '%s', expected each once",
+                       source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt));
+    }
+}
+
+static nade_status set_up_columns(struct table_builder *builder, const char **names, const bool *keep, size_t count)
+{
+    nade_context *context = builder->context;
+    struct nade_table *table = builder->table;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) kept += keep[i];
+    if (kept == 0)
+        return nd_fail(context, NADE_BAD_CALL, "%s: no column is left of its %zu, expected at least one", table->source,
+                       count);
+    table->column = nd_arena_alloc(&table->arena, kept, sizeof *table->column);
+    builder->columns = nd_alloc(&context->allocator, kept, sizeof *builder->columns);
+    if (!table->column || !builder->columns) return nd_no_memory(context, "the table's columns");
+    for (size_t i = 0; i < count; i++) {
+        if (!keep[i]) continue;
+        size_t at = table->columns++;
+        table->column[at].name = names[i];
+        table->column[at].place = i;
+        builder->columns[at].allocator = &context->allocator;
+        builder->columns[at].storage = STORE_CODES8;
+    }
+    return NADE_OK;
+}
+
+nade_status nd_table_begin(nade_context *context, const char *source, const nade_read_options *options,
+                           const char *const *names, size_t count, struct table_builder *builder)
+{
+    *builder = (struct table_builder){.context = context};
+    if (count > ND_COLUMNS_MOST)
+        return nd_fail(context, NADE_BAD_INPUT, "%s: has %zu columns, expected at most %d", source, count,
+                       ND_COLUMNS_MOST);
+    nade_status status = NADE_NO_MEMORY;
+    bool *keep = nd_alloc(&context->allocator, count, sizeof *keep);
+    const char **own_names = create_table(builder, source, names, count);
+    if (!keep || !own_names) {
+        nd_no_memory(context, "the table's columns");
+        goto cleanup;
+    }
+    status = choose_columns(context, options, own_names, count, keep);
+    if (status == NADE_OK) status = check_names(context, source, own_names, keep, count);
+    if (status == NADE_OK) status = set_up_columns(builder, own_names, keep, count);
+cleanup:
+    nd_free(&context->allocator, keep);
+    if (status != NADE_OK) nd_table_abandon(builder);
+    return status;
+}
+
+nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result result, size_t position, size_t column,
+                                 const char *text, size_t length)
+{
+    const struct nade_table *table = builder->table;
+    const char *name = table->column[column].name;
+    char found[ND_EXCERPT], named[ND_EXCERPT];
+    if (result == CELL_NO_MEMORY) return nd_no_memory(builder->context, "the table's cells");
+    const char *expected = result == CELL_INFINITE ? "a finite number" : "a number like those before it";
+    return nd_fail(builder->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
+                   table->array ? "row" : "line", position, nd_excerpt(name, strlen(name), named),
+                   nd_excerpt(text, length, found), expected);
+}
+
+nade_status nd_table_finish(struct table_builder *builder, size_t rows, nade_table **table)
+{
+    struct nade_table *finished = builder->table;
+    nade_status status = NADE_OK;
+    finished->rows = rows;
+    if (rows == 0)
+        status = nd_fail(builder->context, NADE_BAD_INPUT, "%s: has no rows, expected at least one", finished->source);
+    for (size_t i = 0; status == NADE_OK && i < finished->columns; i++)
+        if (!nd_builder_finish(&builder->columns[i], &finished->arena, &finished->column[i]))
+            status = nd_no_memory(builder->context, "the table's cells");
+    if (status == NADE_OK) {
+        nd_find_types(finished);
+        builder->table = NULL;
+        *table = finished;
+    }
+    nd_table_abandon(builder);
+    return status;
+}
+
+void nd_table_abandon(struct table_builder *builder)
+{
+    if (!builder->context) return;
+    size_t columns = builder->table && builder->columns ? builder->table->columns : 0;
+    for (size_t i = 0; i < columns; i++) nd_builder_free(&builder->columns[i]);
+    nd_free(&builder->context->allocator, builder->columns);
+    if (builder->table) nd_arena_free(&builder->table->arena);
+    *builder = (struct table_builder){0};
+}

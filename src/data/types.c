@@ -1,0 +1,135 @@
+/* The rules by which a column's values give it a type (docs/formats.md). */
+#include <math.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "data/table.h"
+
+enum { CATEGORIES_MOST = 20, ROWS_EACH_LEAST = 20 };
+
+const char *nade_type_name(nade_type type)
+{
+    static const char *const names[] = {
+        [NADE_BINARY] = "binary", [NADE_REAL] = "real", [NADE_CATEGORICAL] = "categorical"};
+    return (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
+}
+
+static bool has_dictionary(const struct table_column *column)
+{
+    return column->storage == STORE_CODES8 || column->storage == STORE_CODES16;
+}
+
+/* True when every present cell is the number 0 or 1. */
+static bool within_zero_one(const struct table_column *column)
+{
+    if (!has_dictionary(column)) return false;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const struct label *label = &column->labels[i];
+        if (!label->is_number || (label->number != 0 && label->number != 1)) return false;
+    }
+    return true;
+}
+
+/* True for few distinct integers, each often: numbers that are likely names of kinds.  "1" and "1.0" are one. */
+static bool looks_categorical(const struct table_column *column)
+{
+    double values[CATEGORIES_MOST];
+    size_t counts[CATEGORIES_MOST];
+    size_t distinct = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const struct label *label = &column->labels[i];
+        size_t at = 0;
+        if (label->number != floor(label->number)) return false;
+        while (at < distinct && values[at] != label->number) at++;
+        if (at == CATEGORIES_MOST) return false;
+        if (at == distinct) {
+            values[distinct] = label->number;
+            counts[distinct++] = 0;
+        }
+        counts[at] += label->count;
+    }
+    for (size_t i = 0; i < distinct; i++)
+        if (counts[i] < ROWS_EACH_LEAST) return false;
+    return distinct > 0;
+}
+
+static nade_type find_type(const struct table_column *column)
+{
+    if (!nd_column_is_numeric(column))
+        return column->storage != STORE_UNUSABLE && column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
+    if (column->label_count == 0) return NADE_REAL; /* doubles, or no cell present */
+    if (within_zero_one(column)) return NADE_BINARY;
+    return looks_categorical(column) ? NADE_CATEGORICAL : NADE_REAL;
+}
+
+/* An array is of one kind: binary if all its cells are, and at least one is there. */
+static nade_type find_array_type(const struct nade_table *table)
+{
+    bool any = false;
+    for (size_t i = 0; i < table->columns; i++) {
+        if (!within_zero_one(&table->column[i])) return NADE_REAL;
+        any = any || table->column[i].label_count > 0;
+    }
+    return any ? NADE_BINARY : NADE_REAL;
+}
+
+void nd_find_types(struct nade_table *table)
+{
+    nade_type array_type = table->array ? find_array_type(table) : NADE_REAL;
+    for (size_t i = 0; i < table->columns; i++)
+        table->column[i].type = table->array ? array_type : find_type(&table->column[i]);
+}
+
+/* NULL when the column's values allow the type, else what they are instead. */
+static const char *objection(const struct table_column *column, nade_type type)
+{
+    switch (type) {
+    case NADE_REAL: return nd_column_is_numeric(column) ? NULL : "holds text, expected numbers";
+    case NADE_BINARY:
+        if (within_zero_one(column) || (has_dictionary(column) && column->label_count == 2)) return NULL;
+        return "does not hold two values, expected 0 and 1, or exactly two labels";
+    default:
+        if (has_dictionary(column) && column->label_count > 0) return NULL;
+        if (has_dictionary(column)) return "has no value at all, expected some label";
+        return "holds fractions or more than 1000 different values, expected few labels";
+    }
+}
+
+static nade_status check_types(nade_context *context, const struct nade_table *table, const bool *chosen,
+                               nade_type type)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        const struct table_column *column = &table->column[i];
+        if (!chosen[column->place]) continue;
+        if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, i);
+        const char *problem = objection(column, type);
+        char name[ND_EXCERPT];
+        if (problem)
+            return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be %s: it %s", table->source,
+                           nd_excerpt(column->name, strlen(column->name), name), nade_type_name(type), problem);
+    }
+    return NADE_OK;
+}
+
+nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
+{
+    static const char *const options[] = {
+        [NADE_BINARY] = "--binary", [NADE_REAL] = "--real", [NADE_CATEGORICAL] = "--categorical"};
+    const nade_allocator *allocator = &context->allocator;
+    const char **names = nd_alloc(allocator, table->source_columns, sizeof *names);
+    bool *chosen = nd_alloc(allocator, table->source_columns, sizeof *chosen);
+    nade_status status = NADE_NO_MEMORY;
+    if (!names || !chosen) {
+        nd_no_memory(context, "the choice of columns");
+        goto cleanup;
+    }
+    for (size_t i = 0; i < table->columns; i++) names[table->column[i].place] = table->column[i].name;
+    status = nd_parse_columns(context, options[type], list, names, table->source_columns, chosen);
+    if (status == NADE_OK) status = check_types(context, table, chosen, type);
+    for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
+        if (chosen[table->column[i].place]) table->column[i].type = type;
+cleanup:
+    nd_free(allocator, chosen);
+    nd_free(allocator, names);
+    return status;
+}

@@ -1,0 +1,205 @@
+#include "infer/ensemble.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/fault.h"
+#include "model/draws.h"
+#include "model/head.h"
+
+struct scoring {
+    nade_context *context;
+    const nade_model *model;
+    const nade_score_options *options;
+    struct arena arena;
+    const struct backend_entries *entries;
+    struct backend *backend;
+    struct cells cells;
+    double *log_scale;   /* (rows): sum of log sd of the present cells */
+    size_t *order;       /* (orderings, columns) */
+    double *by_ordering; /* (orderings, block rows) */
+    double ordering_sum; /* over rows and orderings, for the mean of one ordering */
+};
+
+/* Rows scored between two calls of the progress function; bounds the memory for the orderings' results too. */
+enum { BLOCK_ROWS = 1024 };
+
+/* ---- orderings ------------------------------------------------------------------------------------------------------- */
+
+static bool is_permutation(const size_t *order, size_t columns, uint8_t *seen)
+{
+    memset(seen, 0, columns);
+    for (size_t i = 0; i < columns; i++) {
+        if (order[i] >= columns || seen[order[i]]) return false;
+        seen[order[i]] = 1;
+    }
+    return true;
+}
+
+static nade_status prepare_orderings(struct scoring *s)
+{
+    size_t columns = s->model->plan.columns, count = s->options->orderings, cells;
+    uint64_t *scratch = nd_arena_alloc(&s->arena, columns, sizeof *scratch);
+    if (count < 1 || count > 1000000)
+        return nd_fail(s->context, NADE_BAD_CALL, "the number of orderings is %zu, expected 1 to 1000000", count);
+    if (nd_multiply(count, columns, &cells)) s->order = nd_arena_alloc(&s->arena, cells, sizeof *s->order);
+    if (nd_multiply(count, BLOCK_ROWS, &cells))
+        s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);
+    if (!scratch || !s->order || !s->by_ordering) return nd_no_memory(s->context, "the orderings");
+    for (size_t k = 0; k < count; k++) {
+        size_t *order = s->order + k * columns;
+        if (!s->options->order) {
+            nd_draw_ordering(s->options->seed, k, columns, scratch, order);
+            continue;
+        }
+        memcpy(order, s->options->order + k * columns, columns * sizeof *order);
+        if (!is_permutation(order, columns, (uint8_t *)scratch))
+            return nd_fail(s->context, NADE_BAD_CALL, "ordering %zu is no permutation of 0 to %zu", k, columns - 1);
+    }
+    return NADE_OK;
+}
+
+static nade_status prepare(struct scoring *s, const nade_table *table)
+{
+    s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
+    if (!s->log_scale) return nd_no_memory(s->context, "the rows");
+    nade_status status =
+        nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, &s->cells, s->log_scale);
+    if (status == NADE_OK) status = prepare_orderings(s);
+    if (status != NADE_OK) return status;
+    s->entries = nd_backend_for(s->context, s->options->device);
+    if (!s->entries) return NADE_BAD_CALL;
+    status = s->entries->open(s->context, &s->model->plan, &s->backend);
+    if (status != NADE_OK) return status;
+    return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+}
+
+/* ---- one block of rows -------------------------------------------------------------------------------------------------- */
+
+/* log of the mean of exp(values), values a stride apart. */
+static double log_mean_exp(const double *values, size_t count, size_t stride)
+{
+    double most = values[0], sum = 0;
+    for (size_t i = 1; i < count; i++) most = fmax(most, values[i * stride]);
+    if (!isfinite(most)) return most;
+    for (size_t i = 0; i < count; i++) sum += exp(values[i * stride] - most);
+    return most + log(sum / (double)count);
+}
+
+static double deviation(const double *values, size_t count, size_t stride)
+{
+    double mean = 0, squares = 0;
+    if (count < 2) return NAN;
+    for (size_t i = 0; i < count; i++) mean += values[i * stride] / (double)count;
+    for (size_t i = 0; i < count; i++) squares += (values[i * stride] - mean) * (values[i * stride] - mean);
+    return sqrt(squares / (double)(count - 1));
+}
+
+static struct cells rows_of(const struct cells *cells, size_t first, size_t rows)
+{
+    struct cells part = *cells;
+    size_t size = cells->kind == CELLS_FLOATS ? sizeof(float) : 1;
+    part.rows = rows;
+    part.data = (const char *)cells->data + first * cells->columns * size;
+    return part;
+}
+
+static nade_status score_rows(struct scoring *s, size_t first, size_t rows, double *log_density, double *spread)
+{
+    size_t orderings = s->options->orderings, columns = s->model->plan.columns;
+    struct cells part = rows_of(&s->cells, first, rows);
+    struct score_query query = {s->order, orderings, columns, 0};
+    nade_status status = s->entries->score_block(s->context, s->backend, &part, &query, s->by_ordering);
+    if (status != NADE_OK) return status;
+    for (size_t row = 0; row < rows; row++) {
+        double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
+        log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
+        if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
+        for (size_t k = 0; k < orderings; k++) s->ordering_sum += s->by_ordering[k * rows + row] - units;
+    }
+    return NADE_OK;
+}
+
+static nade_status score_all(struct scoring *s, double *log_density, double *spread)
+{
+    const nade_score_options *o = s->options;
+    for (size_t first = 0; first < s->cells.rows; first += BLOCK_ROWS) {
+        size_t left = s->cells.rows - first, rows = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        nade_status status = score_rows(s, first, rows, log_density, spread);
+        if (status != NADE_OK) return status;
+        if (o->progress && o->progress(o->progress_user, (double)(first + rows) / (double)s->cells.rows))
+            return nd_fail(s->context, NADE_INTERRUPTED, "scoring was interrupted");
+    }
+    return NADE_OK;
+}
+
+/* ---- summary ------------------------------------------------------------------------------------------------------------ */
+
+/* Mean log density of the rows if the columns were independent. */
+static double marginal_mean(const struct scoring *s)
+{
+    const struct plan *plan = &s->model->plan;
+    double sum = 0;
+    for (size_t row = 0; row < s->cells.rows; row++) {
+        for (size_t c = 0; c < plan->columns; c++) {
+            float x = nd_cell(&s->cells, row, c);
+            if (isnan(x)) continue;
+            sum += plan->column[c].head->log_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x);
+        }
+        sum -= s->log_scale[row];
+    }
+    return sum / (double)s->cells.rows;
+}
+
+static double bits_per_cell(const struct scoring *s, double mean)
+{
+    size_t present = 0;
+    for (size_t c = 0; c < s->cells.columns; c++)
+        if (!s->model->plan.column[c].head->discrete) return NAN;
+    for (size_t row = 0; row < s->cells.rows; row++)
+        for (size_t c = 0; c < s->cells.columns; c++) present += isnan(nd_cell(&s->cells, row, c)) ? 0 : 1;
+    return present ? -mean * (double)s->cells.rows / (double)present / log(2.0) : NAN;
+}
+
+static void summarise(const struct scoring *s, const double *log_density, const double *spread,
+                      nade_score_summary *summary)
+{
+    size_t rows = s->cells.rows;
+    double sum = 0, squares = 0, spread_sum = 0;
+    for (size_t row = 0; row < rows; row++) {
+        sum += log_density[row];
+        spread_sum += spread[row];
+    }
+    double mean = sum / (double)rows;
+    for (size_t row = 0; row < rows; row++) squares += (log_density[row] - mean) * (log_density[row] - mean);
+    *summary = (nade_score_summary){
+        .size = sizeof *summary,
+        .rows = rows,
+        .mean = mean,
+        .standard_error = rows > 1 ? sqrt(squares / (double)(rows - 1) / (double)rows) : NAN,
+        .mean_ordering = s->ordering_sum / (double)rows / (double)s->options->orderings,
+        .mean_spread = spread_sum / (double)rows,
+        .gain = mean - marginal_mean(s),
+        .bits_per_cell = bits_per_cell(s, mean),
+    };
+}
+
+nade_status nd_score(nade_context *context, const nade_model *model, const nade_table *table,
+                     const nade_score_options *options, double *log_density, double *spread,
+                     nade_score_summary *summary)
+{
+    struct scoring s = {.context = context, .model = model, .options = options, .arena = {context->allocator, NULL}};
+    nade_status status = NADE_OK;
+    if (!spread) {
+        spread = nd_arena_alloc(&s.arena, table->rows, sizeof *spread);
+        if (!spread) status = nd_no_memory(context, "the rows");
+    }
+    if (status == NADE_OK) status = prepare(&s, table);
+    if (status == NADE_OK) status = score_all(&s, log_density, spread);
+    if (status == NADE_OK && summary) summarise(&s, log_density, spread, summary);
+    if (s.backend) s.entries->close(s.backend);
+    nd_arena_free(&s.arena);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* The rules by which training and validation draw rows, d and observed sets (docs/determinism.md).
+ *
+ * An ordering is the columns sorted by (key, column); a row's missing columns are deleted from it; the observed set is
+ * the first d-1 of what is left.  Only the set matters, so it is selected, not sorted. */
+#ifndef ND_MODEL_DRAWS_H
+#define ND_MODEL_DRAWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/philox.h"
+
+/* Key and column in one number: comparing these breaks ties by column. */
+ND_INLINE uint64_t nd_ranked_key(uint32_t key, uint32_t column)
+{
+    return ((uint64_t)key << 32) | (ND_FAULT(FAULT_WRONG_TIES) ? 0 : column);
+}
+
+/* Row of DATA_TRAIN that slot of update holds. */
+ND_INLINE uint32_t nd_draw_train_row(uint32_t seed, uint64_t update, uint32_t slot, uint32_t rows)
+{
+    return nd_random_below(nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 0), rows);
+}
+
+/* d-1 of that slot, for a row with `present` cells: 0…present-1. */
+ND_INLINE uint32_t nd_draw_train_observed(uint32_t seed, uint64_t update, uint32_t slot, uint32_t present)
+{
+    return nd_random_below(nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 1), present);
+}
+
+/* d-1 of a validation row's repeat.  A row's repeats fall into equal strata of 0…present-1; where in its stratum is
+ * rotated by the golden ratio from row to row, so that all rows together cover d evenly too. */
+ND_INLINE uint32_t nd_draw_valid_observed(uint32_t seed, uint32_t row, uint32_t repeat, uint32_t repeats,
+                                          uint32_t present)
+{
+    uint32_t offset = nd_random_word(seed, PURPOSE_VALID_DRAW, 0, 0, 0);
+    uint32_t fraction = offset + row * 2654435769u;
+    uint64_t place = (((uint64_t)repeat << 32) | fraction) / repeats;
+    return (uint32_t)((place * present) >> 32);
+}
+
+/* Marks in observed (columns) the first `count` present columns of the ordering with the keys of (purpose, draw, row).
+ * present (columns) is 1 where the cell is there; keys (columns) is scratch. */
+void nd_select_observed(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns,
+                        const uint8_t *present, size_t count, uint64_t *keys, uint8_t *observed);
+
+/* The columns 0…columns-1 sorted by (key, column) of ordering number `number`.  scratch (columns). */
+void nd_draw_ordering(uint32_t seed, uint64_t number, size_t columns, uint64_t *scratch, size_t *order);
+
+#endif

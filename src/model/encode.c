@@ -1,0 +1,204 @@
+/* Table rows to a model's cells. */
+#include <math.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "data/cell_text.h"
+#include "data/numbers.h"
+#include "model/schema.h"
+
+enum { BYTE_VALUES_MOST = 254 };
+
+/* Standard deviations from the mean beyond which float arithmetic would overflow. */
+#define FARTHEST 1e15
+
+struct encoder {
+    nade_context *context;
+    struct arena *arena;
+    const struct schema *schema;
+    const nade_table *table;
+    const size_t *rows; /* NULL: all */
+    size_t row_count;
+    size_t *source; /* (schema columns): column of the table */
+    enum cell_kind kind;
+    void *cells; /* (row_count, schema columns), being filled */
+};
+
+/* ---- which column is which ------------------------------------------------------------------------------------------ */
+
+static nade_status match_by_position(struct encoder *e)
+{
+    if (e->table->columns != e->schema->count)
+        return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu columns, the model expects %zu", e->table->source,
+                       e->table->columns, e->schema->count);
+    for (size_t c = 0; c < e->schema->count; c++) e->source[c] = c;
+    return NADE_OK;
+}
+
+static bool same_name(struct arena *arena, const char *table_name, const char *model_name)
+{
+    const char *text = nd_utf8_text(arena, table_name);
+    return text && strcmp(text, model_name) == 0;
+}
+
+static nade_status match_by_name(struct encoder *e)
+{
+    for (size_t c = 0; c < e->schema->count; c++) {
+        size_t at = 0;
+        while (at < e->table->columns && !same_name(e->arena, e->table->column[at].name, e->schema->column[c].name))
+            at++;
+        if (at == e->table->columns)
+            return nd_fail(e->context, NADE_BAD_INPUT, "%s has no column '%s', which the model expects",
+                           e->table->source, e->schema->column[c].name);
+        e->source[c] = at;
+    }
+    if (e->table->columns > e->schema->count)
+        nd_warn(e->context, "%zu columns of %s are not in the model and are ignored",
+                e->table->columns - e->schema->count, e->table->source);
+    return NADE_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+/* Fails for a value that a column can't hold. */
+static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
+{
+    const struct column_spec *spec = &e->schema->column[column];
+    const char *expected = spec->type == NADE_REAL                           ? "a number within 1e15 standard deviations of the training mean"
+                           : spec->type == NADE_BINARY && !spec->label_count ? "0 or 1"
+                                                                             : "one of the labels seen in training";
+    char excerpt[ND_EXCERPT];
+    return nd_fail(e->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", e->table->source,
+                   e->table->array ? "row" : "line", place, spec->name, nd_excerpt(found, strlen(found), excerpt),
+                   expected);
+}
+
+/* The number of a label, or -1.  Numbers are compared as numbers: "1.0" is the label "1". */
+static float find_label(const struct column_spec *spec, const char *text, bool is_number, double number)
+{
+    for (size_t i = 0; i < spec->label_count; i++) {
+        double value;
+        if (strcmp(spec->labels[i], text) == 0) return (float)i;
+        if (is_number && nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) == NUMBER_FINITE &&
+            value == number)
+            return (float)i;
+    }
+    return -1;
+}
+
+/* A cell in the model's units; false: the column can't hold it. */
+static bool encode_value(struct arena *arena, const struct column_spec *spec, const char *text, bool is_number,
+                         double number, float *cell)
+{
+    if (spec->type == NADE_REAL) {
+        double standardised = is_number ? (number - spec->mean) / spec->sd : NAN;
+        *cell = (float)standardised;
+        return fabs(standardised) <= FARTHEST;
+    }
+    if (spec->label_count == 0) {
+        *cell = (float)number;
+        return is_number && (number == 0 || number == 1);
+    }
+    const char *readable = nd_utf8_text(arena, text);
+    *cell = readable ? find_label(spec, readable, is_number, number) : -1;
+    return *cell >= 0;
+}
+
+static void put(const struct encoder *e, size_t row, size_t column, float value)
+{
+    size_t at = row * e->schema->count + column;
+    if (e->kind == CELLS_FLOATS)
+        ((float *)e->cells)[at] = value;
+    else
+        ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
+}
+
+/* A dictionary column: each distinct cell is encoded once. */
+static nade_status encode_labels(const struct encoder *e, size_t column)
+{
+    const struct table_column *from = &e->table->column[e->source[column]];
+    float *value = nd_arena_alloc(e->arena, from->label_count + 1, sizeof *value);
+    if (!value) return nd_no_memory(e->context, "the rows");
+    for (size_t i = 0; i < from->label_count; i++) {
+        const struct label *label = &from->labels[i];
+        if (!encode_value(e->arena, &e->schema->column[column], label->text, label->is_number, label->number,
+                          &value[i]))
+            return refuse(e, column, label->first_line, label->text);
+    }
+    for (size_t i = 0; i < e->row_count; i++) {
+        size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
+        put(e, i, column, code == SIZE_MAX ? NAN : value[code]);
+    }
+    return NADE_OK;
+}
+
+static nade_status encode_numbers(const struct encoder *e, size_t column)
+{
+    const struct table_column *from = &e->table->column[e->source[column]];
+    const struct column_spec *spec = &e->schema->column[column];
+    for (size_t i = 0; i < e->row_count; i++) {
+        size_t row = e->rows ? e->rows[i] : i;
+        double number = from->cells.numbers[row];
+        float value = NAN;
+        char text[ND_NUMBER_TEXT] = "";
+        if (spec->type != NADE_REAL) nd_format_number(number, text);
+        if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value))
+            return refuse(e, column, row, text);
+        put(e, i, column, value);
+    }
+    return NADE_OK;
+}
+
+static nade_status encode_column(const struct encoder *e, size_t column)
+{
+    switch (e->table->column[e->source[column]].storage) {
+    case STORE_UNUSABLE: return nd_fail_unusable(e->context, e->table, e->source[column]);
+    case STORE_DOUBLES: return encode_numbers(e, column);
+    default: return encode_labels(e, column);
+    }
+}
+
+static void sum_log_sd(const struct encoder *e, const struct cells *cells, double *log_scale)
+{
+    for (size_t row = 0; row < cells->rows; row++) {
+        log_scale[row] = 0;
+        for (size_t c = 0; c < cells->columns; c++)
+            if (e->schema->column[c].type == NADE_REAL && !isnan(nd_cell(cells, row, c)))
+                log_scale[row] += log(e->schema->column[c].sd);
+    }
+}
+
+static enum cell_kind choose_kind(const struct schema *schema)
+{
+    for (size_t c = 0; c < schema->count; c++)
+        if (schema->column[c].type == NADE_REAL || schema->column[c].label_count > BYTE_VALUES_MOST)
+            return CELLS_FLOATS;
+    return CELLS_BYTES;
+}
+
+nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
+                      const size_t *rows, size_t row_count, struct cells *cells, double *log_scale)
+{
+    struct encoder e = {
+        .context = context,
+        .arena = arena,
+        .schema = schema,
+        .table = table,
+        .rows = rows,
+        .row_count = rows ? row_count : table->rows,
+        .kind = choose_kind(schema),
+    };
+    size_t count;
+    e.source = nd_arena_alloc(arena, schema->count, sizeof *e.source);
+    if (!e.source) return nd_no_memory(context, "the rows");
+    nade_status status = schema->named && table->named ? match_by_name(&e) : match_by_position(&e);
+    if (status != NADE_OK) return status;
+    if (nd_multiply(e.row_count, schema->count, &count))
+        e.cells = nd_arena_alloc(arena, count, e.kind == CELLS_FLOATS ? sizeof(float) : 1);
+    if (!e.cells) return nd_no_memory(context, "the rows");
+    for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
+    if (status != NADE_OK) return status;
+    *cells = (struct cells){e.row_count, schema->count, e.kind, e.cells};
+    if (log_scale) sum_log_sd(&e, cells, log_scale);
+    return NADE_OK;
+}

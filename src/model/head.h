@@ -1,0 +1,35 @@
+/* Heads: what a column's block of outputs means.  A new kind of column is one file head_*.c and one row in head.c.
+ *
+ * The functions here are the specification, in double precision and one cell at a time.  A backend may have faster
+ * ones of its own; where it has none, it uses these.  x is the cell in the plan's units (never missing). */
+#ifndef ND_MODEL_HEAD_H
+#define ND_MODEL_HEAD_H
+
+#include "model/plan.h"
+
+struct head {
+    nade_type type;
+    bool discrete;
+    bool one_hot; /* a cell's input is a one at place x; otherwise x itself */
+
+    size_t (*input_width)(const struct column_spec *spec);
+    size_t (*output_width)(const struct column_spec *spec, size_t components);
+
+    /* log p(x | outputs). */
+    double (*log_density)(const struct plan_column *column, const double *outputs, double x);
+
+    /* -log p(x | outputs), and its gradient with respect to the outputs. */
+    double (*loss_gradient)(const struct plan_column *column, const double *outputs, double x, double *gradient);
+
+    /* Fits the outputs that describe the column alone to its present cells (values, count). */
+    void (*fit_marginal)(const struct plan_column *column, const float *values, size_t count, double *outputs);
+
+    /* Outputs that a fresh network's bias starts from. */
+    void (*initial_bias)(const struct plan_column *column, const double *marginal, double *outputs);
+
+    float initial_weight_scale; /* factor on the output weights' usual range */
+};
+
+const struct head *nd_head_for(nade_type type);
+
+#endif

@@ -1,0 +1,163 @@
+/* Real columns: a mixture of C Gaussians.  Outputs: C logits, C means, C log-scales s; the scale is exp(s) + floor, so
+ * that a value that repeats can't earn an unbounded density. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "model/head.h"
+
+static const double half_log_two_pi = 0.91893853320467274178;
+
+static size_t input_width(const struct column_spec *spec)
+{
+    (void)spec;
+    return 1;
+}
+
+static size_t output_width(const struct column_spec *spec, size_t components)
+{
+    (void)spec;
+    return 3 * components;
+}
+
+/* A running log-sum-exp: most is the largest term so far, sum the others relative to it. */
+struct log_sum {
+    double most, sum;
+};
+
+static void add_term(struct log_sum *total, double term)
+{
+    if (term <= total->most) {
+        total->sum += exp(term - total->most);
+    } else {
+        total->sum = total->sum * exp(total->most - term) + 1;
+        total->most = term;
+    }
+}
+
+static double log_total(const struct log_sum *total)
+{
+    return total->most + log(total->sum);
+}
+
+/* log N(x; mean, scale) of component c. */
+static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
+{
+    size_t count = column->components;
+    size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
+    double scale = exp(outputs[2 * count + c]) + column->floor;
+    double z = (x - outputs[count + mean]) / scale;
+    return -0.5 * z * z - log(scale) - half_log_two_pi;
+}
+
+static double log_density(const struct plan_column *column, const double *outputs, double x)
+{
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    for (size_t c = 0; c < column->components; c++) {
+        add_term(&weights, outputs[c]);
+        add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
+    }
+    return log_total(&joint) - log_total(&weights);
+}
+
+static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
+{
+    size_t count = column->components;
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    for (size_t c = 0; c < count; c++) {
+        add_term(&weights, outputs[c]);
+        add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
+    }
+    double all_weights = log_total(&weights), all_joint = log_total(&joint);
+    for (size_t c = 0; c < count; c++) {
+        double spread = exp(outputs[2 * count + c]), scale = spread + column->floor;
+        double z = (x - outputs[count + c]) / scale;
+        double weight = exp(outputs[c] - all_weights);
+        double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
+        gradient[c] = weight - share;
+        gradient[count + c] = -share * z / scale;
+        gradient[2 * count + c] = share * (1 - z * z) * spread / scale;
+    }
+    return all_weights - all_joint;
+}
+
+/* ---- the column alone: a mixture fitted by expectation maximisation ---- */
+
+enum { EM_ROUNDS = 50, EM_ROWS = 5000 };
+
+static void spread_evenly(const struct plan_column *column, double *outputs)
+{
+    size_t count = column->components;
+    for (size_t c = 0; c < count; c++) {
+        outputs[c] = 0;
+        outputs[count + c] = count > 1 ? -1.5 + 3.0 * (double)c / (double)(count - 1) : 0;
+        outputs[2 * count + c] = log(0.6);
+    }
+}
+
+/* What one pass over the values collects for a component. */
+struct moments {
+    double weight, sum, squares;
+};
+
+static void add_value(const struct plan_column *column, const double *outputs, double x, struct moments *moments)
+{
+    double term[ND_COMPONENTS_MOST];
+    struct log_sum joint = {-HUGE_VAL, 0};
+    for (size_t c = 0; c < column->components; c++) {
+        term[c] = outputs[c] + component_log_density(column, outputs, c, x);
+        add_term(&joint, term[c]);
+    }
+    double all = log_total(&joint);
+    for (size_t c = 0; c < column->components; c++) {
+        double share = exp(term[c] - all);
+        moments[c].weight += share;
+        moments[c].sum += share * x;
+        moments[c].squares += share * x * x;
+    }
+}
+
+/* A component that nothing belongs to stays where it is with a negligible weight.  A scale below the floor can't be
+ * had: the log-scale then stops at floor/1000. */
+static void move_component(const struct plan_column *column, const struct moments *m, double total, size_t c,
+                           double *outputs)
+{
+    size_t count = column->components;
+    outputs[c] = log(fmax(m->weight, 1e-3) / total);
+    if (m->weight < 1e-3) return;
+    double mean = m->sum / m->weight, variance = fmax(m->squares / m->weight - mean * mean, 0);
+    outputs[count + c] = mean;
+    outputs[2 * count + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));
+}
+
+/* Deterministic and cheap: every stride-th value, a fixed number of rounds. */
+static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
+{
+    spread_evenly(column, outputs);
+    if (count == 0) return;
+    size_t stride = count / EM_ROWS + 1;
+    double total = (double)((count - 1) / stride + 1);
+    for (int round = 0; round < EM_ROUNDS; round++) {
+        struct moments moments[ND_COMPONENTS_MOST] = {{0, 0, 0}};
+        for (size_t i = 0; i < count; i += stride) add_value(column, outputs, values[i], moments);
+        for (size_t c = 0; c < column->components; c++) move_component(column, &moments[c], total, c, outputs);
+    }
+}
+
+static void initial_bias(const struct plan_column *column, const double *marginal, double *outputs)
+{
+    (void)marginal;
+    spread_evenly(column, outputs);
+}
+
+const struct head nd_head_mixture = {
+    .type = NADE_REAL,
+    .discrete = false,
+    .input_width = input_width,
+    .output_width = output_width,
+    .log_density = log_density,
+    .loss_gradient = loss_gradient,
+    .fit_marginal = fit_marginal,
+    .initial_bias = initial_bias,
+    .initial_weight_scale = 0.1f,
+};

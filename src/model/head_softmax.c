@@ -1,0 +1,63 @@
+/* Categorical columns: V logits, p(v) = softmax; the input is one-hot. */
+#include <math.h>
+
+#include "model/head.h"
+
+static size_t input_width(const struct column_spec *spec)
+{
+    return spec->label_count;
+}
+
+static size_t output_width(const struct column_spec *spec, size_t components)
+{
+    (void)components;
+    return spec->label_count;
+}
+
+static double log_sum_exp(const double *a, size_t count)
+{
+    double most = a[0], sum = 0;
+    for (size_t i = 1; i < count; i++) most = fmax(most, a[i]);
+    for (size_t i = 0; i < count; i++) sum += exp(a[i] - most);
+    return most + log(sum);
+}
+
+static double log_density(const struct plan_column *column, const double *outputs, double x)
+{
+    return outputs[(size_t)x] - log_sum_exp(outputs, column->values);
+}
+
+static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
+{
+    double total = log_sum_exp(outputs, column->values);
+    for (size_t v = 0; v < column->values; v++) gradient[v] = exp(outputs[v] - total);
+    gradient[(size_t)x] -= 1;
+    return total - outputs[(size_t)x];
+}
+
+/* p(v) = (count of v + 1/2) / (count + V/2). */
+static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
+{
+    for (size_t v = 0; v < column->values; v++) outputs[v] = 0.5;
+    for (size_t i = 0; i < count; i++) outputs[(size_t)values[i]] += 1;
+    double total = log((double)count + 0.5 * (double)column->values);
+    for (size_t v = 0; v < column->values; v++) outputs[v] = log(outputs[v]) - total;
+}
+
+static void initial_bias(const struct plan_column *column, const double *marginal, double *outputs)
+{
+    for (size_t v = 0; v < column->values; v++) outputs[v] = marginal[v];
+}
+
+const struct head nd_head_softmax = {
+    .type = NADE_CATEGORICAL,
+    .discrete = true,
+    .input_width = input_width,
+    .output_width = output_width,
+    .one_hot = true,
+    .log_density = log_density,
+    .loss_gradient = loss_gradient,
+    .fit_marginal = fit_marginal,
+    .initial_bias = initial_bias,
+    .initial_weight_scale = 1,
+};

@@ -1,0 +1,84 @@
+#include "model/initial.h"
+
+#include <math.h>
+
+#include "base/philox.h"
+#include "model/head.h"
+
+struct fit_job {
+    const struct plan *plan;
+    const struct cells *cells;
+    struct schema *schema;
+    float *values; /* (threads, rows) */
+};
+
+static void fit_column(void *argument, size_t column, unsigned worker)
+{
+    const struct fit_job *job = argument;
+    float *values = job->values + worker * job->cells->rows;
+    size_t count = 0;
+    for (size_t row = 0; row < job->cells->rows; row++) {
+        float x = nd_cell(job->cells, row, column);
+        if (!isnan(x)) values[count++] = x;
+    }
+    const struct plan_column *plan_column = &job->plan->column[column];
+    plan_column->head->fit_marginal(plan_column, values, count, job->schema->column[column].marginal);
+}
+
+nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
+                             const struct cells *cells, struct schema *schema)
+{
+    for (size_t c = 0; c < plan->columns; c++) {
+        struct column_spec *spec = &schema->column[c];
+        spec->marginal_count = plan->column[c].output_width;
+        spec->marginal = nd_arena_alloc(arena, spec->marginal_count, sizeof *spec->marginal);
+        if (!spec->marginal) return nd_no_memory(context, "the columns' marginals");
+    }
+    size_t scratch;
+    float *values = nd_multiply(cells->rows, nd_pool_threads(pool), &scratch)
+                        ? nd_alloc(&context->allocator, scratch, sizeof *values)
+                        : NULL;
+    if (!values) return nd_no_memory(context, "the columns' marginals");
+    struct fit_job job = {plan, cells, schema, values};
+    nd_parallel_for(pool, plan->columns, fit_column, &job);
+    nd_free(&context->allocator, values);
+    return NADE_OK;
+}
+
+/* Row `row` of tensor number `tensor`, uniform in ±range. */
+static void fill_row(uint32_t seed, size_t tensor, size_t row, size_t columns, float range, float *values)
+{
+    for (size_t column = 0; column < columns; column += 4) {
+        struct philox_block block =
+            nd_philox(seed, PURPOSE_INITIAL, tensor, (uint32_t)row, (uint32_t)(column / 4));
+        for (size_t lane = 0; lane < 4 && column + lane < columns; lane++)
+            values[column + lane] = (2 * nd_random_uniform(block.word[lane]) - 1) * range;
+    }
+}
+
+static void fill_output_column(const struct plan *plan, const struct schema *schema, uint32_t seed, size_t column,
+                               float *parameters)
+{
+    const struct plan_column *c = &plan->column[column];
+    size_t index = nd_weight_index(plan->layers);
+    const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
+    float range = (float)(1 / sqrt((double)weight->columns)) * c->head->initial_weight_scale;
+    for (size_t row = c->output; row < c->output + c->output_width; row++)
+        fill_row(seed, index, row, weight->columns, range, parameters + weight->offset + row * weight->columns);
+    double outputs[3 * ND_COMPONENTS_MOST];
+    c->head->initial_bias(c, schema->column[column].marginal, outputs);
+    for (size_t i = 0; i < c->output_width; i++) parameters[bias->offset + c->output + i] = (float)outputs[i];
+}
+
+void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, float *parameters)
+{
+    for (size_t layer = 0; layer < plan->layers; layer++) {
+        size_t index = nd_weight_index(layer);
+        const struct tensor_view *weight = &plan->tensor[index];
+        float range = (float)(1 / sqrt((double)weight->columns));
+        for (size_t row = 0; row < weight->rows; row++)
+            fill_row(seed, index, row, weight->columns, range, parameters + weight->offset + row * weight->columns);
+    }
+    for (size_t column = 0; column < plan->columns; column++)
+        fill_output_column(plan, schema, seed, column, parameters);
+}

@@ -1,0 +1,16 @@
+/* A fresh network: marginals of the columns and random initial parameters. */
+#ifndef ND_MODEL_INITIAL_H
+#define ND_MODEL_INITIAL_H
+
+#include "base/parallel.h"
+#include "model/plan.h"
+
+/* Fits every column's marginal (schema->column[].marginal) to its present cells. */
+nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
+                             const struct cells *cells, struct schema *schema);
+
+/* Weights uniform in ±1/sqrt(inputs), hidden biases zero, output biases and the output weights' range as each head
+ * asks.  parameters (plan->parameters), zeroed. */
+void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, float *parameters);
+
+#endif

@@ -1,0 +1,49 @@
+/* A fitted model: schema, plan, parameters, training record. */
+#ifndef ND_MODEL_MODEL_H
+#define ND_MODEL_MODEL_H
+
+#include "model/plan.h"
+
+/* One line of the validation history. */
+struct history_entry {
+    double train_loss, valid_loss; /* nats per row, data units; valid NaN without validation rows */
+};
+
+struct training_record {
+    nade_optimizer optimizer;
+    double learning_rate, momentum, weight_decay;
+    size_t batch;
+    uint64_t iterations, updates; /* asked for: iterations, updates per iteration */
+    uint64_t iterations_done, best_iteration;
+    uint64_t patience;
+    uint32_t seed;
+    size_t train_rows, valid_rows, valid_repeats;
+    uint64_t fingerprint; /* of the training cells, see nd_fingerprint */
+    struct history_entry *history; /* (iterations_done) */
+};
+
+struct nade_model {
+    struct arena arena; /* everything, itself included */
+    struct schema schema;
+    struct architecture architecture;
+    struct plan plan;
+    struct training_record record;
+    float *parameters;       /* (plan.parameters) */
+    const char *description; /* the JSON text of the file */
+};
+
+/* An empty model with its own arena; NULL: no memory. */
+struct nade_model *nd_model_create(nade_context *context);
+
+/* Writes model->description from the rest of the model (model_json.c). */
+nade_status nd_model_describe(nade_context *context, struct nade_model *model);
+
+/* Fills schema, architecture and record (not plan and parameters) from a JSON text that nd_model_describe wrote, or that
+ * somebody broke.  source names the file in errors. */
+nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
+                           size_t length);
+
+/* A 64-bit FNV-1a hash of shape and contents. */
+uint64_t nd_fingerprint(const struct cells *cells);
+
+#endif

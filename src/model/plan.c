@@ -1,0 +1,113 @@
+#include "model/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/head.h"
+
+enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
+
+static nade_status check_architecture(nade_context *context, const struct architecture *a)
+{
+    if (a->layers < 1 || a->layers > ND_LAYERS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the network has %zu hidden layers, expected 1 to %d", a->layers,
+                       ND_LAYERS_MOST);
+    for (size_t l = 0; l < a->layers; l++)
+        if (a->hidden[l] < 1 || a->hidden[l] > ND_UNITS_MOST)
+            return nd_fail(context, NADE_BAD_CALL, "hidden layer %zu has %zu units, expected 1 to %d", l, a->hidden[l],
+                           ND_UNITS_MOST);
+    if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
+                       ND_COMPONENTS_MOST);
+    return NADE_OK;
+}
+
+static void lay_out_columns(const struct schema *schema, size_t components, struct plan *plan)
+{
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct column_spec *spec = &schema->column[c];
+        struct plan_column *column = &plan->column[c];
+        column->head = nd_head_for(spec->type);
+        column->input = plan->values_width;
+        column->input_width = column->head->input_width(spec);
+        column->output = plan->outputs;
+        column->output_width = column->head->output_width(spec, components);
+        column->values = spec->type == NADE_CATEGORICAL ? spec->label_count : spec->type == NADE_BINARY ? 2 : 0;
+        column->components = spec->type == NADE_REAL ? components : 0;
+        column->floor = spec->type == NADE_REAL ? spec->floor : 0;
+        plan->values_width += column->input_width;
+        plan->outputs += column->output_width;
+    }
+    plan->inputs = plan->values_width + (plan->masks ? plan->columns : 0);
+}
+
+static bool same_segment(const struct plan_column *a, const struct plan_column *b)
+{
+    return a->head == b->head && a->input_width == b->input_width && a->output_width == b->output_width;
+}
+
+static void find_segments(struct plan *plan)
+{
+    for (size_t c = 0; c < plan->columns; c++) {
+        if (c == 0 || !same_segment(&plan->column[c - 1], &plan->column[c]))
+            plan->segment[plan->segments++] = (struct plan_segment){c, 0};
+        plan->segment[plan->segments - 1].count++;
+    }
+}
+
+static void name_tensor(struct tensor_view *view, const struct plan *plan, size_t layer, const char *part)
+{
+    if (layer == plan->layers)
+        snprintf(view->name, sizeof view->name, "output.%s", part);
+    else
+        snprintf(view->name, sizeof view->name, "hidden.%zu.%s", layer, part);
+}
+
+/* False when the block would not fit into memory's address range. */
+static bool place_tensor(struct plan *plan, struct tensor_view *view)
+{
+    size_t count;
+    view->offset = plan->parameters;
+    if (!nd_multiply(view->rows, view->columns, &count) || count > PTRDIFF_MAX / 64) return false;
+    plan->parameters += (count + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+    return plan->parameters <= PTRDIFF_MAX / 64;
+}
+
+static bool lay_out_tensors(struct plan *plan)
+{
+    for (size_t layer = 0; layer <= plan->layers; layer++) {
+        struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
+        weight->rows = bias->rows = nd_layer_outputs(plan, layer);
+        weight->columns = nd_layer_inputs(plan, layer);
+        bias->columns = 1;
+        bias->is_bias = true;
+        name_tensor(weight, plan, layer, "weight");
+        name_tensor(bias, plan, layer, "bias");
+        if (!place_tensor(plan, weight) || !place_tensor(plan, bias)) return false;
+    }
+    return true;
+}
+
+nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
+                          const struct architecture *architecture, struct plan *plan)
+{
+    nade_status status = check_architecture(context, architecture);
+    if (status != NADE_OK) return status;
+    memset(plan, 0, sizeof *plan);
+    plan->columns = schema->count;
+    plan->layers = architecture->layers;
+    plan->activation = architecture->activation;
+    plan->components = architecture->components;
+    plan->masks = architecture->masks;
+    plan->tensors = 2 * plan->layers + 2;
+    plan->column = nd_arena_alloc(arena, plan->columns, sizeof *plan->column);
+    plan->segment = nd_arena_alloc(arena, plan->columns, sizeof *plan->segment);
+    plan->hidden = nd_arena_alloc(arena, plan->layers, sizeof *plan->hidden);
+    plan->tensor = nd_arena_alloc(arena, plan->tensors, sizeof *plan->tensor);
+    if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
+    memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
+    lay_out_columns(schema, architecture->components, plan);
+    find_segments(plan);
+    if (!lay_out_tensors(plan)) return nd_no_memory(context, "the network's parameters");
+    return NADE_OK;
+}

@@ -1,0 +1,83 @@
+/* The plan: everything a backend needs to know of a network, read-only.
+ *
+ * Built once from a schema and an architecture; holds sizes, where each column's inputs and outputs are, and where each
+ * tensor lies in the one block of parameters.  Units are standardised throughout. */
+#ifndef ND_MODEL_PLAN_H
+#define ND_MODEL_PLAN_H
+
+#include "model/schema.h"
+
+struct head;
+
+/* More than any use; lets the heads keep their scratch on the stack. */
+enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 1000, ND_UNITS_MOST = 1000000 };
+
+struct architecture {
+    const size_t *hidden; /* (layers) */
+    size_t layers;        /* L */
+    size_t components;    /* C */
+    nade_activation activation;
+    bool masks;
+};
+
+struct plan_column {
+    const struct head *head;
+    size_t input, input_width;   /* where its x part lies in the input */
+    size_t output, output_width; /* where its block lies in the output */
+    size_t values;               /* categorical: V labels; binary: 2; real: 0 */
+    size_t components;           /* real: C */
+    double floor;                /* real: least scale */
+};
+
+/* A maximal run of columns with the same head and widths: what a kernel loops over. */
+struct plan_segment {
+    size_t first, count;
+};
+
+/* A named view into the parameter block: a matrix (rows, columns) row-major; a bias has columns = 1 and is_bias. */
+struct tensor_view {
+    char name[32];
+    size_t offset, rows, columns;
+    bool is_bias;
+};
+
+struct plan {
+    size_t columns;              /* D */
+    struct plan_column *column;  /* (D) */
+    struct plan_segment *segment;
+    size_t segments;
+    size_t values_width;         /* inputs that hold x; the mask of column c is input values_width + c */
+    size_t inputs, outputs;
+    bool masks;
+    size_t layers;
+    size_t *hidden;              /* (layers) */
+    nade_activation activation;
+    size_t components;
+    struct tensor_view *tensor;  /* (2·layers + 2): weight and bias of each layer, the output's last */
+    size_t tensors;
+    size_t parameters;           /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
+};
+
+/* Index of a layer's weight in plan->tensor; its bias is the next one.  Layer plan->layers is the output. */
+static inline size_t nd_weight_index(size_t layer)
+{
+    return 2 * layer;
+}
+
+/* Units that enter layer l (0: the inputs). */
+static inline size_t nd_layer_inputs(const struct plan *plan, size_t layer)
+{
+    return layer == 0 ? plan->inputs : plan->hidden[layer - 1];
+}
+
+/* Units that leave layer l (layer plan->layers: the outputs). */
+static inline size_t nd_layer_outputs(const struct plan *plan, size_t layer)
+{
+    return layer == plan->layers ? plan->outputs : plan->hidden[layer];
+}
+
+/* Fails with NADE_BAD_CALL for sizes that can't be, NADE_NO_MEMORY otherwise.  The plan's memory is the arena's. */
+nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
+                          const struct architecture *architecture, struct plan *plan);
+
+#endif

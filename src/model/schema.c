@@ -1,0 +1,190 @@
+#include "model/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "data/numbers.h"
+#include "data/recording_step.h"
+
+/* ---- labels ------------------------------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The distinct numbers of a dictionary column, ascending; returns how many.  numbers (label_count). */
+static size_t distinct_numbers(const struct table_column *column, double *numbers)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < column->label_count; i++) numbers[count++] = column->labels[i].number;
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || numbers[i] != numbers[kept - 1]) numbers[kept++] = numbers[i];
+    return kept;
+}
+
+static bool label_numbers(struct arena *arena, const struct table_column *column, const char **labels, size_t *count)
+{
+    double *numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
+    if (!numbers) return false;
+    *count = distinct_numbers(column, numbers);
+    for (size_t i = 0; i < *count; i++) {
+        char text[ND_NUMBER_TEXT];
+        nd_format_number(numbers[i], text);
+        if (!(labels[i] = nd_arena_text(arena, text))) return false;
+    }
+    return true;
+}
+
+static bool label_texts(struct arena *arena, const struct table_column *column, const char **labels, size_t *count)
+{
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = nd_utf8_text(arena, column->labels[i].text);
+        if (!text || !(labels[i] = nd_arena_text(arena, text))) return false;
+    }
+    qsort(labels, column->label_count, sizeof *labels, compare_texts);
+    /* The same label in two encodings is one. */
+    for (size_t i = 0; i < column->label_count; i++)
+        if (*count == 0 || strcmp(labels[i], labels[*count - 1]) != 0) labels[(*count)++] = labels[i];
+    return true;
+}
+
+static bool is_zero_one(const struct table_column *column)
+{
+    if (column->storage == STORE_DOUBLES || !nd_column_is_numeric(column)) return false;
+    for (size_t i = 0; i < column->label_count; i++)
+        if (column->labels[i].number != 0 && column->labels[i].number != 1) return false;
+    return true;
+}
+
+/* Labels in a fixed order: numbers ascending, texts by their bytes. */
+static bool learn_labels(struct arena *arena, const struct table_column *column, struct column_spec *spec)
+{
+    if (spec->type == NADE_BINARY && is_zero_one(column)) return true;
+    const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
+    if (!labels) return false;
+    spec->labels = labels;
+    return nd_column_is_numeric(column) ? label_numbers(arena, column, labels, &spec->label_count)
+                                        : label_texts(arena, column, labels, &spec->label_count);
+}
+
+/* ---- real columns -------------------------------------------------------------------------------------------------- */
+
+/* Mean and standard deviation (divided by the count) over the chosen rows' present cells. */
+static void learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
+                        struct column_spec *spec)
+{
+    double sum = 0, squares = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        double x = nd_table_number(column, rows[i]);
+        if (isnan(x)) continue;
+        sum += x;
+        count++;
+    }
+    spec->mean = count ? sum / (double)count : 0;
+    for (size_t i = 0; i < row_count; i++) {
+        double distance = nd_table_number(column, rows[i]) - spec->mean;
+        if (!isnan(distance)) squares += distance * distance;
+    }
+    spec->sd = count ? sqrt(squares / (double)count) : 0;
+    /* Rounding leaves a constant column a deviation of about 1e-16 of its size; it counts as none. */
+    if (!(spec->sd > 1e-12 * fabs(spec->mean))) spec->sd = 1;
+}
+
+static void learn_floor(struct column_spec *spec)
+{
+    double width = spec->step / (spec->sd * sqrt(12.0));
+    spec->floor = width > ND_SCALE_FLOOR ? width : ND_SCALE_FLOOR;
+}
+
+/* ---- all columns ---------------------------------------------------------------------------------------------------- */
+
+static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
+                                const size_t *rows, size_t row_count, struct column_spec *spec)
+{
+    const struct table_column *column = &table->column[number];
+    const char *name = nd_utf8_text(arena, column->name);
+    if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, number);
+    if (column->missing == table->rows)
+        return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave it out with --drop",
+                       table->source, column->name);
+    if (!name || !(spec->name = nd_arena_text(arena, name))) return nd_no_memory(context, "the columns");
+    spec->type = column->type;
+    spec->sd = 1;
+    if (spec->type == NADE_REAL) {
+        learn_units(column, rows, row_count, spec);
+        if (!isfinite(spec->mean) || !isfinite(spec->sd))
+            return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to square, beyond 1e150",
+                           table->source, column->name);
+        spec->step = nd_recording_step(column, table->rows, table->single);
+        learn_floor(spec);
+        return NADE_OK;
+    }
+    return learn_labels(arena, column, spec) ? NADE_OK : nd_no_memory(context, "the labels");
+}
+
+/* Two names may become one when read as UTF-8. */
+static nade_status check_names(nade_context *context, const nade_table *table, const struct schema *schema)
+{
+    for (size_t a = 0; a < schema->count; a++) {
+        if (strcmp(schema->column[a].name, table->column[a].name) == 0) continue;
+        for (size_t b = 0; b < schema->count; b++)
+            if (b != a && strcmp(schema->column[a].name, schema->column[b].name) == 0)
+                return nd_fail(context, NADE_BAD_INPUT, "%s has two columns named '%s', expected distinct names",
+                               table->source, schema->column[a].name);
+    }
+    return NADE_OK;
+}
+
+static bool is_constant(const struct table_column *column, size_t rows)
+{
+    if (column->storage != STORE_DOUBLES) return column->label_count < 2;
+    double first = NAN;
+    for (size_t row = 0; row < rows; row++) {
+        double x = column->cells.numbers[row];
+        if (isnan(first)) first = x;
+        if (!isnan(x) && x != first) return false;
+    }
+    return true;
+}
+
+static void warn_of_constants(nade_context *context, const nade_table *table)
+{
+    size_t count = 0;
+    const char *name = NULL;
+    for (size_t c = 0; c < table->columns; c++) {
+        if (!is_constant(&table->column[c], table->rows)) continue;
+        if (!name) name = table->column[c].name;
+        count++;
+    }
+    if (count == 1)
+        nd_warn(context, "column '%s' of %s holds a single value; it is kept", name, table->source);
+    else if (count > 1)
+        nd_warn(context, "%zu of %zu columns of %s hold a single value ('%s' is the first); they are kept", count,
+                table->columns, table->source, name);
+}
+
+nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
+                            size_t row_count, struct schema *schema)
+{
+    schema->column = nd_arena_alloc(arena, table->columns, sizeof *schema->column);
+    if (!schema->column) return nd_no_memory(context, "the columns");
+    schema->count = table->columns;
+    schema->named = table->named;
+    for (size_t c = 0; c < table->columns; c++) {
+        nade_status status = learn_column(context, arena, table, c, rows, row_count, &schema->column[c]);
+        if (status != NADE_OK) return status;
+    }
+    warn_of_constants(context, table);
+    return check_names(context, table, schema);
+}

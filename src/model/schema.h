@@ -1,0 +1,40 @@
+/* What a model knows of each column: name, type, units, labels, its marginal.  Learnt from the training rows. */
+#ifndef ND_MODEL_SCHEMA_H
+#define ND_MODEL_SCHEMA_H
+
+#include "data/cells.h"
+#include "data/table.h"
+
+/* Least scale of a mixture component in standardised units; a coarser recording step raises it. */
+#define ND_SCALE_FLOOR 1e-3
+
+struct column_spec {
+    const char *name;
+    nade_type type;
+    double mean, sd;           /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
+    double step;               /* real: recording step in data units, 0 = none found */
+    double floor;              /* real: added to every component's scale, standardised units */
+    const char *const *labels; /* (label_count) the text of cell value 0, 1, ... */
+    size_t label_count;        /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
+    double *marginal;          /* (output width) the head's parameters fitted to this column alone */
+    size_t marginal_count;
+};
+
+struct schema {
+    size_t count;
+    struct column_spec *column; /* (count) */
+    bool named;                 /* names came from the data, so tables are matched by name */
+};
+
+/* Learns the schema of the rows chosen (row numbers; all columns of the table).  marginals are left to
+ * nd_fit_marginals.  Memory comes from the arena. */
+nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
+                            size_t row_count, struct schema *schema);
+
+/* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
+ * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.
+ * log_scale (row_count), sum of log sd over the row's present real cells, may be NULL. */
+nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
+                      const size_t *rows, size_t row_count, struct cells *cells, double *log_scale);
+
+#endif

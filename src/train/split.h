@@ -1,0 +1,17 @@
+/* Which rows train and which validate. */
+#ifndef ND_TRAIN_SPLIT_H
+#define ND_TRAIN_SPLIT_H
+
+#include "data/table.h"
+
+struct split {
+    size_t *train, *valid; /* row numbers, ascending */
+    size_t train_count, valid_count;
+};
+
+/* Holds out round(fraction·rows) rows, at least one when fraction > 0: those with the smallest (key, row).  Rows
+ * without any present cell are in neither part. */
+nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
+                          uint32_t seed, struct split *split);
+
+#endif

@@ -1,0 +1,63 @@
+# Wrong calls: exit 2 and one sentence that names the option, what was found and what was expected.
+. "$(dirname "$0")/../support/checks.bash"
+binary_data 60 1 >data.csv
+
+refuse 2 "unknown verb 'tarin'" train score info -- "$NADE" tarin
+refuse 2 "unknown verb '--frobnicate'" -- "$NADE" --frobnicate
+refuse 2 "unknown verb 'tarin'" -- "$NADE" help tarin
+refuse 2 'DATA is missing' 'nade train DATA' -- "$NADE" train
+refuse 2 'DATA is missing' -- "$NADE" score model
+refuse 2 'MODEL is missing' -- "$NADE" info
+refuse 2 "unexpected argument 'more'" -- "$NADE" info model more
+refuse 2 '-o is missing' -- "$NADE" train data.csv
+
+# Options that do not exist, those of later versions among them.
+for option in --frobnicate --pretrain=3 --checkpoint=x --resume=x --rows=x -x; do
+    refuse 2 "unknown option ${option%%=*}" 'nade train --help' -- "$NADE" train data.csv -o model "$option"
+done
+for option in --of=a --given=a --per-column --columns=a; do
+    refuse 2 "unknown option ${option%%=*}" -- "$NADE" score model data.csv "$option"
+done
+refuse 2 'unknown option --hid' -- "$NADE" train data.csv -o model --hid 3
+
+# Values.
+refuse 2 '--batch needs a value' -- "$NADE" train data.csv -o model --batch
+refuse 2 '--valid needs a value' -- "$NADE" train data.csv -o model --valid --quiet
+refuse 2 '--output needs a value' -- "$NADE" train data.csv -o
+refuse 2 '--quiet takes no value' -- "$NADE" train data.csv -o model --quiet=yes
+for value in 0 -1 1.5 1e3 ten '' ' 5' 99999999999999999999999; do
+    refuse 2 "--batch: found '$value', expected a whole number" -- "$NADE" train data.csv -o model "--batch=$value"
+done
+refuse 2 "--seed: found '4294967296'" 'to 4294967295' -- "$NADE" train data.csv -o model --seed 4294967296
+for value in -1 nan inf 0x1 1,5 1e999 '' .; do
+    refuse 2 "--lr: found '$value', expected a number" -- "$NADE" train data.csv -o model "--lr=$value"
+done
+refuse 2 "--valid-fraction: found '1'" 'below 1' -- "$NADE" train data.csv -o model --valid-fraction 1
+for value in 5,,5 0 5, ,5 5x -3; do
+    refuse 2 "--hidden: found '$value'" 'separated by commas' -- "$NADE" train data.csv -o model "--hidden=$value"
+done
+refuse 2 "--order: found 'fixed', expected agnostic" -- "$NADE" train data.csv -o model --order fixed
+refuse 2 "--precision: found 'tf32', expected fp32" -- "$NADE" train data.csv -o model --precision tf32
+refuse 2 "--device: found 'cuda'" 'auto, cpu or reference' -- "$NADE" train data.csv -o model --device cuda
+refuse 2 "--activation: found 'Relu'" 'relu, sigmoid or tanh' -- "$NADE" train data.csv -o model --activation Relu
+refuse 2 "--delimiter: found 'xy'" -- "$NADE" train data.csv -o model --delimiter xy
+refuse 2 "--header: found 'maybe'" 'yes, no or auto' -- "$NADE" train data.csv -o model --header maybe
+
+# Combinations.
+refuse 2 '--seed is given twice' -- "$NADE" train data.csv -o model --seed 1 --seed=1
+refuse 2 '--output is given twice' -- "$NADE" train data.csv -o model --output model
+refuse 2 '--valid and --valid-fraction' -- "$NADE" train data.csv -o model --valid data.csv --valid-fraction 0.2
+refuse 2 '--orderings and --ordering-file' -- "$NADE" score model data.csv --ordering-file x --orderings 2
+refuse 2 'would be overwritten' -- "$NADE" train data.csv -o ./data.csv
+refuse 2 'would be overwritten' -- "$NADE" train data.csv -o model --log data.csv
+refuse 2 '--log and -o both name model' -- "$NADE" train data.csv -o model --log model
+refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --drop nosuch
+refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --real nosuch
+
+only data.csv
+
+# Options stand anywhere, and -- ends them.
+expect 0 "$NADE" train --dry-run "--hidden=4,4" data.csv --quiet
+[ ! -s err ] || fail "--quiet is not quiet: $(cat err)"
+cp data.csv ./--data.csv
+expect 0 "$NADE" train --dry-run --quiet -- --data.csv

@@ -1,0 +1,41 @@
+# Help and version: on stdout, exit 0, defaults as the library has them.
+. "$(dirname "$0")/../support/checks.bash"
+
+expect 0 "$NADE"
+holds out 'nade train' 'nade score' 'nade info' 'Verbs:'
+[ ! -s err ] || fail "the lesson belongs on stdout"
+cp out lesson
+expect 0 "$NADE" --help
+cmp out lesson
+expect 0 "$NADE" help
+cmp out lesson
+
+expect 0 "$NADE" --version
+grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
+
+for verb in train score info; do
+    expect 0 "$NADE" "$verb" --help
+    holds out "usage: nade $verb " '--quiet' '--json' '--help'
+    [ ! -s err ] || fail "$verb --help belongs on stdout"
+    cp out help
+    expect 0 "$NADE" help "$verb"
+    cmp out help
+    expect 0 "$NADE" "$verb" -h
+    cmp out help
+    [ "$(awk 'length > 100' help)" = '' ] || fail "$verb --help has lines of more than 100 characters"
+done
+
+expect 0 "$NADE" train --help
+for option in valid valid-fraction columns drop hidden components activation order no-masks batch iterations updates \
+    optimizer lr momentum weight-decay patience time-limit seed device threads precision types binary categorical real \
+    delimiter header log dry-run output; do
+    grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
+done
+expect 0 "$NADE" score --help
+for option in orderings seed ordering-file spread device threads delimiter header output; do
+    grep -qE -- "--$option( |$)" out || fail "score --help does not list --$option"
+done
+grep -qE -- '--orderings .*\(default 8\)' out || fail "score --help does not show the default of --orderings"
+
+expect 1 bash -c '"$NADE" train --help >/dev/full'
+holds err 'nade: stdout could not be written'

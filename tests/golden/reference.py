@@ -1,0 +1,353 @@
+"""The model of docs/model.md in plain NumPy, double precision: an oracle for the C library.
+
+Written from the paper (Uria, Murray, Larochelle, ICML 2014) and the project's contract, never from the C sources, so
+that a mistake has to be made twice to go unnoticed.  Clarity before speed.  test_reference.py tests it.
+
+Letters: N rows, D columns, H hidden units, L hidden layers, C mixture components, o an ordering (zero-based column
+numbers).  Cells are in the model's units: 0 or 1, the number of a label, a standardised real; NaN is missing.
+"""
+
+import itertools
+import math
+from collections import namedtuple
+
+import numpy as np
+
+# ---- random numbers: Philox4x32-10, no state -----------------------------------------------------------------------
+
+TRAIN_DRAW, TRAIN_KEYS, VALID_DRAW, VALID_KEYS, INITIAL, ORDERING, SPLIT = range(1, 8)
+
+WORD = 0xFFFFFFFF
+
+
+def philox(counter, key):
+    """The four words of Philox4x32-10 for a counter of four words and a key of two."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & WORD, (p0 >> 32) ^ c3 ^ k1, p0 & WORD
+        k0, k1 = (k0 + 0x9E3779B9) & WORD, (k1 + 0xBB67AE85) & WORD
+    return c0, c1, c2, c3
+
+
+def random_word(seed, purpose, draw, row, word):
+    """The 32-bit word that the contract assigns to (seed, purpose, draw, row, word)."""
+    return philox((draw & WORD, row, word // 4, draw >> 32), (seed, purpose))[word % 4]
+
+
+def random_below(word, limit):
+    """A draw from 0..limit-1: the high half of word times limit."""
+    return (word * limit) >> 32
+
+
+def random_uniform(word):
+    """A draw from [0, 1) in steps of 2^-24."""
+    return (word >> 8) * 2.0**-24
+
+
+def sorted_by_key(columns, seed, purpose, draw, row):
+    """The columns in the order of (random key, column number)."""
+    return sorted(columns, key=lambda c: (random_word(seed, purpose, draw, row, c), c))
+
+
+def ordering(seed, k, columns):
+    """The k-th ordering of an ensemble."""
+    return sorted_by_key(range(columns), seed, ORDERING, k, 0)
+
+
+# ---- network -------------------------------------------------------------------------------------------------------
+
+# kind: "binary", "real" or "categorical"; values: V of a categorical column; floor: least scale of a real one.
+Column = namedtuple("Column", "kind values floor")
+
+# columns: list of Column; hidden: units of each layer; components: C; activation: "relu", "sigmoid" or "tanh".
+Network = namedtuple("Network", "columns hidden components activation masks")
+
+
+def input_width(column):
+    return column.values if column.kind == "categorical" else 1
+
+
+def output_width(column, components):
+    return {"binary": 1, "categorical": column.values, "real": 3 * components}[column.kind]
+
+
+def output_slices(net):
+    """Where each column's block lies in the outputs, in column order."""
+    ends = np.cumsum([0] + [output_width(c, net.components) for c in net.columns])
+    return [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+
+
+def tensor_shapes(net):
+    """Names and shapes of all tensors, in the order of the model file; a weight is (out, in)."""
+    width = sum(input_width(c) for c in net.columns) + (len(net.columns) if net.masks else 0)
+    shapes = {}
+    for layer, units in enumerate(net.hidden):
+        shapes[f"hidden.{layer}.weight"] = (units, width)
+        shapes[f"hidden.{layer}.bias"] = (units,)
+        width = units
+    outputs = sum(output_width(c, net.components) for c in net.columns)
+    shapes["output.weight"] = (outputs, width)
+    shapes["output.bias"] = (outputs,)
+    return shapes
+
+
+def encode(net, cells, observed):
+    """[x where observed, else 0; observed] (rows, inputs); a categorical x is one-hot."""
+    parts = []
+    for c, column in enumerate(net.columns):
+        seen = observed[:, c] != 0
+        if column.kind == "categorical":
+            part = np.zeros((len(cells), column.values))
+            part[seen, cells[seen, c].astype(int)] = 1.0
+        else:
+            part = np.where(seen, cells[:, c], 0.0)[:, None]
+        parts.append(part)
+    if net.masks:
+        parts.append((observed != 0).astype(float))
+    return np.concatenate(parts, axis=1)
+
+
+def log_sigmoid(z):
+    return -np.logaddexp(0.0, -z)
+
+
+def sigmoid(z):
+    return np.exp(log_sigmoid(z))
+
+
+ACTIVATION = {"relu": lambda a: np.maximum(a, 0.0), "sigmoid": sigmoid, "tanh": np.tanh}
+
+# The derivative of each activation, from the activation itself.
+ACTIVATION_SLOPE = {"relu": lambda h: (h > 0.0).astype(float), "sigmoid": lambda h: h * (1.0 - h),
+                    "tanh": lambda h: 1.0 - h * h}
+
+
+def forward(net, parameters, cells, observed):
+    """Inputs, each hidden layer and the linear outputs, in this order: a list of (rows, units)."""
+    layers = [encode(net, cells, observed)]
+    for layer in range(len(net.hidden)):
+        a = layers[-1] @ parameters[f"hidden.{layer}.weight"].T + parameters[f"hidden.{layer}.bias"]
+        layers.append(ACTIVATION[net.activation](a))
+    layers.append(layers[-1] @ parameters["output.weight"].T + parameters["output.bias"])
+    return layers
+
+
+# ---- heads: log p(x | outputs) and the gradient of -log p with respect to the outputs, row by row ------------------
+
+
+def log_softmax(z):
+    top = z.max(axis=1, keepdims=True)
+    return z - top - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
+
+
+def mixture_terms(column, outputs, x):
+    """log weights (rows, C), log N of each component, standardised distances, scales, d scale / d s."""
+    logits, means, s = np.split(outputs, 3, axis=1)
+    scale = np.exp(s) + column.floor
+    z = (x[:, None] - means) / scale
+    log_normal = -0.5 * math.log(2.0 * math.pi) - np.log(scale) - 0.5 * z * z
+    return log_softmax(logits), log_normal, z, scale, np.exp(s)
+
+
+def head_log_density(column, outputs, x):
+    if column.kind == "binary":
+        return log_sigmoid(np.where(x == 1.0, outputs[:, 0], -outputs[:, 0]))
+    if column.kind == "categorical":
+        return log_softmax(outputs)[np.arange(len(x)), x.astype(int)]
+    log_weight, log_normal, _, _, _ = mixture_terms(column, outputs, x)
+    return np.logaddexp.reduce(log_weight + log_normal, axis=1)
+
+
+def head_gradient(column, outputs, x):
+    if column.kind == "binary":
+        return sigmoid(outputs) - x[:, None]
+    if column.kind == "categorical":
+        return np.exp(log_softmax(outputs)) - np.eye(column.values)[x.astype(int)]
+    log_weight, log_normal, z, scale, slope = mixture_terms(column, outputs, x)
+    responsibility = np.exp(log_softmax(log_weight + log_normal))
+    return np.concatenate([np.exp(log_weight) - responsibility,
+                           -responsibility * z / scale,
+                           responsibility * (1.0 - z * z) / scale * slope], axis=1)
+
+
+# ---- objective, eq. (12) -------------------------------------------------------------------------------------------
+
+
+def row_losses(net, parameters, cells, observed):
+    """eq. (12) for each row: n/(n-k) · sum over hidden present columns of -log p; n cells are present, k observed."""
+    return loss_and_output_gradient(net, forward(net, parameters, cells, observed)[-1], cells, observed)[0]
+
+
+def loss_and_output_gradient(net, outputs, cells, observed):
+    """Each row's loss, and its gradient with respect to that row's outputs."""
+    present = ~np.isnan(cells)
+    target = present & (observed == 0)
+    weight = present.sum(axis=1) / target.sum(axis=1)
+    losses = np.zeros(len(cells))
+    gradient = np.zeros_like(outputs)
+    for c, (column, block) in enumerate(zip(net.columns, output_slices(net))):
+        rows = target[:, c]
+        losses[rows] -= weight[rows] * head_log_density(column, outputs[rows, block], cells[rows, c])
+        gradient[rows, block] = weight[rows, None] * head_gradient(column, outputs[rows, block], cells[rows, c])
+    return losses, gradient
+
+
+def loss_and_gradients(net, parameters, cells, observed):
+    """The mean over rows of eq. (12), and its gradient with respect to every tensor."""
+    layers = forward(net, parameters, cells, observed)
+    losses, delta = loss_and_output_gradient(net, layers[-1], cells, observed)
+    delta = delta / len(cells)
+    names = [f"hidden.{layer}" for layer in range(len(net.hidden))] + ["output"]
+    gradients = {}
+    for layer in reversed(range(len(names))):
+        gradients[names[layer] + ".weight"] = delta.T @ layers[layer]
+        gradients[names[layer] + ".bias"] = delta.sum(axis=0)
+        if layer > 0:
+            delta = (delta @ parameters[names[layer] + ".weight"]) * ACTIVATION_SLOPE[net.activation](layers[layer])
+    return losses.mean(), {name: gradients[name] for name in tensor_shapes(net)}
+
+
+# ---- densities, eqs. (1) and (6) -----------------------------------------------------------------------------------
+
+
+def log_density(net, parameters, cells, order, given=0):
+    """log p of each row under one ordering.  The first `given` columns of the order are conditioned on, not scored;
+    missing cells are passed over; columns that the order does not list are never read."""
+    total = np.zeros(len(cells))
+    observed = np.zeros(cells.shape)
+    blocks = output_slices(net)
+    for position, c in enumerate(order):
+        rows = ~np.isnan(cells[:, c])
+        if position >= given:
+            outputs = forward(net, parameters, cells, observed)[-1]
+            total[rows] += head_log_density(net.columns[c], outputs[rows, blocks[c]], cells[rows, c])
+        observed[rows, c] = 1
+    return total
+
+
+def ensemble_log_density(net, parameters, cells, orders, given=0):
+    """The log of the mean over orderings of the densities."""
+    each = [log_density(net, parameters, cells, order, given) for order in orders]
+    return np.logaddexp.reduce(each, axis=0) - math.log(len(orders))
+
+
+# ---- draws ---------------------------------------------------------------------------------------------------------
+
+
+def observed_set(row_cells, rank_word, seed, purpose, draw, row):
+    """0/1 flags: of the present columns in random order, the first d-1 = high half of rank_word · n."""
+    present = [c for c in range(len(row_cells)) if not math.isnan(row_cells[c])]
+    flags = np.zeros(len(row_cells))
+    flags[sorted_by_key(present, seed, purpose, draw, row)[:random_below(rank_word, len(present))]] = 1
+    return flags
+
+
+def training_draws(cells, seed, update, batch):
+    """Row numbers and observed sets of one update."""
+    rows, observed = [], []
+    for slot in range(batch):
+        row = random_below(random_word(seed, TRAIN_DRAW, update, slot, 0), len(cells))
+        word = random_word(seed, TRAIN_DRAW, update, slot, 1)
+        rows.append(row)
+        observed.append(observed_set(cells[row], word, seed, TRAIN_KEYS, update, slot))
+    return np.array(rows), np.array(observed)
+
+
+def validation_draws(cells, seed, repeats):
+    """Observed sets (repeats, rows, columns): over the repeats of a row d is stratified, over rows it is spread."""
+    offset = random_word(seed, VALID_DRAW, 0, 0, 0)
+    observed = np.zeros((repeats,) + cells.shape)
+    for i, r in itertools.product(range(len(cells)), range(repeats)):
+        fraction = (offset + i * 2654435769) & WORD
+        observed[r, i] = observed_set(cells[i], ((r << 32) + fraction) // repeats, seed, VALID_KEYS, r, i)
+    return observed
+
+
+def validation_loss(net, parameters, cells, seed, repeats):
+    sets = validation_draws(cells, seed, repeats)
+    return np.mean([row_losses(net, parameters, cells, observed) for observed in sets])
+
+
+# ---- training ------------------------------------------------------------------------------------------------------
+
+# optimizer: "nag" or "adam"; learning_rate is that of update 0 and falls linearly to zero at total_updates.
+Recipe = namedtuple("Recipe", "optimizer learning_rate momentum weight_decay total_updates batch seed")
+
+ADAM_BETA2, ADAM_EPSILON = 0.999, 1e-8
+
+
+def nag_step(recipe, rate, decay, p, g, state):
+    g = g + decay * p
+    state["v"] = recipe.momentum * state["v"] + g
+    return p - rate * (g + recipe.momentum * state["v"])
+
+
+def adam_step(recipe, rate, decay, p, g, state):
+    b1, b2 = recipe.momentum, ADAM_BETA2
+    state["steps"] += 1
+    state["m"] = b1 * state["m"] + (1.0 - b1) * g
+    state["s"] = b2 * state["s"] + (1.0 - b2) * g * g
+    m = state["m"] / (1.0 - b1 ** state["steps"])
+    s = state["s"] / (1.0 - b2 ** state["steps"])
+    return p - rate * (m / (np.sqrt(s) + ADAM_EPSILON) + decay * p)
+
+
+STEP = {"nag": nag_step, "adam": adam_step}
+
+
+def train(net, parameters, cells, recipe, updates):
+    """Runs updates 0..updates-1; returns their losses and the parameters after the last."""
+    parameters = dict(parameters)
+    state = {name: {"v": 0.0, "m": 0.0, "s": 0.0, "steps": 0} for name in parameters}
+    losses = []
+    for update in range(updates):
+        rows, observed = training_draws(cells, recipe.seed, update, recipe.batch)
+        loss, gradients = loss_and_gradients(net, parameters, cells[rows], observed)
+        rate = recipe.learning_rate * (1.0 - update / recipe.total_updates)
+        for name, gradient in gradients.items():
+            decay = recipe.weight_decay if name.endswith(".weight") else 0.0
+            step = STEP[recipe.optimizer]
+            parameters[name] = step(recipe, rate, decay, parameters[name], gradient, state[name])
+        losses.append(loss)
+    return losses, parameters
+
+
+# ---- seeded parameters and cells, all exact in float32 -------------------------------------------------------------
+
+EXAMPLE = 1000  # a purpose that the library does not use
+
+
+def columns_of(kinds):
+    """Columns from letters: b binary, r real with floor 0.05, c categorical with 3 labels, a digit so many labels."""
+    made = {"b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0)}
+    return [made[k] if k in made else Column("categorical", int(k), 0.0) for k in kinds]
+
+
+def as_float32(values):
+    return np.asarray(values, dtype=float).astype(np.float32).astype(float)
+
+
+def example_parameters(net, seed):
+    parameters = {}
+    for number, (name, shape) in enumerate(tensor_shapes(net).items()):
+        words = [random_word(seed, EXAMPLE, number, 0, w) for w in range(int(np.prod(shape)))]
+        reach = 1.6 / math.sqrt(shape[1]) if len(shape) == 2 else 0.3
+        uniform = np.array([random_uniform(w) for w in words]).reshape(shape)
+        parameters[name] = as_float32(reach * (2.0 * uniform - 1.0))
+    return parameters
+
+
+def example_cells(net, rows, seed, missing_share):
+    """Valid random cells; every row keeps at least one present cell."""
+    cells = np.zeros((rows, len(net.columns)))
+    for i, c in np.ndindex(cells.shape):
+        words = [random_word(seed, EXAMPLE + 1, c, i, w) for w in range(5)]
+        u = [random_uniform(w) for w in words]
+        column = net.columns[c]
+        real = 2.0 * (u[0] + u[1] + u[2]) - 3.0  # mean 0, variance 1
+        cells[i, c] = real if column.kind == "real" else random_below(words[0], column.values)
+        if u[3] < missing_share and c != random_below(random_word(seed, EXAMPLE + 2, 0, i, 0), len(net.columns)):
+            cells[i, c] = math.nan
+    return as_float32(cells)

@@ -1,0 +1,94 @@
+/* The number of threads changes no byte: training, validation and scoring with 1, 2, 3 and 8. */
+#include <string.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "support/cmocka_all.h"
+#include "support/support.h"
+
+enum { ROWS = 300, BATCH = 170, UPDATES = 12, ORDERS = 3 };
+
+struct outcome {
+    float *parameters; /* (plan->parameters) */
+    double loss, valid, scores[ORDERS * ROWS];
+};
+
+static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer, const struct cells *cells,
+                     const size_t *order, struct outcome *outcome)
+{
+    const struct backend_entries *entries = &nd_cpu_entries;
+    struct recipe recipe = {optimizer, 0.01, 0.9, 0.001, UPDATES, BATCH, 7};
+    struct score_query query = {order, ORDERS, m->plan.columns, 0};
+    struct backend *backend = NULL;
+    uint64_t failed;
+    m->context->threads = threads;
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
+    support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_TRAIN, cells));
+    support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_VALID, cells));
+    support_assert_ok(m->context,
+                      entries->train_updates(m->context, backend, &recipe, 0, UPDATES, &outcome->loss, &failed));
+    support_assert_ok(m->context, entries->validate(m->context, backend, 7, 3, &outcome->valid));
+    support_assert_ok(m->context, entries->score_block(m->context, backend, cells, &query, outcome->scores));
+    support_assert_ok(m->context, entries->get_block(m->context, backend, BLOCK_PARAMETERS, outcome->parameters));
+    entries->close(backend);
+}
+
+static void check(nade_optimizer optimizer)
+{
+    const size_t hidden[] = {70, 130}; /* more than one block of weight rows each */
+    const unsigned counts[] = {2, 3, 8};
+    struct support_model m;
+    support_build(&m, "brcbrbcbbr", hidden, 2, 3, NADE_RELU, true);
+    size_t columns = m.plan.columns, chunk = nd_cpu_chunk_rows(BATCH);
+    assert_true((BATCH + chunk - 1) / chunk >= 5);
+    float *values = nd_arena_alloc(&m.arena, ROWS * columns, sizeof *values);
+    size_t *order = nd_arena_alloc(&m.arena, ORDERS * columns, sizeof *order);
+    struct outcome *first = nd_arena_alloc(&m.arena, 1, sizeof *first);
+    struct outcome *other = nd_arena_alloc(&m.arena, 1, sizeof *other);
+    first->parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof(float));
+    other->parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof(float));
+    support_random_cells(&m.plan, ROWS, 9, 0.1, values);
+    for (size_t i = 0; i < ORDERS * columns; i++) order[i] = (i * 3 + i / columns) % columns;
+    struct cells cells = {ROWS, columns, CELLS_FLOATS, values};
+    run_with(&m, 1, optimizer, &cells, order, first);
+    assert_memory_not_equal(first->parameters, m.parameters, m.plan.parameters * sizeof(float));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        run_with(&m, counts[i], optimizer, &cells, order, other);
+        assert_memory_equal(other->parameters, first->parameters, m.plan.parameters * sizeof(float));
+        assert_memory_equal(other->scores, first->scores, sizeof first->scores);
+        assert_true(other->loss == first->loss && other->valid == first->valid);
+    }
+    support_free(&m);
+}
+
+static void test_nag(void **state)
+{
+    (void)state;
+    check(NADE_NAG);
+}
+
+static void test_adam(void **state)
+{
+    (void)state;
+    check(NADE_ADAM);
+}
+
+/* Large batches feed 16 cores, small ones keep their products large. */
+static void test_chunk_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(nd_cpu_chunk_rows(1), 1);
+    assert_int_equal(nd_cpu_chunk_rows(100), 25);
+    assert_int_equal(nd_cpu_chunk_rows(1000), 63);
+    assert_int_equal(nd_cpu_chunk_rows(100000), 128);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nag),
+        cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_chunk_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+#include "support/support.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/philox.h"
+
+/* Purposes that the library does not use. */
+enum { PURPOSE_PARAMETERS = 2000, PURPOSE_CELLS = 2001, PURPOSE_KEPT = 2002 };
+
+static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+
+static struct column_spec column_of_kind(char kind)
+{
+    struct column_spec column = {.type = NADE_CATEGORICAL, .sd = 1.0, .labels = label_texts};
+    if (kind == 'b' || kind == 'r') {
+        column.type = kind == 'b' ? NADE_BINARY : NADE_REAL;
+        column.floor = kind == 'r' ? 0.05 : 0.0;
+        column.labels = NULL;
+    } else {
+        assert_true(kind == 'c' || (kind >= '1' && kind <= '9'));
+        column.label_count = kind == 'c' ? 3 : (size_t)(kind - '0');
+    }
+    return column;
+}
+
+static void fill_schema(struct support_model *model, const char *kinds)
+{
+    model->schema.count = strlen(kinds);
+    model->schema.column = nd_arena_alloc(&model->arena, model->schema.count, sizeof *model->schema.column);
+    assert_non_null(model->schema.column);
+    for (size_t c = 0; c < model->schema.count; c++) {
+        char name[2] = {(char)('A' + (int)(c % 26)), 0};
+        model->schema.column[c] = column_of_kind(kinds[c]);
+        model->schema.column[c].name = nd_arena_text(&model->arena, name);
+        assert_non_null(model->schema.column[c].name);
+    }
+}
+
+void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
+                   size_t components, nade_activation activation, bool masks)
+{
+    struct architecture architecture = {hidden, layers, components, activation, masks};
+    *model = (struct support_model){0};
+    assert_int_equal(nade_context_create(NULL, &model->context), NADE_OK);
+    model->arena.allocator = nd_default_allocator();
+    fill_schema(model, kinds);
+    support_assert_ok(model->context,
+                      nd_plan_build(model->context, &model->arena, &model->schema, &architecture, &model->plan));
+    model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
+    assert_non_null(model->parameters);
+    support_random_parameters(&model->plan, 1, model->parameters);
+}
+
+void support_free(struct support_model *model)
+{
+    nd_arena_free(&model->arena);
+    nade_context_free(model->context);
+    *model = (struct support_model){0};
+}
+
+void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters)
+{
+    for (size_t t = 0; t < plan->tensors; t++) {
+        const struct tensor_view *view = &plan->tensor[t];
+        float reach = view->is_bias ? 0.3f : 1.6f / sqrtf((float)view->columns);
+        for (size_t i = 0; i < view->rows * view->columns; i++) {
+            uint32_t word = nd_random_word(seed, PURPOSE_PARAMETERS, t, 0, (uint32_t)i);
+            parameters[view->offset + i] = reach * (2.0f * nd_random_uniform(word) - 1.0f);
+        }
+    }
+}
+
+/* The sum of three uniforms, scaled to mean 0 and variance 1, for a real column; a uniform label for another. */
+static float random_cell(const struct plan_column *column, const struct philox_block *block)
+{
+    if (column->values > 0) return (float)nd_random_below(block->word[0], (uint32_t)column->values);
+    float sum = 0.0f;
+    for (int i = 0; i < 3; i++) sum += nd_random_uniform(block->word[i]);
+    return 2.0f * sum - 3.0f;
+}
+
+void support_random_cells(const struct plan *plan, size_t rows, uint32_t seed, double missing_share, float *cells)
+{
+    for (size_t r = 0; r < rows; r++) {
+        uint32_t kept_word = nd_random_word(seed, PURPOSE_KEPT, 0, (uint32_t)r, 0);
+        size_t kept = nd_random_below(kept_word, (uint32_t)plan->columns);
+        for (size_t c = 0; c < plan->columns; c++) {
+            struct philox_block block = nd_philox(seed, PURPOSE_CELLS, c, (uint32_t)r, 0);
+            bool missing = c != kept && (double)nd_random_uniform(block.word[3]) < missing_share;
+            cells[r * plan->columns + c] = missing ? NAN : random_cell(&plan->column[c], &block);
+        }
+    }
+}
+
+void support_check_close(const char *what, double found, double expected, double relative, double absolute,
+                         const char *file, int line)
+{
+    double difference = fabs(found - expected);
+    if (difference <= absolute + relative * fabs(expected)) return;
+    print_error("%s: found %.17g, expected %.17g, difference %.3g\n", what, found, expected, difference);
+    _fail(file, line);
+}
+
+void support_check_all_close(const char *what, const double *found, const double *expected, size_t count,
+                             double tolerance, const char *file, int line)
+{
+    double largest = 0.0, worst = -1.0;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        double difference = fabs(found[i] - expected[i]);
+        largest = fmax(largest, fabs(expected[i]));
+        if (difference <= worst) continue;
+        worst = isnan(difference) ? INFINITY : difference;
+        at = i;
+    }
+    if (count == 0 || worst <= tolerance * largest) return;
+    print_error("%s[%zu of %zu]: found %.17g, expected %.17g, difference %.3g where %.3g is allowed\n", what, at, count,
+                found[at], expected[at], worst, tolerance * largest);
+    _fail(file, line);
+}
+
+void support_check_ok(const nade_context *context, nade_status status, const char *file, int line)
+{
+    if (status == NADE_OK) return;
+    print_error("status %d: %s\n", (int)status, nade_last_error(context));
+    _fail(file, line);
+}

@@ -1,0 +1,53 @@
+/* What the C tests share: a model made by hand, random cells, comparisons that print both sides. */
+#ifndef ND_TESTS_SUPPORT_H
+#define ND_TESTS_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "model/plan.h"
+
+struct support_model {
+    nade_context *context;
+    struct arena arena; /* holds schema, plan and parameters */
+    struct schema schema;
+    struct plan plan;
+    float *parameters; /* (plan.parameters) */
+};
+
+/* Builds a model with seeded random parameters of moderate size; the test fails where that fails.
+ * kinds: a letter a column: b binary, r real with floor 0.05, c categorical with 3 labels, a digit categorical with so
+ * many labels.  hidden (layers). */
+void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
+                   size_t components, nade_activation activation, bool masks);
+
+void support_free(struct support_model *model);
+
+/* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs) and biases in ±0.3. */
+void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters);
+
+/* Valid random cells (rows, columns), NaN = missing with the probability given; every row keeps a present cell.  Real
+ * cells have mean 0 and variance 1. */
+void support_random_cells(const struct plan *plan, size_t rows, uint32_t seed, double missing_share, float *cells);
+
+/* Fails the test, printing both values, unless |found - expected| <= absolute + relative·|expected|. */
+#define support_assert_close(what, found, expected, relative, absolute)                                                \
+    support_check_close(what, found, expected, relative, absolute, __FILE__, __LINE__)
+
+/* Fails the test, printing the worst entry, unless all differ by at most tolerance times the largest |expected|. */
+#define support_assert_all_close(what, found, expected, count, tolerance)                                              \
+    support_check_all_close(what, found, expected, count, tolerance, __FILE__, __LINE__)
+
+/* Fails the test with the context's sentence unless status is NADE_OK. */
+#define support_assert_ok(context, status) support_check_ok(context, status, __FILE__, __LINE__)
+
+void support_check_close(const char *what, double found, double expected, double relative, double absolute,
+                         const char *file, int line);
+void support_check_all_close(const char *what, const double *found, const double *expected, size_t count,
+                             double tolerance, const char *file, int line);
+void support_check_ok(const nade_context *context, nade_status status, const char *file, int line);
+
+#endif

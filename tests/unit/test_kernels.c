@@ -1,0 +1,172 @@
+/* The CPU's inner loops: accuracy of exp and log, agreement of all instruction sets bit for bit, agreement with the
+ * heads that are the specification. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/cpu_kernels.h"
+#include "backend/cpu/cpu_math.h"
+#include "base/philox.h"
+#include "model/head.h"
+#include "support/cmocka_all.h"
+#include "support/support.h"
+
+/* Distance in units of the last place of the exact value. */
+static double ulps(float found, double exact)
+{
+    float near = fabsf((float)exact);
+    return fabs((double)found - exact) / (double)(nextafterf(near, HUGE_VALF) - near);
+}
+
+static void test_exp(void **state)
+{
+    double worst = 0;
+    (void)state;
+    for (int i = -87 * 4096; i <= 88 * 4096; i++) {
+        float x = (float)i / 4096 + (float)i * 1e-9f;
+        worst = fmax(worst, ulps(nd_exp_u2(x), exp((double)x)));
+    }
+    assert_true(worst > 0.4 && worst <= 2);
+    assert_true(nd_exp_u2(-1000) > 0 && nd_exp_u2(-1000) < 1.3e-38f);
+    assert_true(isfinite(nd_exp_u2(1000)) && nd_exp_u2(1000) > 1e38f);
+    assert_true(isnan(nd_exp_u2(NAN)) && nd_exp_u2(0) == 1);
+}
+
+static void test_log(void **state)
+{
+    double worst = 0, worst1p = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 2000000; i++) {
+        float x = bits_float(0x00800000u + i * 1060u); /* all normal numbers, evenly over their exponents */
+        worst = fmax(worst, ulps(nd_log_u3(x), log((double)x)));
+        float e = (float)i / 2000000;
+        worst1p = fmax(worst1p, e > 0 ? ulps(nd_log1p_u3(e), log1p((double)e)) : 0);
+    }
+    assert_true(worst > 0.4 && worst <= 3);
+    assert_true(worst1p > 0.4 && worst1p <= 3);
+    assert_true(nd_log1p_u3(0) == 0 && nd_log_u3(1) == 0 && isnan(nd_log_u3(NAN)));
+}
+
+enum { COUNT = 203 };
+
+/* What a variant makes of the same inputs. */
+struct results {
+    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], nag[2][COUNT], adam[3][COUNT];
+    float activated_sum[COUNT];
+    double sum[COUNT], dot, bernoulli_loss, mixture_loss;
+};
+
+static float number(uint32_t purpose, uint32_t i, float range)
+{
+    return (2 * nd_random_uniform(nd_random_word(1, purpose, 0, 0, i)) - 1) * range;
+}
+
+static void run_optimizers(const struct cpu_kernels *k, struct results *r)
+{
+    struct step_rates rates = {.rate = 0.01, .momentum = 0.9, .second = 0.999, .correction1 = 2, .correction2 = 30};
+    float gradient[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        gradient[i] = number(101, i, 1);
+        r->nag[0][i] = r->adam[0][i] = number(102, i, 1);
+        r->nag[1][i] = r->adam[1][i] = number(103, i, 1);
+        r->adam[2][i] = fabsf(number(104, i, 1));
+    }
+    k->nag(COUNT, &rates, 0.001f, gradient, r->nag[0], r->nag[1]);
+    k->adam(COUNT, &rates, 0.001f, gradient, r->adam[0], r->adam[2], r->adam[1]);
+}
+
+static void run_variant(const struct cpu_kernels *k, struct results *r)
+{
+    const struct plan_column column = {.components = 21, .output_width = 63, .floor = 0.01};
+    float bias[COUNT], x[COUNT], other[COUNT];
+    uint8_t target[COUNT];
+    memset(r, 0, sizeof *r);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        bias[i] = number(105, i, 1);
+        x[i] = i % 3 == 0;
+        other[i] = number(106, i, 2);
+        target[i] = i % 5 != 0;
+        r->bernoulli[i] = number(107, i, 30);
+        r->sum[i] = (double)number(108, i, 3);
+    }
+    for (int a = NADE_RELU; a <= NADE_TANH; a++) {
+        for (uint32_t i = 0; i < 2 * COUNT; i++) r->activated[a][i] = r->slopes[a][i] = number(109, i, 12);
+        k->add_bias_activate((nade_activation)a, 2, COUNT, COUNT, bias, r->activated[a]);
+        k->multiply_slope((nade_activation)a, 2, COUNT, COUNT, r->activated[a], r->slopes[a]);
+    }
+    for (uint32_t i = 0; i < 63; i++) r->mixture[i] = number(110, i, 2);
+    r->bernoulli_loss = k->bernoulli(COUNT, x, target, 0.7f, r->bernoulli);
+    r->mixture_loss = k->mixture(&column, 0.3f, 0.7f, r->mixture);
+    k->accumulate(COUNT, 0.37, other, bias, r->sum);
+    k->activate_sum(NADE_TANH, COUNT, r->sum, r->activated_sum);
+    r->dot = k->dot(COUNT, bias, other);
+    run_optimizers(k, r);
+}
+
+static void test_variants_agree(void **state)
+{
+    static struct results plain, other;
+    size_t variants = 0;
+    (void)state;
+    run_variant(nd_cpu_kernels_variant(0), &plain);
+    assert_true(isfinite(plain.bernoulli_loss) && isfinite(plain.mixture_loss) && isfinite(plain.dot));
+    while (nd_cpu_kernels_variant(variants)) {
+        run_variant(nd_cpu_kernels_variant(variants++), &other);
+        assert_memory_equal(&other, &plain, sizeof plain);
+    }
+    assert_ptr_equal(nd_cpu_kernels(), nd_cpu_kernels_variant(variants - 1));
+}
+
+static void test_activations(void **state)
+{
+    const struct cpu_kernels *k = nd_cpu_kernels();
+    const float zero = 0;
+    (void)state;
+    for (int i = -4000; i <= 4000; i++) {
+        float a = (float)i / 160, relu = a, sigmoid = a, tanh_value = a;
+        k->add_bias_activate(NADE_RELU, 1, 1, 1, &zero, &relu);
+        k->add_bias_activate(NADE_SIGMOID, 1, 1, 1, &zero, &sigmoid);
+        k->add_bias_activate(NADE_TANH, 1, 1, 1, &zero, &tanh_value);
+        assert_true(relu == fmaxf(a, 0));
+        support_assert_close("sigmoid", (double)sigmoid, 1 / (1 + exp(-(double)a)), 4e-7, 1e-37);
+        support_assert_close("tanh", (double)tanh_value, tanh((double)a), 1e-6, 0);
+    }
+}
+
+/* Kernels against the specification, large logits, narrow scales and a far outlier included. */
+static void test_heads(void **state)
+{
+    const struct cpu_kernels *k = nd_cpu_kernels();
+    const struct head *bernoulli = nd_head_for(NADE_BINARY), *mixture = nd_head_for(NADE_REAL);
+    (void)state;
+    for (uint32_t i = 0; i < 400; i++) {
+        float logit = number(111, i, i < 300 ? 10 : 90), x = (float)(i % 2), found = logit;
+        const uint8_t target = 1;
+        double outputs = (double)logit, gradient;
+        double loss = bernoulli->loss_gradient(NULL, &outputs, (double)x, &gradient);
+        support_assert_close("bernoulli loss", k->bernoulli(1, &x, &target, 1, &found), loss, 1e-6, 1e-6);
+        support_assert_close("bernoulli gradient", (double)found, gradient, 1e-6, 2e-7);
+    }
+    for (uint32_t i = 0; i < 300; i++) {
+        const struct plan_column column = {.components = 1 + i % 20, .output_width = 3 + 3 * (i % 20), .floor = 0.01};
+        float found[60], x = i % 50 == 0 ? 300.0f : number(112, i, 3);
+        double outputs[60], gradient[60], numbers[60];
+        for (uint32_t j = 0; j < column.output_width; j++) {
+            found[j] = number(113, 100 * i + j, 3);
+            outputs[j] = (double)found[j];
+        }
+        double loss = mixture->loss_gradient(&column, outputs, (double)x, gradient);
+        support_assert_close("mixture loss", k->mixture(&column, x, 1, found), loss, 1e-5, 1e-5);
+        for (uint32_t j = 0; j < column.output_width; j++) numbers[j] = (double)found[j];
+        support_assert_all_close("mixture gradient", numbers, gradient, column.output_width, 3e-5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exp),         cmocka_unit_test(test_log),   cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_heads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,571 @@
+/* Model files: what is saved comes back whole, and no broken file does more than give its sentence. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/model_support.h"
+#include "support/support.h"
+
+struct fixture {
+    struct counting counting;
+    nade_context *context;
+    nade_model *model;
+    char *folder;
+    char path[4200], other[4200];
+    char *bytes; /* of the saved model */
+    size_t size, header;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    f->context = model_support_counting_context(&f->counting);
+    f->model = model_support_build(f->context);
+    f->folder = model_support_folder();
+    snprintf(f->path, sizeof f->path, "%s/model", f->folder);
+    snprintf(f->other, sizeof f->other, "%s/other", f->folder);
+    support_assert_ok(f->context, nade_model_save(f->context, f->model, f->path));
+    f->bytes = model_support_read(f->path, &f->size);
+    uint64_t length;
+    memcpy(&length, f->bytes, sizeof length);
+    f->header = (size_t)length;
+    *state = f;
+    return 0;
+}
+
+/* Nothing may be left allocated by a test. */
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    model_support_remove_folder(f->folder);
+    nade_model_free(f->model);
+    nade_context_free(f->context);
+    assert_int_equal(f->counting.live, 0);
+    free(f->bytes);
+    free(f);
+    return 0;
+}
+
+/* The file `other` must be refused, with a sentence that names it and holds the fragment. */
+static void expect_refused(struct fixture *f, const char *fragment)
+{
+    nade_model *untouched = f->model, *loaded = untouched;
+    size_t live = f->counting.live;
+    nade_status status = nade_model_load(f->context, f->other, &loaded);
+    if (status != NADE_BAD_INPUT) fail_msg("status %d where '%s' was expected", (int)status, fragment);
+    assert_ptr_equal(loaded, untouched);
+    assert_int_equal(f->counting.live, live);
+    const char *sentence = nade_last_error(f->context);
+    if (!strstr(sentence, fragment)) fail_msg("found the sentence '%s', expected '%s'", sentence, fragment);
+    assert_non_null(strstr(sentence, f->other));
+}
+
+/* Writes a file with another header before the same data. */
+static void write_with_header(struct fixture *f, const char *header, size_t length, uint64_t announced)
+{
+    size_t data = f->size - 8 - f->header;
+    char *bytes = malloc(8 + length + data);
+    assert_non_null(bytes);
+    memcpy(bytes, &announced, 8);
+    memcpy(bytes + 8, header, length);
+    memcpy(bytes + 8 + length, f->bytes + 8 + f->header, data);
+    model_support_write(f->other, bytes, 8 + length + data);
+    free(bytes);
+}
+
+/* Copies text, with each ' as the \" that quotes take inside the description. */
+static void expand(const char *text, char *to)
+{
+    for (; *text; text++) {
+        if (*text == '\'') *to++ = '\\';
+        *to++ = *text == '\'' ? '"' : *text;
+    }
+    *to = '\0';
+}
+
+/* Writes `other` with the header's first old replaced by new. */
+static void write_edited(struct fixture *f, const char *old, const char *new)
+{
+    char from[400], to[400], header[8192];
+    expand(old, from);
+    expand(new, to);
+    char *text = strndup(f->bytes + 8, f->header);
+    assert_non_null(text);
+    char *at = strstr(text, from);
+    if (!at) fail_msg("the header has no %s", from);
+    int length = snprintf(header, sizeof header, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    assert_in_range(length, 1, sizeof header - 1);
+    free(text);
+    write_with_header(f, header, (size_t)length, (uint64_t)length);
+}
+
+/* ---- what is saved comes back ------------------------------------------------------------------------------- */
+
+static void saved_and_loaded_are_equal(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded = NULL;
+    support_assert_ok(f->context, nade_model_load(f->context, f->path, &loaded));
+    model_support_compare(loaded, f->model);
+    const struct column_spec *column = loaded->schema.column;
+    assert_string_equal(column[0].name, "smoker");
+    assert_null(column[0].labels);
+    assert_string_equal(column[1].labels[0], "female");
+    assert_string_equal(column[1].labels[1], "male");
+    assert_string_equal(column[3].name, "Stra\xC3\x9F"
+                                        "e");
+    assert_string_equal(column[3].labels[1], "gr\xC3\xBCn");
+    assert_string_equal(column[3].labels[2], "\xE2\x82\xAC \"quoted\"\n");
+    assert_int_equal(nade_model_columns(loaded), 4);
+    support_assert_ok(f->context, nd_model_describe(f->context, loaded));
+    assert_string_equal(loaded->description, nade_model_description(f->model));
+    nade_model_free(loaded);
+}
+
+static void saved_again_gives_the_same_bytes(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded = NULL;
+    size_t size;
+    support_assert_ok(f->context, nade_model_load(f->context, f->path, &loaded));
+    support_assert_ok(f->context, nade_model_save(f->context, loaded, f->other));
+    char *bytes = model_support_read(f->other, &size);
+    assert_int_equal(size, f->size);
+    assert_memory_equal(bytes, f->bytes, size);
+    assert_int_equal(model_support_entries(f->folder), 2);
+    free(bytes);
+    nade_model_free(loaded);
+}
+
+/* The layout of docs/formats.md, byte by byte where it matters. */
+static void layout_is_the_documented_one(void **state)
+{
+    struct fixture *f = *state;
+    static const char start[] =
+        "{\"__metadata__\":{\"format\":\"nade\",\"format_version\":\"1\",\"nade\":\"{\\\"columns";
+    static const char tensors[] = "\"hidden.0.weight\":{\"dtype\":\"F32\",\"shape\":[5,10],\"data_offsets\":[0,200]},"
+                                  "\"hidden.0.bias\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[200,220]},"
+                                  "\"hidden.1.weight\":{\"dtype\":\"F32\",\"shape\":[3,5],\"data_offsets\":[220,280]},"
+                                  "\"hidden.1.bias\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[280,292]},"
+                                  "\"output.weight\":{\"dtype\":\"F32\",\"shape\":[11,3],\"data_offsets\":[292,424]},"
+                                  "\"output.bias\":{\"dtype\":\"F32\",\"shape\":[11],\"data_offsets\":[424,468]}}";
+    assert_int_equal(f->header % 8, 0);
+    assert_memory_equal(f->bytes + 8, start, sizeof start - 1);
+    char *header = strndup(f->bytes + 8, f->header);
+    assert_non_null(header);
+    const char *found = strstr(header, "\"hidden.0.weight\"");
+    assert_non_null(found);
+    assert_memory_equal(found, tensors, sizeof tensors - 1);
+    assert_int_equal(strspn(found + sizeof tensors - 1, " "), strlen(found + sizeof tensors - 1));
+    assert_int_equal(f->size, 8 + f->header + 468);
+    assert_memory_equal(f->bytes + 8 + f->header + 424, f->model->parameters + f->model->plan.tensor[5].offset, 44);
+    free(header);
+}
+
+/* Another writer may order tensors by name, add keys, and leave out the padding. */
+static void other_writers_are_read(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded = NULL;
+    write_edited(f, "'seed':4294967295", "'note':{'a':[1,null]},'seed' : 4294967295");
+    support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
+    assert_int_equal(loaded->record.seed, 4294967295u);
+    assert_memory_equal(loaded->parameters, f->model->parameters, f->model->plan.parameters * sizeof(float));
+    assert_non_null(strstr(nade_model_description(loaded), "note"));
+    nade_model_free(loaded);
+
+    write_edited(f, "{\"__metadata__\":{\"format\":", " {\"__metadata__\" : {\"maker\":\"x\",\"format\":");
+    support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
+    model_support_compare(loaded, f->model);
+    nade_model_free(loaded);
+}
+
+/* The same bytes in another order of tensors. */
+static void tensors_may_lie_in_any_order(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded = NULL;
+    char *data = f->bytes + 8 + f->header, moved[24];
+    memcpy(moved, data + 200, 20);
+    memmove(data + 20, data, 200);
+    memcpy(data, moved, 20);
+    write_edited(f, "[0,200]},\"hidden.0.bias\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[200,220]}",
+                 "[20,220]},\"hidden.0.bias\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,20]}");
+    support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
+    model_support_compare(loaded, f->model);
+    nade_model_free(loaded);
+}
+
+/* ---- pipes -------------------------------------------------------------------------------------------------- */
+
+static void offer_through_pipe(struct fixture *f, const char *bytes, size_t size, int *reader)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, size), size);
+    close(ends[1]);
+    *reader = ends[0];
+    snprintf(f->other, sizeof f->other, "/dev/fd/%d", ends[0]);
+}
+
+static void pipes_are_read(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded = NULL;
+    int reader;
+    offer_through_pipe(f, f->bytes, f->size, &reader);
+    support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
+    model_support_compare(loaded, f->model);
+    nade_model_free(loaded);
+    close(reader);
+    offer_through_pipe(f, f->bytes, f->size - 1, &reader);
+    expect_refused(f, "ends before");
+    close(reader);
+    f->bytes[f->size] = 0;
+    offer_through_pipe(f, f->bytes, f->size + 1, &reader);
+    expect_refused(f, "goes on after");
+    close(reader);
+}
+
+/* A pipe may announce terabytes; memory follows what arrives. */
+static void announced_sizes_are_not_believed(void **state)
+{
+    struct fixture *f = *state;
+    char *bytes;
+    size_t size;
+    int reader;
+    write_edited(f, "'hidden':[5,3]", "'hidden':[5,1000000]");
+    bytes = model_support_read(f->other, &size);
+    free(f->bytes);
+    f->bytes = bytes;
+    f->size = size;
+    memcpy(&f->header, bytes, 8);
+    write_edited(f,
+                 "[3,5],\"data_offsets\":[220,280]},\"hidden.1.bias\":{\"dtype\":\"F32\",\"shape\":[3],"
+                 "\"data_offsets\":[280,292]},\"output.weight\":{\"dtype\":\"F32\",\"shape\":[11,3],"
+                 "\"data_offsets\":[292,424]},\"output.bias\":{\"dtype\":\"F32\",\"shape\":[11],"
+                 "\"data_offsets\":[424,468]}",
+                 "[1000000,5],\"data_offsets\":[220,20000220]},\"hidden.1.bias\":{\"dtype\":\"F32\","
+                 "\"shape\":[1000000],\"data_offsets\":[20000220,24000220]},\"output.weight\":{\"dtype\":\"F32\","
+                 "\"shape\":[11,1000000],\"data_offsets\":[24000220,68000220]},\"output.bias\":{\"dtype\":\"F32\","
+                 "\"shape\":[11],\"data_offsets\":[68000220,68000264]}");
+    expect_refused(f, "bytes of tensors");
+    bytes = model_support_read(f->other, &size);
+    unlink(f->other);
+    f->counting.largest = 0;
+    offer_through_pipe(f, bytes, size, &reader);
+    expect_refused(f, "ends before");
+    assert_in_range(f->counting.largest, 1, 4 << 20);
+    close(reader);
+    free(bytes);
+}
+
+/* ---- broken files ------------------------------------------------------------------------------------------- */
+
+static void every_truncation_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    for (size_t size = 0; size < f->size; size++) {
+        model_support_write(f->other, f->bytes, size);
+        expect_refused(f, "");
+    }
+    f->bytes[f->size] = 0;
+    model_support_write(f->other, f->bytes, f->size + 1);
+    expect_refused(f, "holds 469 bytes of tensors, its header announces 468");
+}
+
+/* A changed byte may still make a model (a digit of a mean); then it must be one that saves and loads. */
+static void no_flipped_byte_crashes(void **state)
+{
+    struct fixture *f = *state;
+    static const unsigned char masks[] = {0x01, 0x02, 0x10, 0x20, 0x80, 0xFF};
+    size_t refused = 0;
+    for (size_t at = 0; at < 8 + f->header; at++) {
+        for (size_t m = 0; m < sizeof masks; m++) {
+            nade_model *loaded = NULL;
+            f->bytes[at] = (char)(f->bytes[at] ^ masks[m]);
+            model_support_write(f->other, f->bytes, f->size);
+            f->bytes[at] = (char)(f->bytes[at] ^ masks[m]);
+            if (nade_model_load(f->context, f->other, &loaded) != NADE_OK) {
+                refused++;
+                assert_true(strlen(nade_last_error(f->context)) > 0);
+                continue;
+            }
+            support_assert_ok(f->context, nd_model_describe(f->context, loaded));
+            nade_model_free(loaded);
+        }
+    }
+    assert_in_range(refused, 3 * f->header, 6 * f->header);
+}
+
+static void foreign_files_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char csv[] = "a,b,c\n1,2,3\n4,5,6\n";
+    expect_refused(f, "could not be opened: No such file");
+    model_support_write(f->other, csv, sizeof csv - 1);
+    expect_refused(f, "is not a safetensors file");
+    model_support_write(f->other, "", 0);
+    expect_refused(f, "is not a safetensors file, or is cut short: it has fewer than 8 bytes");
+    write_with_header(f, "{}", 2, UINT64_MAX);
+    expect_refused(f, "no length of a header");
+    write_with_header(f, "{}", 2, 99999999);
+    expect_refused(f, "announce a header longer than the file");
+    write_with_header(f, "[]", 2, 2);
+    expect_refused(f, "its header is no JSON object");
+    model_support_write(f->other, "\2\0\0\0\0\0\0\0{}", 10);
+    expect_refused(f, "is a safetensors file but not a nade model");
+    snprintf(f->other, sizeof f->other, "%s", f->folder);
+    expect_refused(f, "could not be read: Is a directory");
+}
+
+static void numbers_must_be_finite(void **state)
+{
+    struct fixture *f = *state;
+    const float bad[] = {NAN, INFINITY};
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(f->bytes + 8 + f->header + 280, &bad[i], sizeof bad[i]);
+        model_support_write(f->other, f->bytes, f->size);
+        expect_refused(f, "the tensor hidden.1.bias holds a number that is not finite");
+    }
+    f->model->parameters[f->model->plan.tensor[3].offset] = NAN;
+    remove(f->other);
+    assert_int_equal(nade_model_save(f->context, f->model, f->other), NADE_NOT_FINITE);
+    assert_non_null(strstr(nade_last_error(f->context), "hidden.1.bias"));
+    assert_int_equal(model_support_entries(f->folder), 1);
+}
+
+struct edit {
+    const char *old, *new, *fragment;
+};
+
+static void expect_edits_refused(struct fixture *f, const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_edited(f, edits[i].old, edits[i].new);
+        expect_refused(f, edits[i].fragment);
+    }
+}
+
+static void wrong_containers_have_their_sentences(void **state)
+{
+    static const struct edit edits[] = {
+        {"\"format\":\"nade\"", "\"format\":\"pt\"", "is a safetensors file but not a nade model"},
+        {"\"format\":\"nade\"", "\"format\":1", "is a safetensors file but not a nade model"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"2\"", "format_version is \"2\", expected \"1\""},
+        {"\"format_version\":\"1\",", "", "format_version is missing"},
+        {"\"nade\":\"{", "\"nada\":\"{", "the model has no description"},
+        {"\"format\":\"nade\"", "\"format\":\"nade\",\"format\":\"nade\"", "or repeats a key"},
+        {"\"output.bias\"", "\"output.weight\"", "or repeats a key"},
+        {"\"output.bias\"", "\"output.bios\"", "the tensor output.bias is missing"},
+        {"\"F32\"", "\"F16\"", "the tensor hidden.0.weight has the dtype \"F16\", expected \"F32\""},
+        {"\"F32\"", "32", "the header describes tensor \"hidden.0.weight\" as {\"dtype\":32"},
+        {"[5,10]", "[10,5]", "the tensor hidden.0.weight has another shape than the architecture's 5x10"},
+        {"[5,10]", "[50]", "the tensor hidden.0.weight has another shape"},
+        {"\"shape\":[5],", "\"shape\":[5,1],", "the tensor hidden.0.bias has another shape"},
+        {"[5,10]", "[5,-10]", "expected its dtype, shape and data_offsets"},
+        {"[5,10]", "[1,1,1,1,1,1,1,5,10]", "expected its dtype, shape and data_offsets"},
+        {"[0,200]", "[0,200,200]", "expected its dtype, shape and data_offsets"},
+        {"[0,200]", "[200,0]", "expected its dtype, shape and data_offsets"},
+        {"[0,200]", "[0,9223372036854775807]", "begins at byte 200 of the data, expected 9223372036854775807"},
+        {"[200,220]", "[196,220]", "begins at byte 196 of the data, expected 200 (tensors may not overlap)"},
+        {"[200,220]", "[204,220]", "begins at byte 204 of the data, expected 200 (tensors may not leave gaps)"},
+        {"[0,200]", "[4,200]", "begins at byte 4 of the data, expected 0"},
+        {"[200,220]", "[0,200]", "begins at byte 0 of the data, expected 200"},
+        {"[424,468]", "[424,472]", "holds 468 bytes of tensors, its header announces 472"},
+        {"[0,200]},\"hidden.0.bias\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[200,220]}",
+         "[0,204]},\"hidden.0.bias\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[204,220]}",
+         "the tensor hidden.0.weight has 204 bytes of data, expected 5x10x4"},
+        {"\"output.bias\"", "\"extra\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[468,468]},\"output.bias\"",
+         "the model has 7 tensors, its architecture asks for 6"},
+    };
+    expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);
+}
+
+static void wrong_columns_have_their_sentences(void **state)
+{
+    static const struct edit edits[] = {
+        {"\"nade\":\"{", "\"nade\":\"", "the model's description is no JSON object"},
+        {"'named':true", "'named':true,'named':true", "repeats a key"},
+        {"'named':true", "'named':1", "the model's named is 1, expected true or false"},
+        {"'named':true", "'named':true,'later':0",
+         "the model's \"later\" is a key that this version of nade does not know"},
+        {"'columns':[{", "'columns':[7,{", "the model's columns[0] is 7, expected an object"},
+        {"'name':'sex'", "'name':'smoker'", "the model's columns[1].name is \"smoker\", expected texts that differ"},
+        {"'name':'sex'", "'name':null", "the model's columns[1].name is null, expected a text"},
+        {"'name':'sex'", "'name':'se\\\\u0000x'", "no JSON object"},
+        {"'type':'real'", "'type':'complex'",
+         "columns[2].type is \"complex\", expected \"binary\" or \"real\" or \"categorical\""},
+        {"'type':'real'", "'kind':'real'", "the model's columns[2].\"kind\" is a key that"},
+        {"'sd':2.5", "'sd':0", "the model's columns[2].sd is 0, expected a number above 0"},
+        {"'sd':2.5", "'sd':-2.5", "columns[2].sd is -2.5, expected a number above 0"},
+        {"'sd':2.5", "'sd':null", "columns[2].sd is null, expected a number above 0"},
+        {"'sd':2.5", "'sd':1e999", "no JSON object"},
+        {"'sd':2.5,", "", "columns[2].sd is missing"},
+        {"'floor':0.012500000000000001", "'floor':0", "columns[2].floor is 0, expected a float32 number above 0"},
+        {"'floor':0.012500000000000001", "'floor':1e39", "expected a float32 number above 0"},
+        {"'step':0.10000000000000001", "'step':-1", "columns[2].step is -1"},
+        {"'sd':null", "'sd':1", "columns[0].sd is 1, expected null"},
+        {"'labels':['female','male']", "'labels':['female']",
+         "columns[1].labels is [\"female\"], expected a list of 2"},
+        {"'labels':['female','male']", "'labels':['male','male']",
+         "columns[1].labels is \"male\", expected texts that"},
+        {"'labels':['female','male']", "'labels':['female',1]", "columns[1].labels is 1, expected a text"},
+        {"'type':'binary'", "'type':'categorical'", "columns[0].labels is null, expected a list of 1 to 1000 entries"},
+        {"'type':'real'", "'type':'categorical'", "columns[2].mean is 0.33333333333333331, expected null"},
+        {"'marginal':[", "'marginal':[0,", "columns[0].marginal has 2 numbers, expected 1"},
+        {"'marginal':[", "'marginal':['x',", "columns[0].marginal is \"x\", expected a list of numbers"},
+    };
+    expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);
+}
+
+static void wrong_architectures_have_their_sentences(void **state)
+{
+    static const struct edit edits[] = {
+        {"'kind':'mlp'", "'kind':'resnet'", "the model's architecture.kind is \"resnet\", expected \"mlp\""},
+        {"'kind':'mlp'", "'kind':'mlp','blocks':2", "the model's architecture.\"blocks\" is a key that"},
+        {"'order':'agnostic'", "'order':'fixed'", "architecture.order is \"fixed\", expected \"agnostic\""},
+        {"'order':'agnostic'", "'order':'fi\\\\u001bxed'", "architecture.order is \"fi\\u001Bxed\""},
+        {"'hidden':[5,3]", "'hidden':[]", "architecture.hidden is [], expected a list of 1 to 1000 entries"},
+        {"'hidden':[5,3]", "'hidden':[5,0]", "architecture.hidden is 0, expected an integer of 1 to 1000000"},
+        {"'hidden':[5,3]", "'hidden':[5,-3]", "architecture.hidden is -3, expected an integer"},
+        {"'hidden':[5,3]", "'hidden':[5,3.5]", "architecture.hidden is 3.5, expected an integer"},
+        {"'hidden':[5,3]", "'hidden':[5,1000001]", "architecture.hidden is 1000001, expected an integer"},
+        {"'hidden':[5,3]", "'hidden':[3,5]", "another shape"},
+        {"'components':2", "'components':1001", "architecture.components is 1001, expected an integer of 1 to 1000"},
+        {"'components':2", "'components':3", "columns[2].marginal has 6 numbers, expected 9"},
+        {"'masks':true", "'masks':'yes'", "architecture.masks is \"yes\", expected true or false"},
+        {"'masks':true", "'masks':false", "hidden.0.weight has another shape than the architecture's 5x6"},
+        {"'activation':'tanh'", "'activation':'gelu'", "architecture.activation is \"gelu\""},
+        {"'architecture':{", "'architecture':0,'x':{", "the model's architecture is 0, expected an object"},
+        {"'optimizer':'adam'", "'optimizer':'sgd'", "training.optimizer is \"sgd\", expected \"nag\" or \"adam\""},
+        {"'seed':4294967295", "'seed':4294967296", "training.seed is 4294967296, expected an integer of 0"},
+        {"'seed':4294967295", "'seed':99999999999999999999", "no JSON object"},
+        {"'fingerprint':'00", "'fingerprint':'0X", "training.fingerprint is \"0Xf00000000000ab\", expected 16"},
+        {"'train_loss':[", "'train_loss':[1,", "training.train_loss is [1,7.0999999"},
+        {"'valid_loss':[6", "'valid_loss':['a'],'b':[6", "training.valid_loss is [\"a\"], expected a list of 3"},
+        {"'iterations_done':3", "'iterations_done':1000000000000", "training.train_loss is ["},
+    };
+    expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);
+}
+
+static void parts_may_not_be_missing(void **state)
+{
+    struct fixture *f = *state;
+    char *text = strdup(f->model->description);
+    assert_non_null(text);
+    char *training = strstr(text, ",\"training\"");
+    assert_non_null(training);
+    memcpy(training, "}", 2);
+    assert_int_equal(nd_model_parse(f->context, f->model, "x", text, strlen(text)), NADE_BAD_INPUT);
+    assert_string_equal(nade_last_error(f->context), "x: the model's training is missing, expected an object");
+    free(text);
+    f->model->schema.count = 0;
+    support_assert_ok(f->context, nd_model_describe(f->context, f->model));
+    support_assert_ok(f->context, nade_model_save(f->context, f->model, f->other));
+    expect_refused(f, "the model's columns is [], expected a list of 1 to");
+}
+
+/* ---- memory and the record ---------------------------------------------------------------------------------- */
+
+/* Loading, describing and saving with the n-th allocation failing, for each n until none fails. */
+static nade_status load_and_save(struct fixture *f)
+{
+    nade_model *loaded = NULL;
+    nade_status status = nade_model_load(f->context, f->path, &loaded);
+    if (status == NADE_OK) status = nd_model_describe(f->context, loaded);
+    if (status == NADE_OK) status = nade_model_save(f->context, loaded, f->other);
+    nade_model_free(loaded);
+    return status;
+}
+
+static void failing_memory_leaks_nothing(void **state)
+{
+    struct fixture *f = *state;
+    size_t live = f->counting.live, failures = 0;
+    nade_status status;
+    do {
+        f->counting.calls = 0;
+        f->counting.fail_at = failures + 1;
+        status = load_and_save(f);
+        f->counting.fail_at = 0;
+        assert_int_equal(f->counting.live, live);
+        assert_int_equal(model_support_entries(f->folder), access(f->other, F_OK) == 0 ? 2 : 1);
+        if (status != NADE_OK) assert_int_equal(status, NADE_NO_MEMORY);
+        failures++;
+    } while (status != NADE_OK && failures < 1000);
+    assert_in_range(failures, 8, 200);
+}
+
+static void oversized_counts_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    f->model->record.patience = UINT64_MAX;
+    assert_int_equal(nd_model_describe(f->context, f->model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "patience is 18446744073709551615"));
+}
+
+static void wrong_calls_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *loaded;
+    assert_int_equal(nade_model_load(f->context, NULL, &loaded), NADE_BAD_CALL);
+    assert_int_equal(nade_model_load(f->context, f->path, NULL), NADE_BAD_CALL);
+    assert_int_equal(nade_model_save(f->context, NULL, f->other), NADE_BAD_CALL);
+    assert_int_equal(nade_model_save(f->context, f->model, NULL), NADE_BAD_CALL);
+    nade_model_free(NULL);
+}
+
+static void fingerprint_follows_shape_and_contents(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {0, 1, 255, 1, 0, 1}, others[] = {0, 1, 255, 1, 0, 0};
+    float numbers[] = {0.5f, NAN}, negative[] = {0.5f, -NAN}, swapped[] = {NAN, 0.5f};
+    const struct cells a = {2, 3, CELLS_BYTES, bytes}, b = {3, 2, CELLS_BYTES, bytes}, c = {2, 3, CELLS_BYTES, others};
+    const struct cells d = {1, 2, CELLS_FLOATS, numbers}, e = {1, 2, CELLS_FLOATS, negative},
+                       g = {1, 2, CELLS_FLOATS, swapped}, none = {0, 0, CELLS_BYTES, bytes};
+    assert_true(nd_fingerprint(&a) != nd_fingerprint(&b));
+    assert_true(nd_fingerprint(&a) != nd_fingerprint(&c));
+    assert_true(nd_fingerprint(&d) == nd_fingerprint(&e));
+    assert_true(nd_fingerprint(&d) != nd_fingerprint(&g));
+    /* FNV-1a of 17 zero bytes: the offset basis times the prime's 17th power. */
+    uint64_t expected = 0xCBF29CE484222325u;
+    for (int i = 0; i < 17; i++) expected *= 0x100000001B3u;
+    assert_true(nd_fingerprint(&none) == expected);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(saved_and_loaded_are_equal),
+        TEST(saved_again_gives_the_same_bytes),
+        TEST(layout_is_the_documented_one),
+        TEST(other_writers_are_read),
+        TEST(tensors_may_lie_in_any_order),
+        TEST(pipes_are_read),
+        TEST(announced_sizes_are_not_believed),
+        TEST(every_truncation_is_refused),
+        TEST(no_flipped_byte_crashes),
+        TEST(foreign_files_are_refused),
+        TEST(numbers_must_be_finite),
+        TEST(wrong_containers_have_their_sentences),
+        TEST(wrong_columns_have_their_sentences),
+        TEST(wrong_architectures_have_their_sentences),
+        TEST(parts_may_not_be_missing),
+        TEST(failing_memory_leaks_nothing),
+        TEST(oversized_counts_are_refused),
+        TEST(wrong_calls_are_refused),
+        cmocka_unit_test(fingerprint_follows_shape_and_contents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

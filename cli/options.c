@@ -145,18 +145,25 @@ static int store_choice(const struct parser *parser, const struct option *option
     return refuse_value(parser, option, text, expected);
 }
 
+static int refuse_sizes(const struct parser *parser, const struct option *option, const char *text)
+{
+    char expected[96];
+    snprintf(expected, sizeof expected, "1 to %d whole numbers from 1 to %" PRIu64 " separated by commas", SIZES_MOST,
+             most_of_kind(option));
+    return refuse_value(parser, option, text, expected);
+}
+
 static int store_sizes(const struct parser *parser, const struct option *option, const char *text)
 {
     struct size_list list = {0};
-    const char *at = text;
-    for (;;) {
+    for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",");
         uint64_t value;
         if (list.count == SIZES_MOST || !parse_whole(at, length, most_of_kind(option), &value) || value == 0)
-            return refuse_value(parser, option, text, "whole numbers of at least 1 separated by commas, at most 64");
+            return refuse_sizes(parser, option, text);
         list.size[list.count++] = (size_t)value;
-        if (at[length] == '\0') break;
-        at += length + 1;
+        at += length;
+        if (*at == '\0') break;
     }
     *(struct size_list *)(void *)(parser->arguments + option->offset) = list;
     return EXIT_DONE;
@@ -180,9 +187,9 @@ static int store_value(const struct parser *parser, const struct option *option,
 {
     char *place = parser->arguments + option->offset;
     switch (option->kind) {
-    case OPTION_HEADING: break;
-    case OPTION_ON: *(int *)(void *)place = 1; break;
-    case OPTION_OFF: *(int *)(void *)place = 0; break;
+    case OPTION_HEADING:
+    case OPTION_ON:
+    case OPTION_OFF: break;
     case OPTION_TEXT: *(const char **)(void *)place = text; break;
     case OPTION_SIZE:
     case OPTION_U32:
@@ -192,6 +199,12 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_SIZES: return store_sizes(parser, option, text);
     case OPTION_DELIMITER: return store_delimiter(parser, option, text);
     }
+    return EXIT_DONE;
+}
+
+static int store_flag(const struct parser *parser, const struct option *option)
+{
+    *(int *)(void *)(parser->arguments + option->offset) = option->kind == OPTION_ON;
     return EXIT_DONE;
 }
 
@@ -234,7 +247,8 @@ static int parse_option(struct parser *parser, int count, char **words, int *at)
         value = words[++*at];
     }
     int status = check_repetition(parser, number);
-    return status ? status : store_value(parser, option, value);
+    if (status) return status;
+    return value ? store_value(parser, option, value) : store_flag(parser, option);
 }
 
 static int parse_positional(struct parser *parser, const char *word)

@@ -44,7 +44,7 @@ void output_abandon(struct output *output);
 /* Room for any number that format_exact writes. */
 enum { EXACT_SIZE = 32 };
 
-/* The shortest of 15, 16 and 17 significant digits that reads back as the same double. */
+/* The shortest of 15, 16 and 17 significant digits that reads back as the same double, or nan.  Uses buffer. */
 const char *format_exact(double value, char buffer[EXACT_SIZE]);
 
 #endif

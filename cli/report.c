@@ -128,13 +128,13 @@ static void report_warning(void *user, const char *warning)
     fprintf(stderr, "nade: warning: %s\n", printable(warning, safe, sizeof safe - 1));
 }
 
-int open_context(const struct common *common, unsigned threads, nade_context **context)
+int open_context(struct common *common, unsigned threads, nade_context **context)
 {
     nade_context_options options;
     nade_context_options_init(&options, sizeof options);
     options.threads = threads;
     options.warn = report_warning;
-    options.warn_user = (void *)(uintptr_t)common;
+    options.warn_user = common;
     return nade_context_create(&options, context) == NADE_OK ? EXIT_DONE : report_no_memory(common);
 }
 

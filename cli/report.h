@@ -42,7 +42,7 @@ void report_passing_line(const char *line);
 bool report_is_terminal(void);
 
 /* Creates a context whose warnings are reported; 0 or an exit status.  common must outlive it. */
-int open_context(const struct common *common, unsigned threads, nade_context **context);
+int open_context(struct common *common, unsigned threads, nade_context **context);
 
 /* Copies text so that it is safe to print: control characters become '?', and a text longer than limit bytes is cut and
  * ends in "...".  buffer holds at least limit + 1 bytes. */

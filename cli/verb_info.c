@@ -48,16 +48,15 @@ static void print_column(struct output *output, size_t number, const json_t *col
 {
     char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
     const char *type = text_of(column, "type");
-    output_print(output, "%5zu  %-*s  %-11s", number, NAME_WIDTH, printable(text_of(column, "name"), name, NAME_WIDTH),
-                 type);
     const json_t *list = json_object_get(column, "labels");
+    output_print(output, "%5zu  %-*s  ", number, NAME_WIDTH, printable(text_of(column, "name"), name, NAME_WIDTH));
     if (strcmp(type, "real") == 0)
-        output_print(output, "  %12.6g %12.6g %10.6g\n", number_of(column, "mean"), number_of(column, "sd"),
+        output_print(output, "%-11s  %12.6g %12.6g %10.6g\n", type, number_of(column, "mean"), number_of(column, "sd"),
                      number_of(column, "step"));
     else if (json_array_size(list) > 0)
-        output_print(output, "  %zu labels: %s\n", json_array_size(list), join_labels(list, labels));
+        output_print(output, "%-11s  %zu labels: %s\n", type, json_array_size(list), join_labels(list, labels));
     else
-        output_print(output, "\n");
+        output_print(output, "%s\n", type);
 }
 
 static void print_columns(struct output *output, const json_t *columns)
@@ -184,8 +183,8 @@ static void init_info(void *arguments)
 
 static int run_info(void *arguments)
 {
-    const struct info_arguments *info = arguments;
-    const struct common *common = &info->common;
+    struct info_arguments *info = arguments;
+    struct common *common = &info->common;
     nade_context *context = NULL;
     nade_model *model = NULL;
     int status = open_context(common, 1, &context);

@@ -61,7 +61,7 @@ typedef struct nade_allocator {
 
 typedef struct nade_context_options {
     size_t size;
-    nade_allocator allocator;                          /* all NULL: malloc and free */
+    nade_allocator allocator;                           /* all NULL: malloc and free */
     void (*warn)(void *warn_user, const char *warning); /* gets each warning, one sentence; NULL drops them */
     void *warn_user;
     unsigned threads; /* 0: one for each processor this process may run on.  Never changes a result. */
@@ -122,8 +122,7 @@ NADE_API nade_type nade_table_column_type(const nade_table *table, size_t column
 NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
 
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
-NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns,
-                                         nade_type type);
+NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
@@ -138,17 +137,17 @@ typedef enum nade_device { NADE_DEVICE_AUTO = 0, NADE_DEVICE_CPU = 1, NADE_DEVIC
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
     size_t size;
-    uint64_t iteration;         /* finished iterations */
-    uint64_t iterations;        /* of so many */
-    uint64_t update;            /* finished updates */
-    uint64_t updates;           /* of so many in the whole run */
-    int iteration_done;         /* 1: an iteration has just ended and the losses below are new; 0: a sign of life */
-    double learning_rate;       /* at the last update */
-    double train_loss;          /* mean over the iteration's updates */
-    double valid_loss;          /* on the fixed validation draws; NaN without validation rows */
-    double best_valid_loss;     /* lowest so far */
-    uint64_t best_iteration;    /* where that was, counted from 1; 0: before the first */
-    double seconds;             /* since training began */
+    uint64_t iteration;      /* finished iterations */
+    uint64_t iterations;     /* of so many */
+    uint64_t update;         /* finished updates */
+    uint64_t updates;        /* of so many in the whole run */
+    int iteration_done;      /* 1: an iteration has just ended and the losses below are new; 0: a sign of life */
+    double learning_rate;    /* at the last update */
+    double train_loss;       /* mean over the iteration's updates */
+    double valid_loss;       /* on the fixed validation draws; NaN without validation rows */
+    double best_valid_loss;  /* lowest so far */
+    uint64_t best_iteration; /* where that was, counted from 1; 0: before the first */
+    double seconds;          /* since training began */
 } nade_progress;
 
 typedef struct nade_train_options {
@@ -157,10 +156,10 @@ typedef struct nade_train_options {
     size_t layers;        /* 1 or more */
     size_t components;    /* Gaussians in the mixture of a real column */
     nade_activation activation;
-    int masks;             /* 1: the network sees which inputs are observed (paper, section 3.1) */
-    size_t batch;          /* rows per update */
-    uint64_t iterations;   /* at most */
-    uint64_t updates;      /* per iteration; 0: once through the rows, but 100 to 1000 */
+    int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
+    size_t batch;        /* rows per update */
+    uint64_t iterations; /* at most */
+    uint64_t updates;    /* per iteration; 0: once through the rows, but 100 to 1000 */
     nade_optimizer optimizer;
     double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
     double momentum;       /* NAG's momentum, Adam's first decay rate */
@@ -188,10 +187,10 @@ NADE_API nade_status nade_train(nade_context *context, const nade_table *train, 
 typedef struct nade_train_plan {
     size_t size;
     size_t train_rows, valid_rows, columns;
-    size_t inputs, outputs;  /* widths of the network's ends */
-    size_t parameters;       /* numbers in the model */
-    uint64_t updates;        /* in the whole run */
-    uint64_t memory;         /* bytes that training will hold, tables not counted */
+    size_t inputs, outputs; /* widths of the network's ends */
+    size_t parameters;      /* numbers in the model */
+    uint64_t updates;       /* in the whole run */
+    uint64_t memory;        /* bytes that training will hold, tables not counted */
 } nade_train_plan;
 
 NADE_API nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
@@ -216,8 +215,8 @@ NADE_API const char *nade_model_description(const nade_model *model);
 
 typedef struct nade_score_options {
     size_t size;
-    size_t orderings;   /* K: the density is the mean over K orderings */
-    uint32_t seed;      /* fixes the K orderings */
+    size_t orderings;    /* K: the density is the mean over K orderings */
+    uint32_t seed;       /* fixes the K orderings */
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     nade_device device;
     /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
@@ -230,12 +229,12 @@ NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
 typedef struct nade_score_summary {
     size_t size;
     size_t rows;
-    double mean;            /* of the rows' log densities */
-    double standard_error;  /* of that mean, over rows; NaN for a single row */
-    double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
-    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
-    double gain;            /* mean minus the mean log density under independent marginals */
-    double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
+    double mean;           /* of the rows' log densities */
+    double standard_error; /* of that mean, over rows; NaN for a single row */
+    double mean_ordering;  /* mean over orderings of each one's average log density (the paper's "one ordering") */
+    double mean_spread;    /* mean over rows of the standard deviation over orderings; NaN for one ordering */
+    double gain;           /* mean minus the mean log density under independent marginals */
+    double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have

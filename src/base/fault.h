@@ -6,15 +6,15 @@
 
 enum fault {
     FAULT_NONE = 0,
-    FAULT_NO_WEIGHT = 1,         /* the objective without its D/(D-d+1) */
-    FAULT_SHIFTED_MASK = 2,      /* the mask input of column c set at column c+1 */
+    FAULT_NO_WEIGHT = 1,          /* the objective without its D/(D-d+1) */
+    FAULT_SHIFTED_MASK = 2,       /* the mask input of column c set at column c+1 */
     FAULT_SWAPPED_COMPONENTS = 3, /* means of the first two mixture components exchanged in the density */
-    FAULT_NO_BIAS_GRADIENT = 4,  /* a hidden layer's bias never learns */
-    FAULT_NO_LOG_SD = 5,         /* densities left in standardised units */
-    FAULT_WRONG_TIES = 6,        /* equal random keys both count as smaller */
-    FAULT_SCORE_DRIFT = 7,       /* the running sum forgets the mask's weight */
-    FAULT_RATE_NOT_DECAYED = 8,  /* the learning rate stays what it was */
-    FAULT_MISSING_IS_ZERO = 9    /* a missing cell is scored as if it held zero */
+    FAULT_NO_BIAS_GRADIENT = 4,   /* a hidden layer's bias never learns */
+    FAULT_NO_LOG_SD = 5,          /* densities left in standardised units */
+    FAULT_WRONG_TIES = 6,         /* equal random keys both count as smaller */
+    FAULT_SCORE_DRIFT = 7,        /* the running sum forgets the mask's weight */
+    FAULT_RATE_NOT_DECAYED = 8,   /* the learning rate stays what it was */
+    FAULT_MISSING_IS_ZERO = 9     /* a missing cell is scored as if it held zero */
 };
 
 #ifndef NADE_FAULT

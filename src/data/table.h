@@ -19,8 +19,8 @@ enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };
 
 /* One distinct cell of a column. */
 struct label {
-    const char *text;  /* as in the file, blanks trimmed; a number from an array is printed to read back exactly */
-    double number;     /* its value if it is one */
+    const char *text; /* as in the file, blanks trimmed; a number from an array is printed to read back exactly */
+    double number;    /* its value if it is one */
     bool is_number;
     size_t count;      /* rows that hold it */
     size_t first_line; /* where it was first seen: line of a text file from 1, row of an array from 0 */
@@ -74,8 +74,8 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
 nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);
 
 /* Parses a COLS list ("age,3,5-7,'a,b'": names, zero-based numbers, ranges; a name wins over a number) into
- * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("--drop") begins the sentence
- * when it fails. */
+ * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("--drop") begins the
+ * sentence when it fails. */
 nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
                              size_t count, bool *chosen);
 

@@ -26,7 +26,8 @@ struct scoring {
 /* Rows scored between two calls of the progress function; bounds the memory for the orderings' results too. */
 enum { BLOCK_ROWS = 1024 };
 
-/* ---- orderings ------------------------------------------------------------------------------------------------------- */
+/* ---- orderings
+ * ------------------------------------------------------------------------------------------------------- */
 
 static bool is_permutation(const size_t *order, size_t columns, uint8_t *seen)
 {
@@ -65,8 +66,7 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
 {
     s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
     if (!s->log_scale) return nd_no_memory(s->context, "the rows");
-    nade_status status =
-        nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, &s->cells, s->log_scale);
+    nade_status status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, &s->cells, s->log_scale);
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status != NADE_OK) return status;
     s->entries = nd_backend_for(s->context, s->options->device);
@@ -76,7 +76,8 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
 }
 
-/* ---- one block of rows -------------------------------------------------------------------------------------------------- */
+/* ---- one block of rows
+ * -------------------------------------------------------------------------------------------------- */
 
 /* log of the mean of exp(values), values a stride apart. */
 static double log_mean_exp(const double *values, size_t count, size_t stride)
@@ -135,7 +136,8 @@ static nade_status score_all(struct scoring *s, double *log_density, double *spr
     return NADE_OK;
 }
 
-/* ---- summary ------------------------------------------------------------------------------------------------------------ */
+/* ---- summary
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Mean log density of the rows if the columns were independent. */
 static double marginal_mean(const struct scoring *s)

@@ -24,7 +24,8 @@ struct encoder {
     void *cells; /* (row_count, schema columns), being filled */
 };
 
-/* ---- which column is which ------------------------------------------------------------------------------------------ */
+/* ---- which column is which ------------------------------------------------------------------------------------------
+ */
 
 static nade_status match_by_position(struct encoder *e)
 {
@@ -41,30 +42,59 @@ static bool same_name(struct arena *arena, const char *table_name, const char *m
     return text && strcmp(text, model_name) == 0;
 }
 
+static bool is_used(const struct encoder *e, size_t column)
+{
+    for (size_t c = 0; c < e->schema->count; c++)
+        if (e->source[c] == column) return true;
+    return false;
+}
+
+static void warn_of_extras(const struct encoder *e)
+{
+    size_t extras = e->table->columns - e->schema->count, first = 0;
+    if (extras == 0) return;
+    while (is_used(e, first)) first++;
+    if (extras == 1)
+        nd_warn(e->context, "column '%s' of %s is not in the model and is ignored", e->table->column[first].name,
+                e->table->source);
+    else
+        nd_warn(e->context, "%zu columns of %s are not in the model and are ignored ('%s' is the first)", extras,
+                e->table->source, e->table->column[first].name);
+}
+
+/* The table's column of that name, or SIZE_MAX.  Tables mostly keep their order, so the search begins at the place
+ * where the last one ended. */
+static size_t find_column(const struct encoder *e, const char *name, size_t start)
+{
+    for (size_t i = 0; i < e->table->columns; i++) {
+        size_t at = (start + i) % e->table->columns;
+        if (same_name(e->arena, e->table->column[at].name, name)) return at;
+    }
+    return SIZE_MAX;
+}
+
 static nade_status match_by_name(struct encoder *e)
 {
+    size_t next = 0;
     for (size_t c = 0; c < e->schema->count; c++) {
-        size_t at = 0;
-        while (at < e->table->columns && !same_name(e->arena, e->table->column[at].name, e->schema->column[c].name))
-            at++;
-        if (at == e->table->columns)
+        e->source[c] = find_column(e, e->schema->column[c].name, next);
+        if (e->source[c] == SIZE_MAX)
             return nd_fail(e->context, NADE_BAD_INPUT, "%s has no column '%s', which the model expects",
                            e->table->source, e->schema->column[c].name);
-        e->source[c] = at;
+        next = e->source[c] + 1;
     }
-    if (e->table->columns > e->schema->count)
-        nd_warn(e->context, "%zu columns of %s are not in the model and are ignored",
-                e->table->columns - e->schema->count, e->table->source);
+    warn_of_extras(e);
     return NADE_OK;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Fails for a value that a column can't hold. */
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
 {
     const struct column_spec *spec = &e->schema->column[column];
-    const char *expected = spec->type == NADE_REAL                           ? "a number within 1e15 standard deviations of the training mean"
+    const char *expected = spec->type == NADE_REAL ? "a number within 1e15 standard deviations of the training mean"
                            : spec->type == NADE_BINARY && !spec->label_count ? "0 or 1"
                                                                              : "one of the labels seen in training";
     char excerpt[ND_EXCERPT];

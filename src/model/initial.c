@@ -49,8 +49,7 @@ nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct 
 static void fill_row(uint32_t seed, size_t tensor, size_t row, size_t columns, float range, float *values)
 {
     for (size_t column = 0; column < columns; column += 4) {
-        struct philox_block block =
-            nd_philox(seed, PURPOSE_INITIAL, tensor, (uint32_t)row, (uint32_t)(column / 4));
+        struct philox_block block = nd_philox(seed, PURPOSE_INITIAL, tensor, (uint32_t)row, (uint32_t)(column / 4));
         for (size_t lane = 0; lane < 4 && column + lane < columns; lane++)
             values[column + lane] = (2 * nd_random_uniform(block.word[lane]) - 1) * range;
     }

@@ -18,7 +18,7 @@ struct training_record {
     uint64_t patience;
     uint32_t seed;
     size_t train_rows, valid_rows, valid_repeats;
-    uint64_t fingerprint; /* of the training cells, see nd_fingerprint */
+    uint64_t fingerprint;          /* of the training cells, see nd_fingerprint */
     struct history_entry *history; /* (iterations_done) */
 };
 
@@ -38,8 +38,8 @@ struct nade_model *nd_model_create(nade_context *context);
 /* Writes model->description from the rest of the model (model_json.c). */
 nade_status nd_model_describe(nade_context *context, struct nade_model *model);
 
-/* Fills schema, architecture and record (not plan and parameters) from a JSON text that nd_model_describe wrote, or that
- * somebody broke.  source names the file in errors. */
+/* Fills schema, architecture and record (not plan and parameters) from a JSON text that nd_model_describe wrote, or
+ * that somebody broke.  source names the file in errors. */
 nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
                            size_t length);
 

@@ -42,20 +42,20 @@ struct tensor_view {
 };
 
 struct plan {
-    size_t columns;              /* D */
-    struct plan_column *column;  /* (D) */
+    size_t columns;             /* D */
+    struct plan_column *column; /* (D) */
     struct plan_segment *segment;
     size_t segments;
-    size_t values_width;         /* inputs that hold x; the mask of column c is input values_width + c */
+    size_t values_width; /* inputs that hold x; the mask of column c is input values_width + c */
     size_t inputs, outputs;
     bool masks;
     size_t layers;
-    size_t *hidden;              /* (layers) */
+    size_t *hidden; /* (layers) */
     nade_activation activation;
     size_t components;
-    struct tensor_view *tensor;  /* (2·layers + 2): weight and bias of each layer, the output's last */
+    struct tensor_view *tensor; /* (2·layers + 2): weight and bias of each layer, the output's last */
     size_t tensors;
-    size_t parameters;           /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
+    size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
 };
 
 /* Index of a layer's weight in plan->tensor; its bias is the next one.  Layer plan->layers is the output. */

@@ -41,7 +41,8 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- options ---------------------------------------------------------------------------------------------------------- */
+/* ---- options
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static nade_status check_range(nade_context *context, const char *what, double value, double least, double most)
 {
@@ -70,12 +71,13 @@ static nade_status check_options(nade_context *context, const nade_train_options
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == NADE_OK; i++)
         status = check_range(context, rows[i].what, rows[i].value, rows[i].least, rows[i].most);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
-        status = nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers",
-                         o->layers);
+        status =
+            nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
     return status;
 }
 
-/* ---- preparation ------------------------------------------------------------------------------------------------------- */
+/* ---- preparation
+ * ------------------------------------------------------------------------------------------------------- */
 
 static double mean_of(const double *values, size_t count)
 {
@@ -101,14 +103,13 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
     struct split split = {0}, other = {0};
     double fraction = valid ? 0 : run->options->valid_fraction;
     nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, run->options->seed, &split);
-    if (status == NADE_OK && valid)
-        status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
+    if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
     if (status != NADE_OK) return status;
     if (train->rows < 2 || split.train_count < 1)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s has %zu row%s to learn from, expected at least 2",
                        train->source, split.train_count, split.train_count == 1 ? "" : "s");
-    status = nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count,
-                             &run->model->schema);
+    status =
+        nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK)
         status = encode_rows(run, train, split.train, split.train_count, &run->train, &run->train_scale);
     if (status == NADE_OK && valid)
@@ -176,8 +177,7 @@ static nade_status fill_parameters(struct run *run)
     struct nade_model *model = run->model;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
     if (!pool) return nd_no_memory(run->context, "threads");
-    nade_status status =
-        nd_fit_marginals(run->context, &model->arena, pool, &model->plan, &run->train, &model->schema);
+    nade_status status = nd_fit_marginals(run->context, &model->arena, pool, &model->plan, &run->train, &model->schema);
     nd_pool_free(pool);
     if (status != NADE_OK) return status;
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
@@ -199,7 +199,8 @@ static nade_status open_backend(struct run *run)
     return status;
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------------- */
+/* ---- the run
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static bool has_nonfinite(const float *values, size_t count)
 {
@@ -241,8 +242,7 @@ static void tell(struct run *run, bool iteration_done)
     p->iteration = run->iteration;
     p->update = run->update;
     p->iteration_done = iteration_done;
-    p->learning_rate =
-        run->recipe.learning_rate * (1 - (double)(run->update - 1) / (double)run->recipe.total_updates);
+    p->learning_rate = run->recipe.learning_rate * (1 - (double)(run->update - 1) / (double)run->recipe.total_updates);
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;
@@ -258,8 +258,8 @@ static nade_status run_updates(struct run *run, double *loss)
     while (done < run->updates && !run->stop) {
         uint64_t count = run->updates - done < SLICE ? run->updates - done : SLICE, failed;
         double mean;
-        nade_status status = run->entries->train_updates(run->context, run->backend, &run->recipe, run->update, count,
-                                                         &mean, &failed);
+        nade_status status =
+            run->entries->train_updates(run->context, run->backend, &run->recipe, run->update, count, &mean, &failed);
         if (status == NADE_NOT_FINITE) return report_divergence(run, failed);
         if (status != NADE_OK) return status;
         sum += mean * (double)count;
@@ -275,8 +275,7 @@ static nade_status validate(struct run *run, double *loss)
 {
     *loss = NAN;
     if (run->valid.rows == 0) return NADE_OK;
-    nade_status status =
-        run->entries->validate(run->context, run->backend, run->recipe.seed, run->valid_repeats, loss);
+    nade_status status = run->entries->validate(run->context, run->backend, run->recipe.seed, run->valid_repeats, loss);
     if (status == NADE_OK) *loss += run->valid_scale;
     return status;
 }
@@ -396,7 +395,8 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     return status;
 }
 
-/* ---- dry run ------------------------------------------------------------------------------------------------------------ */
+/* ---- dry run
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Bytes that training holds: rows as cells, and for the CPU backend four blocks of parameters, the best so far and the
  * model's own, and the buffers of a batch. */

@@ -2,6 +2,8 @@
 . "$(dirname "$0")/../support/checks.bash"
 set -m # without job control a shell lets its background jobs ignore SIGINT
 
+pid=
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true' EXIT # nothing goes on when a check fails
 binary_data 400 1 >data.csv
 endless=(--hidden 16 --batch 50 --iterations 1000000 --updates 50 --patience 0 --lr 0.01)
 
@@ -39,6 +41,7 @@ kill -CONT $pid
 status=0
 wait -f $pid || status=$?
 [ $status = 130 ] || [ $status = 143 ] || fail "two signals: exit status $status: $(cat err)"
+pid=
 [ ! -e never ] || fail "a run that was ended at once has written its model"
 
 expect 0 "$NADE" train data.csv -o limited "${endless[@]}" --time-limit 1

@@ -14,8 +14,8 @@ static double loss_at(const struct support_model *m, const double *parameters, c
 {
     double loss = 0;
     if (gradient) memset(gradient, 0, m->plan.parameters * sizeof *gradient);
-    assert_true(nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, observed, &loss,
-                                         gradient));
+    assert_true(
+        nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, observed, &loss, gradient));
     return loss;
 }
 

@@ -1,5 +1,5 @@
-/* The linked BLAS gives the same bytes when several threads call it at once.  OpenBLAS's serial flavour fails this: about
- * one small product in a hundred is wrong there. */
+/* The linked BLAS gives the same bytes when several threads call it at once.  OpenBLAS's serial flavour fails this:
+ * about one small product in a hundred is wrong there. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

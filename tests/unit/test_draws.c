@@ -37,8 +37,7 @@ static void select_by_sorting(uint32_t seed, uint64_t draw, uint32_t row, size_t
     uint64_t *ranked = malloc(columns * sizeof *ranked);
     size_t n = 0;
     for (uint32_t c = 0; c < columns; c++)
-        if (present[c])
-            ranked[n++] = ((uint64_t)nd_random_word(seed, PURPOSE_TRAIN_KEYS, draw, row, c) << 32) | c;
+        if (present[c]) ranked[n++] = ((uint64_t)nd_random_word(seed, PURPOSE_TRAIN_KEYS, draw, row, c) << 32) | c;
     qsort(ranked, n, sizeof *ranked, compare);
     memset(observed, 0, columns);
     for (size_t i = 0; i < count; i++) observed[ranked[i] & 0xffffffffu] = 1;

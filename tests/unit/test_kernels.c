@@ -51,7 +51,8 @@ enum { COUNT = 203 };
 
 /* What a variant makes of the same inputs. */
 struct results {
-    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], nag[2][COUNT], adam[3][COUNT];
+    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], nag[2][COUNT],
+        adam[3][COUNT];
     float activated_sum[COUNT];
     double sum[COUNT], dot, bernoulli_loss, mixture_loss;
 };

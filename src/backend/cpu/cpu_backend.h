@@ -19,15 +19,15 @@ struct weight_block {
 /* Buffers for the rows of a batch; strides in floats, multiples of 16. */
 struct batch_buffers {
     struct arena arena;
-    size_t capacity;                        /* rows */
-    float *input;                           /* (capacity, input_stride) */
-    float **hidden;                         /* (L) of (capacity, stride[l]): activations */
-    float **delta;                          /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
-    float *x;                               /* (capacity, D): cells, 0 where missing */
-    uint8_t *target;                        /* (capacity, D): 1 where present and hidden */
-    float *factor;                          /* (capacity): what a cell's gradient is multiplied with */
-    double *weight;                         /* (capacity): present / hidden cells */
-    double *loss;                           /* (capacity) */
+    size_t capacity; /* rows */
+    float *input;    /* (capacity, input_stride) */
+    float **hidden;  /* (L) of (capacity, stride[l]): activations */
+    float **delta;   /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
+    float *x;        /* (capacity, D): cells, 0 where missing */
+    uint8_t *target; /* (capacity, D): 1 where present and hidden */
+    float *factor;   /* (capacity): what a cell's gradient is multiplied with */
+    double *weight;  /* (capacity): present / hidden cells */
+    double *loss;    /* (capacity) */
 };
 
 /* Scratch of one worker. */

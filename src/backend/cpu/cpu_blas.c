@@ -21,11 +21,11 @@ void nd_blas_open(void)
 }
 #endif
 
-void nd_blas_forward(size_t rows, size_t inputs, size_t outputs, const float *in, size_t in_stride,
-                     const float *weight, float *out, size_t out_stride)
+void nd_blas_forward(size_t rows, size_t inputs, size_t outputs, const float *in, size_t in_stride, const float *weight,
+                     float *out, size_t out_stride)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)outputs, (int)inputs, 1, in,
-                (int)in_stride, weight, (int)inputs, 0, out, (int)out_stride);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)outputs, (int)inputs, 1, in, (int)in_stride,
+                weight, (int)inputs, 0, out, (int)out_stride);
 }
 
 void nd_blas_backward(size_t rows, size_t inputs, size_t outputs, const float *delta, size_t delta_stride,

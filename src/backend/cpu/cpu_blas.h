@@ -11,8 +11,8 @@
 void nd_blas_open(void);
 
 /* out (rows, outputs) = in (rows, inputs) · weight (outputs, inputs)^T. */
-void nd_blas_forward(size_t rows, size_t inputs, size_t outputs, const float *in, size_t in_stride,
-                     const float *weight, float *out, size_t out_stride);
+void nd_blas_forward(size_t rows, size_t inputs, size_t outputs, const float *in, size_t in_stride, const float *weight,
+                     float *out, size_t out_stride);
 
 /* below (rows, inputs) = delta (rows, outputs) · weight (outputs, inputs). */
 void nd_blas_backward(size_t rows, size_t inputs, size_t outputs, const float *delta, size_t delta_stride,

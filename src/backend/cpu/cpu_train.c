@@ -137,7 +137,8 @@ static double segment_loss(const struct cpu_backend *backend, const struct plan_
     x += segment->first;
     target += segment->first;
     outputs += column->output;
-    if (column->head->type == NADE_BINARY) return backend->kernels->bernoulli(segment->count, x, target, factor, outputs);
+    if (column->head->type == NADE_BINARY)
+        return backend->kernels->bernoulli(segment->count, x, target, factor, outputs);
     double loss = 0;
     for (size_t i = 0, width = column->output_width; i < segment->count; i++, outputs += width) {
         if (!target[i])
@@ -217,7 +218,8 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
     if (job->gradients) backward_rows(job, first, rows);
 }
 
-/* ---- second section: weights --------------------------------------------------------------------------------------- */
+/* ---- second section: weights ---------------------------------------------------------------------------------------
+ */
 
 static void sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
 {
@@ -235,9 +237,8 @@ static void take_step(const struct batch_job *job, size_t offset, size_t count, 
         backend->kernels->nag(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
                               block[BLOCK_PARAMETERS] + offset);
     else
-        backend->kernels->adam(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset,
-                               block[BLOCK_MOMENT1] + offset, block[BLOCK_MOMENT2] + offset,
-                               block[BLOCK_PARAMETERS] + offset);
+        backend->kernels->adam(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
+                               block[BLOCK_MOMENT2] + offset, block[BLOCK_PARAMETERS] + offset);
 }
 
 static void run_block(void *argument, size_t task, unsigned worker)
@@ -256,13 +257,15 @@ static void run_block(void *argument, size_t task, unsigned worker)
     nd_blas_weight_gradient(job->rows, weight->columns, block->count, delta, stride, in, in_stride,
                             gradient + weight_at);
     sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
-    if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0) memset(gradient + bias_at, 0, block->count * sizeof(float));
+    if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0)
+        memset(gradient + bias_at, 0, block->count * sizeof(float));
     if (!job->recipe) return;
     take_step(job, weight_at, block->count * weight->columns, false);
     take_step(job, bias_at, block->count, true);
 }
 
-/* ---- entries ---------------------------------------------------------------------------------------------------------- */
+/* ---- entries
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Sum over the batch's rows, in row order. */
 static double run_rows(struct batch_job *job)

@@ -215,8 +215,7 @@ static double REF(row_log_density)(const struct plan *plan, const real *paramete
         if (t >= given) {
             REF(fill_input)(plan, cells, row, work->observed, work->input);
             REF(forward)(plan, parameters, work);
-            for (size_t i = 0; i < column->output_width; i++)
-                work->block[i] = (double)work->output[column->output + i];
+            for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
             sum += column->head->log_density(column, work->block, (double)x);
         }
         work->observed[order[t]] = 1;
@@ -337,8 +336,8 @@ static void REF(step)(struct REF(backend) * backend, const struct recipe *recipe
                 double gradient = (double)g[i];
                 m[i] = (real)(rates.momentum * (double)m[i] + (1 - rates.momentum) * gradient);
                 s[i] = (real)(rates.second * (double)s[i] + (1 - rates.second) * gradient * gradient);
-                double direction = (double)m[i] * rates.correction1 /
-                                   (sqrt((double)s[i] * rates.correction2) + ND_ADAM_EPSILON);
+                double direction =
+                    (double)m[i] * rates.correction1 / (sqrt((double)s[i] * rates.correction2) + ND_ADAM_EPSILON);
                 p[i] -= (real)(rates.rate * (direction + decay * (double)p[i]));
             }
         }
@@ -377,8 +376,7 @@ static nade_status REF(validate)(nade_context *context, struct backend *opaque, 
             uint32_t count = nd_draw_valid_observed(seed, row, repeat, (uint32_t)repeats, present);
             nd_select_observed(seed, PURPOSE_VALID_KEYS, repeat, row, cells->columns, work->present, count, work->keys,
                                work->observed);
-            sum += REF(row)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1, work,
-                            NULL);
+            sum += REF(row)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1, work, NULL);
         }
     }
     *loss = sum / (double)cells->rows / (double)repeats;

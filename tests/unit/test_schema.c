@@ -1,0 +1,240 @@
+/* From tables to a model's columns and cells: labels, units, recording steps, matching, refusals. */
+#include <math.h>
+
+#include "data/recording_step.h"
+#include "model/schema.h"
+#include "support/support.h"
+#include "unit/data_files.h"
+
+struct warnings {
+    size_t count;
+    char last[300];
+};
+
+static void keep_warning(void *user, const char *warning)
+{
+    struct warnings *w = user;
+    w->count++;
+    snprintf(w->last, sizeof w->last, "%s", warning);
+}
+
+static nade_context *context_with(struct warnings *warnings)
+{
+    nade_context_options options;
+    nade_context *context;
+    nade_context_options_init(&options, sizeof options);
+    options.warn = keep_warning;
+    options.warn_user = warnings;
+    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
+    return context;
+}
+
+/* Learns from all rows of a text. */
+static void learn(nade_context *context, struct arena *arena, const char *text, struct schema *schema)
+{
+    nade_table *table = read_good(context, text, NULL);
+    size_t *rows = nd_arena_alloc(arena, table->rows, sizeof *rows);
+    for (size_t i = 0; i < table->rows; i++) rows[i] = i;
+    support_assert_ok(context, nd_schema_learn(context, arena, table, rows, table->rows, schema));
+    nade_table_free(table);
+}
+
+static const char mixed[] = "sex,age,town,flag\n"
+                            "m,20,Rome,0\n"
+                            "f,30.5,Oslo,1\n"
+                            "f,NA,Rome,1\n"
+                            "m,40,Bern,0\n";
+
+static void test_learns_columns(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    (void)state;
+    learn(context, &arena, mixed, &s);
+    assert_true(s.named && s.count == 4);
+    assert_int_equal(s.column[0].type, NADE_BINARY);
+    assert_int_equal(s.column[0].label_count, 2);
+    assert_string_equal(s.column[0].labels[0], "f");
+    assert_int_equal(s.column[1].type, NADE_REAL);
+    support_assert_close("mean", s.column[1].mean, (20 + 30.5 + 40) / 3, 1e-15, 0);
+    support_assert_close("sd", s.column[1].sd, sqrt(66.72222222222221), 1e-12, 0);
+    support_assert_close("step", s.column[1].step, 0.1, 1e-15, 0);
+    support_assert_close("floor", s.column[1].floor, 0.1 / s.column[1].sd / sqrt(12.0), 1e-12, 0);
+    assert_int_equal(s.column[2].type, NADE_CATEGORICAL);
+    assert_string_equal(s.column[2].labels[2], "Rome");
+    assert_int_equal(s.column[3].label_count, 0);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* Columns in another order and one too many: matched by name, the extra one ignored with a warning. */
+static void test_encodes_by_name(void **state)
+{
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    double log_scale[2];
+    (void)state;
+    learn(context, &arena, mixed, &s);
+    nade_table *table = read_good(context, "town,note,flag,age,sex\nOslo,x,1,?,f\nRome,y,0.0,40,m\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, log_scale));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.last, "'note'"));
+    assert_true(cells.kind == CELLS_FLOATS && cells.rows == 2 && cells.columns == 4);
+    assert_true(nd_cell(&cells, 0, 0) == 0 && nd_cell(&cells, 1, 0) == 1);
+    assert_true(isnan(nd_cell(&cells, 0, 1)) && log_scale[0] == 0);
+    support_assert_close("z", (double)nd_cell(&cells, 1, 1), (40 - s.column[1].mean) / s.column[1].sd, 1e-6, 0);
+    support_assert_close("log sd", log_scale[1], log(s.column[1].sd), 1e-15, 0);
+    assert_true(nd_cell(&cells, 0, 2) == 1 && nd_cell(&cells, 1, 2) == 2);
+    assert_true(nd_cell(&cells, 0, 3) == 1 && nd_cell(&cells, 1, 3) == 0);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+static void refuse_rows(const char *text, const char *words)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    learn(context, &arena, mixed, &s);
+    nade_table *table = read_good(context, text, NULL);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL), NADE_BAD_INPUT);
+    assert_sentence(context, words);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+static void test_refuses_what_the_model_does_not_know(void **state)
+{
+    (void)state;
+    refuse_rows("sex,age,town,flag\nm,20,Rome,1\nm,20,Paris,1\n", "line 3, column 'town': found 'Paris'");
+    refuse_rows("sex,age,town,flag\nx,20,Rome,1\nm,1,Rome,0\n", "line 2, column 'sex': found 'x'");
+    refuse_rows("sex,age,town,flag\nm,20,Rome,1\nm,old,Rome,1\n",
+                "line 3, column 'age': found 'old', expected a number");
+    refuse_rows("sex,age,town,flag\nm,20,Rome,2\n", "column 'flag': found '2', expected 0 or 1");
+    refuse_rows("sex,age,town,flag\nm,1e300,Rome,1\n", "column 'age': found '1e300'");
+    refuse_rows("sex,age,town\nm,20,Rome\n", "no column 'flag'");
+    refuse_rows("m,20,Rome\nf,20,Rome\n", "has 3 columns, the model expects 4");
+}
+
+/* "1", "1.0" and "01" are one label; a byte a cell where all columns are discrete. */
+static void test_numeric_labels(void **state)
+{
+    char text[4096] = "k,b\n";
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    (void)state;
+    for (int i = 0; i < 25; i++) strcat(text, "10,0\n2,1\n2.0,1\n-1,0\n");
+    learn(context, &arena, text, &s);
+    assert_int_equal(s.column[0].type, NADE_CATEGORICAL);
+    assert_int_equal(s.column[0].label_count, 3);
+    assert_string_equal(s.column[0].labels[0], "-1");
+    assert_string_equal(s.column[0].labels[2], "10");
+    nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL));
+    assert_int_equal(cells.kind, CELLS_BYTES);
+    assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* A Latin-1 file trains, and a UTF-8 file with the same names and labels matches it. */
+static void test_latin1(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    (void)state;
+    learn(context, &arena,
+          "stra\xdf"
+          "e,n\nd\xfcn,1.5\nbreit,2\n\xf6"
+          "de,3\n",
+          &s);
+    assert_string_equal(s.column[0].name, "stra\xc3\x9f"
+                                          "e");
+    nade_table *table = read_good(context,
+                                  "n,stra\xc3\x9f"
+                                  "e\n1,d\xc3\xbcn\n2,breit\n",
+                                  NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL));
+    assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "d\xc3\xbcn");
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+static void test_constant_columns_warn(void **state)
+{
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    (void)state;
+    learn(context, &arena, "a,b\n7.25,1.5\n7.25,2.5\n7.25,3\n", &s);
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.last, "column 'a'"));
+    assert_true(s.column[0].sd == 1 && s.column[0].mean == 7.25);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+static void test_a_column_without_values_is_refused(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    const size_t rows[] = {0, 1};
+    (void)state;
+    nade_table *table = read_good(context, "a,b\nNA,1.5\n,2.5\n", NULL);
+    assert_int_equal(nd_schema_learn(context, &arena, table, rows, 2, &s), NADE_BAD_INPUT);
+    assert_sentence(context, "column 'a' has no values");
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+static double step_of(const double *values, size_t count, bool single)
+{
+    struct table_column column = {.storage = STORE_DOUBLES};
+    double copy[16];
+    memcpy(copy, values, count * sizeof *values);
+    column.cells.numbers = copy;
+    return nd_recording_step(&column, count, single);
+}
+
+static void test_recording_steps(void **state)
+{
+    const double cents[] = {7.40, NAN, 3.25, -11.05}, whole[] = {5, 1e6, -3}, fine[] = {0.1 + 1e-7, 2.5};
+    const double noise[] = {0.12345678901234567, 3.9876543210987654}, single[] = {(double)0.1f, (double)7.3f};
+    (void)state;
+    support_assert_close("cents", step_of(cents, 4, false), 0.01, 1e-15, 0);
+    assert_true(step_of(whole, 3, false) == 1);
+    support_assert_close("fine", step_of(fine, 2, false), 1e-7, 1e-12, 0);
+    assert_true(step_of(noise, 2, false) == 0);
+    support_assert_close("float", step_of(single, 2, true), 0.1, 1e-15, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_learns_columns),
+        cmocka_unit_test(test_encodes_by_name),
+        cmocka_unit_test(test_refuses_what_the_model_does_not_know),
+        cmocka_unit_test(test_numeric_labels),
+        cmocka_unit_test(test_latin1),
+        cmocka_unit_test(test_constant_columns_warn),
+        cmocka_unit_test(test_a_column_without_values_is_refused),
+        cmocka_unit_test(test_recording_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -59,7 +59,7 @@ const char *nade_last_error(const nade_context *context)
     return context->error;
 }
 
-nade_status nd_fail(nade_context *context, nade_status status, const char *format, ...)
+nade_status(nd_fail)(nade_context *context, nade_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -68,7 +68,7 @@ nade_status nd_fail(nade_context *context, nade_status status, const char *forma
     return status;
 }
 
-nade_status nd_no_memory(nade_context *context, const char *what)
+nade_status(nd_no_memory)(nade_context *context, const char *what)
 {
     return nd_fail(context, NADE_NO_MEMORY, "there is not enough memory for %s", what);
 }

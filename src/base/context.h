@@ -29,4 +29,10 @@ nade_status nd_no_memory(nade_context *context, const char *what);
 /* Hands one warning to the caller's function, if there is one. */
 void nd_warn(nade_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* The analyzer can't look into context.c; this tells it that a failure is never NADE_OK. */
+#define nd_fail(context, status, ...) (nd_fail(context, status, __VA_ARGS__), (status))
+#define nd_no_memory(context, what) (nd_no_memory(context, what), NADE_NO_MEMORY)
+#endif
+
 #endif

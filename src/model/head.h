@@ -24,8 +24,8 @@ struct head {
     /* Fits the outputs that describe the column alone to its present cells (values, count). */
     void (*fit_marginal)(const struct plan_column *column, const float *values, size_t count, double *outputs);
 
-    /* Outputs that a fresh network's bias starts from. */
-    void (*initial_bias)(const struct plan_column *column, const double *marginal, double *outputs);
+    /* Outputs that a fresh network's bias starts from; NULL: zeros. */
+    void (*initial_bias)(const struct plan_column *column, double *outputs);
 
     float initial_weight_scale; /* factor on the output weights' usual range */
 };

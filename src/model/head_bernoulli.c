@@ -48,12 +48,6 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     outputs[0] = log(((double)ones + 0.5) / ((double)(count - ones) + 0.5));
 }
 
-static void initial_bias(const struct plan_column *column, const double *marginal, double *outputs)
-{
-    (void)column;
-    outputs[0] = marginal[0];
-}
-
 const struct head nd_head_bernoulli = {
     .type = NADE_BINARY,
     .discrete = true,
@@ -62,6 +56,5 @@ const struct head nd_head_bernoulli = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
-    .initial_bias = initial_bias,
-    .initial_weight_scale = 1,
+    .initial_weight_scale = 0.2f,
 };

@@ -136,18 +136,13 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     spread_evenly(column, outputs);
     if (count == 0) return;
     size_t stride = count / EM_ROWS + 1;
-    double total = (double)((count - 1) / stride + 1);
+    size_t taken = (count - 1) / stride + 1;
+    double total = (double)taken;
     for (int round = 0; round < EM_ROUNDS; round++) {
         struct moments moments[ND_COMPONENTS_MOST] = {{0, 0, 0}};
         for (size_t i = 0; i < count; i += stride) add_value(column, outputs, values[i], moments);
         for (size_t c = 0; c < column->components; c++) move_component(column, &moments[c], total, c, outputs);
     }
-}
-
-static void initial_bias(const struct plan_column *column, const double *marginal, double *outputs)
-{
-    (void)marginal;
-    spread_evenly(column, outputs);
 }
 
 const struct head nd_head_mixture = {
@@ -158,6 +153,6 @@ const struct head nd_head_mixture = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
-    .initial_bias = initial_bias,
+    .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -44,11 +44,6 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     for (size_t v = 0; v < column->values; v++) outputs[v] = log(outputs[v]) - total;
 }
 
-static void initial_bias(const struct plan_column *column, const double *marginal, double *outputs)
-{
-    for (size_t v = 0; v < column->values; v++) outputs[v] = marginal[v];
-}
-
 const struct head nd_head_softmax = {
     .type = NADE_CATEGORICAL,
     .discrete = true,
@@ -58,6 +53,5 @@ const struct head nd_head_softmax = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
-    .initial_bias = initial_bias,
-    .initial_weight_scale = 1,
+    .initial_weight_scale = 0.2f,
 };

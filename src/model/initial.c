@@ -45,6 +45,12 @@ nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct 
     return NADE_OK;
 }
 
+/* Usual range of a layer's initial numbers: the sum over its inputs is then of order one. */
+static float range_of(const struct tensor_view *weight)
+{
+    return (float)(1 / sqrt((double)weight->columns));
+}
+
 /* Row `row` of tensor number `tensor`, uniform in ±range. */
 static void fill_row(uint32_t seed, size_t tensor, size_t row, size_t columns, float range, float *values)
 {
@@ -55,29 +61,29 @@ static void fill_row(uint32_t seed, size_t tensor, size_t row, size_t columns, f
     }
 }
 
-static void fill_output_column(const struct plan *plan, const struct schema *schema, uint32_t seed, size_t column,
-                               float *parameters)
+static void fill_output_column(const struct plan *plan, uint32_t seed, size_t column, float *parameters)
 {
     const struct plan_column *c = &plan->column[column];
     size_t index = nd_weight_index(plan->layers);
     const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
-    float range = (float)(1 / sqrt((double)weight->columns)) * c->head->initial_weight_scale;
+    float range = range_of(weight) * c->head->initial_weight_scale;
     for (size_t row = c->output; row < c->output + c->output_width; row++)
         fill_row(seed, index, row, weight->columns, range, parameters + weight->offset + row * weight->columns);
+    if (!c->head->initial_bias) return;
     double outputs[3 * ND_COMPONENTS_MOST];
-    c->head->initial_bias(c, schema->column[column].marginal, outputs);
+    c->head->initial_bias(c, outputs);
     for (size_t i = 0; i < c->output_width; i++) parameters[bias->offset + c->output + i] = (float)outputs[i];
 }
 
-void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, float *parameters)
+void nd_initial_parameters(const struct plan *plan, uint32_t seed, float *parameters)
 {
     for (size_t layer = 0; layer < plan->layers; layer++) {
         size_t index = nd_weight_index(layer);
-        const struct tensor_view *weight = &plan->tensor[index];
-        float range = (float)(1 / sqrt((double)weight->columns));
+        const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
         for (size_t row = 0; row < weight->rows; row++)
-            fill_row(seed, index, row, weight->columns, range, parameters + weight->offset + row * weight->columns);
+            fill_row(seed, index, row, weight->columns, range_of(weight),
+                     parameters + weight->offset + row * weight->columns);
+        fill_row(seed, index + 1, 0, bias->rows, range_of(weight), parameters + bias->offset);
     }
-    for (size_t column = 0; column < plan->columns; column++)
-        fill_output_column(plan, schema, seed, column, parameters);
+    for (size_t column = 0; column < plan->columns; column++) fill_output_column(plan, seed, column, parameters);
 }

@@ -183,7 +183,7 @@ static nade_status fill_parameters(struct run *run)
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
     run->best = nd_arena_alloc(&run->arena, model->plan.parameters, sizeof *run->best);
     if (!model->parameters || !run->best) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&model->plan, &model->schema, run->options->seed, model->parameters);
+    nd_initial_parameters(&model->plan, run->options->seed, model->parameters);
     return NADE_OK;
 }
 

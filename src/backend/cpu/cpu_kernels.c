@@ -2,6 +2,7 @@
 #include "backend/cpu/cpu_kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "backend/cpu/cpu_math.h"
 #include "base/fault.h"
@@ -78,30 +79,43 @@ static inline float bernoulli_cell(float a, float x, float *difference)
     return (a > 0 ? a : 0) + nd_log1p_u3(e) - x * a;
 }
 
-static double sum_lanes(const double *lane)
+static size_t whole_lanes(size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < ND_LANES; i++) sum += lane[i];
+    return (count + ND_LANES - 1) / ND_LANES * ND_LANES;
+}
+
+/* Sums of floats in double, over fixed lanes: the order of the additions is the same for every instruction set.
+ * count is a multiple of ND_LANES. */
+static double sum_of(const float *values, size_t count)
+{
+    double lane[ND_LANES] = {0}, sum = 0;
+    for (size_t i = 0; i < count; i += ND_LANES)
+        for (size_t l = 0; l < ND_LANES; l++) lane[l] += (double)values[i + l];
+    for (size_t l = 0; l < ND_LANES; l++) sum += lane[l];
     return sum;
 }
 
+/* In blocks that are copied and padded to whole lanes, since a loop's remainder would run cell by cell. */
 static double bernoulli(size_t count, const float *x, const uint8_t *target, float factor, float *logits)
 {
-    double lane[ND_LANES] = {0};
-    size_t i = 0;
-    for (; i + ND_LANES <= count; i += ND_LANES) {
-        for (size_t l = 0; l < ND_LANES; l++) {
-            float difference, loss = bernoulli_cell(logits[i + l], x[i + l], &difference);
-            logits[i + l] = target[i + l] ? difference * factor : 0;
-            lane[l] += (double)(target[i + l] ? loss : 0);
+    enum { BLOCK = 256 };
+    float value[BLOCK], logit[BLOCK], wanted[BLOCK], loss[BLOCK];
+    double sum = 0;
+    for (size_t first = 0; first < count; first += BLOCK) {
+        size_t block = count - first < BLOCK ? count - first : BLOCK, padded = whole_lanes(block);
+        for (size_t i = 0; i < block; i++) wanted[i] = target[first + i];
+        for (size_t i = block; i < padded; i++) value[i] = logit[i] = wanted[i] = 0;
+        memcpy(value, x + first, block * sizeof *value);
+        memcpy(logit, logits + first, block * sizeof *logit);
+        for (size_t i = 0; i < padded; i++) {
+            float difference, cell = bernoulli_cell(logit[i], value[i], &difference);
+            logit[i] = wanted[i] != 0 ? difference * factor : 0;
+            loss[i] = wanted[i] != 0 ? cell : 0;
         }
+        memcpy(logits + first, logit, block * sizeof *logit);
+        sum += sum_of(loss, padded);
     }
-    for (size_t l = 0; i + l < count; l++) {
-        float difference, loss = bernoulli_cell(logits[i + l], x[i + l], &difference);
-        logits[i + l] = target[i + l] ? difference * factor : 0;
-        lane[l] += (double)(target[i + l] ? loss : 0);
-    }
-    return sum_lanes(lane);
+    return sum;
 }
 
 /* Components of a cell, padded to whole lanes. */
@@ -117,7 +131,7 @@ struct components {
 
 static size_t load_components(size_t count, const float *outputs, struct components *k)
 {
-    size_t padded = (count + ND_LANES - 1) / ND_LANES * ND_LANES;
+    size_t padded = whole_lanes(count);
     for (size_t c = 0; c < count; c++) {
         size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
         k->logit[c] = outputs[c];

@@ -94,6 +94,7 @@ typedef struct nade_read_options {
     int header;          /* 1: the first line holds names, 0: it does not, -1: find out (text files only) */
     const char *columns; /* keep only these columns (a COLS list, see docs/formats.md), NULL: all */
     const char *drop;    /* leave these columns out; they are not even parsed.  NULL: none */
+    const char *rows;    /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
@@ -102,6 +103,19 @@ NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
  * options may be NULL.  Column types are found by the rules of docs/formats.md. */
 NADE_API nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
                                      nade_table **table);
+
+/* Reading in parts, for tables that need not fit into memory.  path "-" is standard input.  Text files are read as they
+ * come; arrays are loaded whole and handed out in parts.  A reader serves one thread at a time. */
+typedef struct nade_reader nade_reader;
+
+NADE_API nade_status nade_reader_open(nade_context *context, const char *path, const nade_read_options *options,
+                                      nade_reader **reader);
+
+/* The next rows, at most `most` of them, as a table of their own that the caller frees; NULL after the last.  Types are
+ * found in each part by itself, which does not matter for scoring: there the model's types count. */
+NADE_API nade_status nade_reader_next(nade_context *context, nade_reader *reader, size_t most, nade_table **table);
+
+NADE_API void nade_reader_free(nade_reader *reader);
 
 /* Copies an array (rows, columns), row-major, NaN = missing.  Types are found as for array files.  names (columns
  * strings) may be NULL.  Infinities are refused. */
@@ -131,16 +145,21 @@ typedef struct nade_model nade_model;
 typedef enum nade_activation { NADE_RELU = 0, NADE_SIGMOID = 1, NADE_TANH = 2 } nade_activation;
 typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
 
+/* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
+typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
+
 /* Where the arithmetic runs.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
 typedef enum nade_device { NADE_DEVICE_AUTO = 0, NADE_DEVICE_CPU = 1, NADE_DEVICE_REFERENCE = 2 } nade_device;
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
     size_t size;
-    uint64_t iteration;      /* finished iterations */
+    uint64_t stage; /* 0…stages-1: the stages of pretraining (depth 2, 3, …), then the full run */
+    uint64_t stages;
+    uint64_t iteration;      /* finished iterations of this stage */
     uint64_t iterations;     /* of so many */
-    uint64_t update;         /* finished updates */
-    uint64_t updates;        /* of so many in the whole run */
+    uint64_t update;         /* finished updates of this stage */
+    uint64_t updates;        /* of so many */
     int iteration_done;      /* 1: an iteration has just ended and the losses below are new; 0: a sign of life */
     double learning_rate;    /* at the last update */
     double train_loss;       /* mean over the iteration's updates */
@@ -173,6 +192,12 @@ typedef struct nade_train_options {
      * the best model so far is the result.  May be NULL. */
     int (*progress)(void *progress_user, const nade_progress *report);
     void *progress_user;
+    nade_order order;       /* NADE_ORDER_FIXED: one hidden layer, no masks; masks is then ignored */
+    const size_t *ordering; /* NADE_ORDER_FIXED: (columns) the ordering; NULL: the table's own */
+    uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
+    const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
+    const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
+                               same, only paths, device, time_limit and progress are free.  The data must be the same */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
@@ -208,6 +233,13 @@ NADE_API void nade_model_free(nade_model *model);
 
 NADE_API size_t nade_model_columns(const nade_model *model);
 
+/* A column's name; its type; the number of its labels (0: its values are numbers); the text of label `label`, which is
+ * what value `label` of the column means.  Texts are valid as long as the model. */
+NADE_API const char *nade_model_column_name(const nade_model *model, size_t column);
+NADE_API nade_type nade_model_column_type(const nade_model *model, size_t column);
+NADE_API size_t nade_model_label_count(const nade_model *model, size_t column);
+NADE_API const char *nade_model_label(const nade_model *model, size_t column, size_t label);
+
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);
 
@@ -235,6 +267,7 @@ typedef struct nade_score_summary {
     double mean_spread;    /* mean over rows of the standard deviation over orderings; NaN for one ordering */
     double gain;           /* mean minus the mean log density under independent marginals */
     double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
+    size_t cells;          /* present cells of the rows */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
@@ -251,6 +284,32 @@ NADE_API nade_status nade_order_read(nade_context *context, const char *path, si
                                      size_t *orderings);
 
 NADE_API void nade_order_free(nade_context *context, size_t *order);
+
+/* ---- sampling ----------------------------------------------------------------------------------------------- */
+
+typedef struct nade_sample_options {
+    size_t size;
+    size_t orderings; /* K > 0: draw from exactly the mixture that nade_score with these K orderings scores;
+                         0: each row draws an ordering of its own */
+    uint32_t seed;
+    const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
+    uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */
+    nade_device device;
+} nade_sample_options;
+
+NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);
+
+/* Draws rows.  values (rows, columns), in and out: NaN cells are drawn, all others are conditioned on and come back
+ * unchanged, so a plain sample begins with NaN everywhere.  Given cells come first in each row's ordering.  Binary
+ * cells are 0 or 1, categorical ones the number of their label, real ones in data units, drawn ones rounded to the
+ * column's recording step.  With given cells and K orderings the draw is from the mixture of the K conditionals. */
+NADE_API nade_status nade_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
+                                 size_t rows, double *values);
+
+/* Writes a PNG of grey images in a grid: count images (height, width) with values in 0…1, black to white, NaN a muted
+ * red; across images side by side, `gap` pixels between them, each pixel magnified `zoom` times. */
+NADE_API nade_status nade_write_png(nade_context *context, const char *path, const double *images, size_t count,
+                                    size_t height, size_t width, size_t across, size_t gap, size_t zoom);
 
 #ifdef __cplusplus
 }

@@ -33,3 +33,23 @@ const char *nade_model_description(const nade_model *model)
 {
     return model->description;
 }
+
+const char *nade_model_column_name(const nade_model *model, size_t column)
+{
+    return model->schema.column[column].name;
+}
+
+nade_type nade_model_column_type(const nade_model *model, size_t column)
+{
+    return model->schema.column[column].type;
+}
+
+size_t nade_model_label_count(const nade_model *model, size_t column)
+{
+    return model->schema.column[column].label_count;
+}
+
+const char *nade_model_label(const nade_model *model, size_t column, size_t label)
+{
+    return model->schema.column[column].labels[label];
+}

@@ -36,6 +36,16 @@ struct score_query {
     size_t orders, length, given;
 };
 
+/* Draws for rows.  Row r has its own order of all columns; cells that are there are conditioned on, before anything is
+ * drawn; the missing ones (NaN) are drawn in the row's order.  The random words of cell (r, c) are the Philox block
+ * (seed, PURPOSE_SAMPLE, draw[r], row[r], group c). */
+struct sample_query {
+    const size_t *order;  /* (rows, columns) */
+    const uint64_t *draw; /* (rows) */
+    const uint32_t *row;  /* (rows) */
+    uint32_t seed;
+};
+
 struct backend_entries {
     const char *name;
 
@@ -65,6 +75,10 @@ struct backend_entries {
     /* log_density (orders, rows). */
     nade_status (*score_block)(nade_context *context, struct backend *backend, const struct cells *cells,
                                const struct score_query *query, double *log_density);
+
+    /* cells (rows, columns) in and out, in the plan's units. */
+    nade_status (*sample_block)(nade_context *context, struct backend *backend, const struct sample_query *query,
+                                size_t rows, float *cells);
 };
 
 /* The backend for a device, or NULL after an error. */

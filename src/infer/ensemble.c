@@ -155,20 +155,25 @@ static double marginal_mean(const struct scoring *s)
     return sum / (double)s->cells.rows;
 }
 
-static double bits_per_cell(const struct scoring *s, double mean)
+static size_t count_present(const struct cells *cells)
 {
     size_t present = 0;
+    for (size_t row = 0; row < cells->rows; row++)
+        for (size_t c = 0; c < cells->columns; c++) present += isnan(nd_cell(cells, row, c)) ? 0 : 1;
+    return present;
+}
+
+static double bits_per_cell(const struct scoring *s, double mean, size_t present)
+{
     for (size_t c = 0; c < s->cells.columns; c++)
         if (!s->model->plan.column[c].head->discrete) return NAN;
-    for (size_t row = 0; row < s->cells.rows; row++)
-        for (size_t c = 0; c < s->cells.columns; c++) present += isnan(nd_cell(&s->cells, row, c)) ? 0 : 1;
     return present ? -mean * (double)s->cells.rows / (double)present / log(2.0) : NAN;
 }
 
 static void summarise(const struct scoring *s, const double *log_density, const double *spread,
                       nade_score_summary *summary)
 {
-    size_t rows = s->cells.rows;
+    size_t rows = s->cells.rows, present = count_present(&s->cells);
     double sum = 0, squares = 0, spread_sum = 0;
     for (size_t row = 0; row < rows; row++) {
         sum += log_density[row];
@@ -184,7 +189,8 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .mean_ordering = s->ordering_sum / (double)rows / (double)s->options->orderings,
         .mean_spread = spread_sum / (double)rows,
         .gain = mean - marginal_mean(s),
-        .bits_per_cell = bits_per_cell(s, mean),
+        .bits_per_cell = bits_per_cell(s, mean, present),
+        .cells = present,
     };
 }
 

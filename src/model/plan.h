@@ -18,6 +18,7 @@ struct architecture {
     size_t components;    /* C */
     nade_activation activation;
     bool masks;
+    const size_t *ordering; /* NULL: order-agnostic.  Else (columns): the one ordering of a classic NADE */
 };
 
 struct plan_column {
@@ -49,6 +50,7 @@ struct plan {
     size_t values_width; /* inputs that hold x; the mask of column c is input values_width + c */
     size_t inputs, outputs;
     bool masks;
+    const size_t *ordering; /* NULL: order-agnostic.  Else (D): the one ordering, with one layer and no masks */
     size_t layers;
     size_t *hidden; /* (layers) */
     nade_activation activation;

@@ -126,7 +126,7 @@ static nade_status prepare_plan(struct run *run)
     size_t *hidden = nd_arena_alloc(&model->arena, o->layers, sizeof *hidden);
     if (!hidden) return nd_no_memory(run->context, "the network");
     if (o->layers) memcpy(hidden, o->hidden, o->layers * sizeof *hidden);
-    model->architecture = (struct architecture){hidden, o->layers, o->components, o->activation, o->masks != 0};
+    model->architecture = (struct architecture){hidden, o->layers, o->components, o->activation, o->masks != 0, NULL};
     return nd_plan_build(run->context, &model->arena, &model->schema, &model->architecture, &model->plan);
 }
 

@@ -77,7 +77,7 @@ struct nade_model *model_support_build(nade_context *context)
     model->schema.column = nd_arena_alloc(&model->arena, COLUMNS, sizeof specs[0]);
     assert_non_null(model->schema.column);
     memcpy(model->schema.column, specs, sizeof specs);
-    model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true};
+    model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
     fill_marginals(model);

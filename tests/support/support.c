@@ -44,7 +44,7 @@ static void fill_schema(struct support_model *model, const char *kinds)
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks)
 {
-    struct architecture architecture = {hidden, layers, components, activation, masks};
+    struct architecture architecture = {hidden, layers, components, activation, masks, NULL};
     *model = (struct support_model){0};
     assert_int_equal(nade_context_create(NULL, &model->context), NADE_OK);
     model->arena.allocator = nd_default_allocator();

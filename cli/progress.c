@@ -35,10 +35,23 @@ const char *format_duration(double seconds, char buffer[DURATION_SIZE])
     return buffer;
 }
 
-/* Time left at the rate so far, the limit considered; patience may end the run earlier. */
-static double seconds_left(const struct progress *progress, const nade_progress *report)
+/* Updates per second since the stage's first report, which a resumed run does not begin at update zero. */
+static double update_rate(struct progress *progress, const nade_progress *report)
 {
-    double left = report->seconds * ((double)report->updates / (double)report->update - 1);
+    if (progress->stage != report->stage + 1) {
+        progress->stage = report->stage + 1;
+        progress->first_update = report->update;
+        progress->first_seconds = report->seconds;
+    }
+    double updates = (double)(report->update - progress->first_update);
+    double seconds = report->seconds - progress->first_seconds;
+    return updates > 0 && seconds > 0 ? updates / seconds : (double)report->update / fmax(report->seconds, 1e-9);
+}
+
+/* Time left in the stage at the rate so far, the limit considered; patience may end the run earlier. */
+static double seconds_left(const struct progress *progress, const nade_progress *report, double rate)
+{
+    double left = (double)(report->updates - report->update) / rate;
     if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
     return left;
 }
@@ -57,29 +70,43 @@ static void format_losses(const nade_progress *report, char *text, size_t size)
 void progress_train(struct progress *progress, const nade_progress *report)
 {
     if (!progress->visible || report->update == 0) return;
+    double rate = update_rate(progress, report);
     if (!progress->terminal && !report->iteration_done) return;
     double seconds = progress_seconds(progress);
     if (progress->terminal && !report->iteration_done && seconds - progress->shown < refresh) return;
     progress->shown = seconds;
     char losses[128], left[DURATION_SIZE], line[320];
     format_losses(report, losses, sizeof losses);
-    double rate = report->seconds > 0 ? (double)report->update / report->seconds : 0;
-    snprintf(line, sizeof line, "iteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", report->iteration,
-             report->iterations, losses, rate, format_duration(seconds_left(progress, report), left));
+    char stage[64] = "";
+    if (report->stage + 1 < report->stages)
+        snprintf(stage, sizeof stage, "pretraining %" PRIu64 " layers, ", report->stage + 2);
+    snprintf(line, sizeof line, "%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", stage,
+             report->iteration, report->iterations, losses, rate,
+             format_duration(seconds_left(progress, report, rate), left));
     if (progress->terminal)
         report_passing_line(line);
     else
         report_note(progress->common, "%s", line);
 }
 
-void progress_score(struct progress *progress, double done)
+void progress_rows(struct progress *progress, const char *done, size_t rows)
+{
+    double seconds = progress_seconds(progress);
+    if (!progress->visible || !progress->terminal || seconds < 1 || seconds - progress->shown < refresh) return;
+    progress->shown = seconds;
+    char line[96];
+    snprintf(line, sizeof line, "%s %zu rows  %.0f rows/s", done, rows, (double)rows / seconds);
+    report_passing_line(line);
+}
+
+void progress_share(struct progress *progress, const char *work, double done)
 {
     double seconds = progress_seconds(progress);
     if (!progress->visible || !progress->terminal || done <= 0) return;
     if (seconds < 1 || seconds - progress->shown < refresh) return;
     progress->shown = seconds;
     char left[DURATION_SIZE], line[96];
-    snprintf(line, sizeof line, "scoring %.0f %%  %s left", 100 * done,
+    snprintf(line, sizeof line, "%s %.0f %%  %s left", work, 100 * done,
              format_duration(seconds * (1 - done) / done, left));
     report_passing_line(line);
 }

@@ -12,6 +12,9 @@ struct progress {
     bool visible, terminal;
     double time_limit; /* seconds, 0: none */
     double shown;      /* seconds since start when the passing line was last written */
+    uint64_t stage;    /* rates are measured from the first report of a stage, counted from 1; 0: none yet */
+    uint64_t first_update;
+    double first_seconds;
     struct timespec start;
 };
 
@@ -22,8 +25,12 @@ double progress_seconds(const struct progress *progress);
 /* Shows a training run's report. */
 void progress_train(struct progress *progress, const nade_progress *report);
 
-/* Shows the share of the rows scored, 0…1; only on a terminal, and only for work of more than a second. */
-void progress_score(struct progress *progress, double done);
+/* Shows how many rows are done ("scored"), where nobody knows how many there will be; only on a terminal, and only for
+ * work of more than a second. */
+void progress_rows(struct progress *progress, const char *done, size_t rows);
+
+/* The same for work ("sampling") of which the share done, 0…1, is known, with the time left. */
+void progress_share(struct progress *progress, const char *work, double done);
 
 /* "1:05" or "2:03:07" from seconds. */
 enum { DURATION_SIZE = 32 };

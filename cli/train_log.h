@@ -14,7 +14,7 @@ struct train_log {
 };
 
 /* Opens the file and writes the header; path may be NULL.  0 or an exit status. */
-int train_log_open(struct train_log *log, const struct common *common, const char *path);
+int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed);
 
 /* Writes the line of an iteration that has just ended. */
 void train_log_write(struct train_log *log, const nade_progress *report);

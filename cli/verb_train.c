@@ -14,9 +14,9 @@
 
 struct train_arguments {
     struct common common;
-    const char *data, *valid, *output, *log;
+    const char *data, *valid, *output, *log, *ordering_file;
     int dry_run;
-    int order, precision; /* one choice each so far */
+    int precision; /* one choice so far */
     uint32_t threads;
     struct size_list hidden;
     struct type_overrides types;
@@ -29,6 +29,7 @@ struct train_run {
     nade_context *context;
     nade_table *table, *valid; /* valid may be NULL */
     nade_model *model;
+    size_t *ordering; /* NULL: none given */
     nade_train_plan plan;
     struct progress progress;
     struct train_log log;
@@ -37,7 +38,8 @@ struct train_run {
 
 static const struct positional positionals[] = {{"DATA", offsetof(struct train_arguments, data)}};
 
-static const struct choice order_choices[] = {{"agnostic", 0}, {NULL, 0}};
+static const struct choice order_choices[] = {
+    {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
 static const struct choice precision_choices[] = {{"fp32", 0}, {NULL, 0}};
 static const struct choice activation_choices[] = {
     {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
@@ -62,6 +64,8 @@ static const struct option options[] = {
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
+    {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
+     .help = "use only the rows of DATA whose numbers, counted from 0, are in this text file"},
     {.name = "binary", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.binary), .help = "columns that are binary"},
     {.name = "categorical", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.categorical),
      .help = "columns that are categorical"},
@@ -79,8 +83,11 @@ static const struct option options[] = {
      .help = "Gaussians in the mixture of a real column"},
     {.name = "activation", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.activation),
      .choices = activation_choices, .help = "relu, sigmoid or tanh"},
-    {.name = "order", .metavar = "NAME", .kind = OPTION_CHOICE, AT(order), .choices = order_choices,
-     .help = "agnostic: one network for all orderings of the columns"},
+    {.name = "order", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.order), .choices = order_choices,
+     .help = "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a "
+             "single hidden layer (500 unless --hidden says otherwise) and no masks"},
+    {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
+     .help = "the ordering of --order fixed, zero-based column numbers; without it the table's own"},
     {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
      .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
@@ -89,7 +96,7 @@ static const struct option options[] = {
     {.name = "iterations", .metavar = "N", .kind = OPTION_U64, AT(options.iterations), .least = 1, .below = 1e9 + 1,
      .help = "iterations, each ended by a validation"},
     {.name = "updates", .metavar = "N", .kind = OPTION_U64, AT(options.updates), .below = 1e9 + 1,
-     .help = "updates per iteration; 0: once through the rows, but 100 to 1000"},
+     .help = "updates per iteration; 0: once through the rows, but 300 to 1000"},
     {.name = "optimizer", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.optimizer), .choices = optimizer_choices,
      .help = "adam, or nag (Nesterov's momentum)"},
     {.name = "lr", .metavar = "RATE", .kind = OPTION_REAL, AT(options.learning_rate),
@@ -98,11 +105,20 @@ static const struct option options[] = {
      .help = "momentum of nag, first decay rate of adam"},
     {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
      .help = "on weights, not on biases"},
+    {.name = "pretrain", .metavar = "N", .kind = OPTION_U64, AT(options.pretrain), .below = 1e9 + 1,
+     .help = "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: "
+             "start with all layers at once"},
     {.name = "patience", .metavar = "N", .kind = OPTION_U64, AT(options.patience), .below = 1e9 + 1,
      .help = "stop after N iterations without a better validation; 0: never"},
     {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(options.time_limit),
      .help = "stop after S seconds with the best model so far; 0: no limit"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
+    {.kind = OPTION_HEADING, .help = "Long runs"},
+    {.name = "checkpoint", .metavar = "FILE", .kind = OPTION_TEXT, AT(options.checkpoint),
+     .help = "keep here, after iterations, all that is needed to go on after a crash"},
+    {.name = "resume", .metavar = "FILE", .kind = OPTION_TEXT, AT(options.resume),
+     .help = "go on from a checkpoint, with its options and the same data; the result is the same as without the "
+             "interruption"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
      .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
@@ -128,15 +144,17 @@ static int check_call(const struct train_arguments *train)
     const struct common *common = &train->common;
     if (!train->output && !train->dry_run)
         return report_error(common, NADE_BAD_CALL, "-o is missing, expected -o MODEL for the file to write");
-    const char *outputs[] = {train->output, train->log};
-    for (size_t i = 0; i < 2 && !train->dry_run; i++) {
+    const char *outputs[] = {train->output, train->log, train->options.checkpoint};
+    for (size_t i = 0; i < 3 && !train->dry_run; i++) {
         if (!outputs[i]) continue;
         int status = output_check(common, outputs[i], train->data);
         if (!status && train->valid) status = output_check(common, outputs[i], train->valid);
         if (status) return status;
+        for (size_t j = 0; j < i; j++)
+            if (outputs[j] && strcmp(outputs[i], outputs[j]) == 0)
+                return report_error(common, NADE_BAD_CALL, "%s is named for two outputs, expected two files",
+                                    outputs[i]);
     }
-    if (train->output && train->log && strcmp(train->output, train->log) == 0)
-        return report_error(common, NADE_BAD_CALL, "--log and -o both name %s, expected two files", train->log);
     return EXIT_DONE;
 }
 
@@ -144,12 +162,38 @@ static int read_tables(const struct train_arguments *train, struct train_run *ru
 {
     const struct common *common = &train->common;
     nade_status status = nade_table_read(run->context, train->data, &train->read, &run->table);
+    nade_read_options valid_read = train->read;
+    valid_read.rows = NULL; /* those of DATA */
     if (status == NADE_OK && train->valid)
-        status = nade_table_read(run->context, train->valid, &train->read, &run->valid);
+        status = nade_table_read(run->context, train->valid, &valid_read, &run->valid);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     int exit_status = apply_types(common, run->context, run->table, &train->types);
     if (!exit_status) note_types(common, run->table);
     return exit_status;
+}
+
+static int read_ordering(struct train_arguments *train, struct train_run *run)
+{
+    size_t count;
+    if (!train->ordering_file) return EXIT_DONE;
+    nade_status status =
+        nade_order_read(run->context, train->ordering_file, nade_table_columns(run->table), &run->ordering, &count);
+    if (status != NADE_OK) return report_failure(&train->common, run->context, status);
+    if (count != 1)
+        return report_error(&train->common, NADE_BAD_INPUT, "%s has %zu orderings, expected one", train->ordering_file,
+                            count);
+    train->options.ordering = run->ordering;
+    return EXIT_DONE;
+}
+
+/* The library's own default stays in place unless --hidden changed it: it depends on the order. */
+static void set_hidden(struct train_arguments *train)
+{
+    nade_train_options *o = &train->options;
+    if (train->hidden.count == o->layers && memcmp(train->hidden.size, o->hidden, o->layers * sizeof *o->hidden) == 0)
+        return;
+    o->hidden = train->hidden.size;
+    o->layers = train->hidden.count;
 }
 
 static void note_plan(const struct common *common, const nade_train_plan *plan)
@@ -169,8 +213,6 @@ static int make_plan(struct train_arguments *train, struct train_run *run)
     nade_context *context = NULL;
     int exit_status = open_context(&silent, train->threads, &context);
     if (exit_status) return exit_status;
-    train->options.hidden = train->hidden.size;
-    train->options.layers = train->hidden.count;
     run->plan.size = sizeof run->plan;
     nade_status status = nade_train_dry_run(context, run->table, run->valid, &train->options, &run->plan);
     if (status == NADE_OK)
@@ -203,7 +245,7 @@ static int on_progress(void *user, const nade_progress *report)
 static int fit(struct train_arguments *train, struct train_run *run)
 {
     const struct common *common = &train->common;
-    int status = train_log_open(&run->log, common, train->log);
+    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL);
     if (status) return status;
     interrupt_catch();
     progress_start(&run->progress, common, train->options.time_limit);
@@ -228,6 +270,13 @@ static void summarise_as_json(const struct train_arguments *train, const struct 
     report_json(summary);
 }
 
+/* By a signal, or by the time limit. */
+static bool is_stopped_early(const struct train_arguments *train, const nade_progress *last)
+{
+    bool out_of_time = train->options.time_limit > 0 && last->seconds >= train->options.time_limit;
+    return interrupt_signal() != 0 || (out_of_time && last->iteration < last->iterations);
+}
+
 static void summarise(const struct train_arguments *train, const struct train_run *run)
 {
     const struct common *common = &train->common;
@@ -241,8 +290,8 @@ static void summarise(const struct train_arguments *train, const struct train_ru
     if (!isnan(last->best_valid_loss))
         snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
     report_note(common, "%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
-                interrupt_signal() ? "stopped early: " : "", last->best_iteration, last->iteration, valid, seconds,
-                printable(train->output, file, sizeof file - 1));
+                is_stopped_early(train, last) ? "stopped early: " : "", last->best_iteration, last->iteration, valid,
+                seconds, printable(train->output, file, sizeof file - 1));
 }
 
 static int save(const struct train_arguments *train, struct train_run *run)
@@ -256,6 +305,7 @@ static int save(const struct train_arguments *train, struct train_run *run)
 static void free_run(struct train_run *run)
 {
     nade_model_free(run->model);
+    if (run->context) nade_order_free(run->context, run->ordering);
     nade_table_free(run->valid);
     nade_table_free(run->table);
     nade_context_free(run->context);
@@ -268,6 +318,8 @@ static int run_train(void *arguments)
     int status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);
     if (!status) status = read_tables(train, &run);
+    if (!status) status = read_ordering(train, &run);
+    if (!status) set_hidden(train);
     if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
         if (train->common.json) report_json(plan_as_json(&run));

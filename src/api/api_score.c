@@ -1,10 +1,10 @@
-#include "base/sized_options.h"
+#include "api/api_options.h"
 #include "infer/ensemble.h"
 
 void nade_score_options_init(nade_score_options *options, size_t size)
 {
     const nade_score_options defaults = {.size = size, .orderings = 8, .device = NADE_DEVICE_AUTO};
-    nd_options_copy(options, size, &defaults, sizeof defaults);
+    nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
 nade_status nade_score(nade_context *context, const nade_model *model, const nade_table *table,
@@ -13,9 +13,13 @@ nade_status nade_score(nade_context *context, const nade_model *model, const nad
 {
     nade_score_options all;
     nade_score_summary made;
+    if (!model || !table || !log_density)
+        return nd_fail(context, NADE_BAD_CALL, "nade_score needs a model, a table and a place for the log densities");
     nade_score_options_init(&all, sizeof all);
-    if (options) nd_options_copy(&all, sizeof all, options, options->size);
-    nade_status status = nd_score(context, model, table, &all, log_density, spread, summary ? &made : NULL);
+    nade_status status = nd_take_options(context, "score options", &all, sizeof all, options);
+    if (status == NADE_OK && summary) status = nd_check_result(context, "score summary", summary->size);
+    if (status != NADE_OK) return status;
+    status = nd_score(context, model, table, &all, log_density, spread, summary ? &made : NULL);
     if (status == NADE_OK && summary) nd_options_copy(summary, summary->size, &made, sizeof made);
     return status;
 }

@@ -1,13 +1,14 @@
-#include "base/sized_options.h"
+#include "api/api_options.h"
 #include "train/trainer.h"
+
+static const size_t usual_hidden[] = {500, 500};
 
 void nade_train_options_init(nade_train_options *options, size_t size)
 {
-    static const size_t hidden[] = {500, 500};
     const nade_train_options defaults = {
         .size = size,
-        .hidden = hidden,
-        .layers = sizeof hidden / sizeof *hidden,
+        .hidden = usual_hidden,
+        .layers = sizeof usual_hidden / sizeof *usual_hidden,
         .components = 10,
         .activation = NADE_RELU,
         .masks = 1,
@@ -18,31 +19,36 @@ void nade_train_options_init(nade_train_options *options, size_t size)
         .valid_fraction = 0.1,
         .device = NADE_DEVICE_AUTO,
     };
-    nd_options_copy(options, size, &defaults, sizeof defaults);
+    nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
-/* The caller's options laid over the defaults. */
-static nade_train_options complete(const nade_train_options *options)
+/* The caller's options laid over the defaults; a fixed order has one hidden layer unless the caller says more. */
+static nade_status complete(nade_context *context, const nade_table *train, const nade_train_options *options,
+                            nade_train_options *all)
 {
-    nade_train_options all;
-    nade_train_options_init(&all, sizeof all);
-    if (options) nd_options_copy(&all, sizeof all, options, options->size);
-    return all;
+    if (!train) return nd_fail(context, NADE_BAD_CALL, "training needs a table");
+    nade_train_options_init(all, sizeof *all);
+    nade_status status = nd_take_options(context, "train options", all, sizeof *all, options);
+    if (all->order == NADE_ORDER_FIXED && all->hidden == usual_hidden) all->layers = 1;
+    return status;
 }
 
 nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                        const nade_train_options *options, nade_model **model)
 {
-    nade_train_options all = complete(options);
-    return nd_train(context, train, valid, &all, model);
+    nade_train_options all;
+    nade_status status = complete(context, train, options, &all);
+    return status == NADE_OK ? nd_train(context, train, valid, &all, model) : status;
 }
 
 nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
                                const nade_train_options *options, nade_train_plan *plan)
 {
-    nade_train_options all = complete(options);
-    nade_train_plan made = {.size = sizeof made};
-    nade_status status = nd_train_dry_run(context, train, valid, &all, &made);
+    nade_train_options all;
+    nade_train_plan made;
+    nade_status status = complete(context, train, options, &all);
+    if (status == NADE_OK) status = nd_check_result(context, "train plan", plan->size);
+    if (status == NADE_OK) status = nd_train_dry_run(context, train, valid, &all, &made);
     if (status == NADE_OK) nd_options_copy(plan, plan->size, &made, sizeof made);
     return status;
 }

@@ -25,15 +25,16 @@ const char *nade_version(void)
 void nade_context_options_init(nade_context_options *options, size_t size)
 {
     const nade_context_options defaults = {.size = size};
-    nd_options_copy(options, size, &defaults, sizeof defaults);
+    nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
 nade_status nade_context_create(const nade_context_options *options, nade_context **context)
 {
     nade_context_options chosen;
     nade_context_options_init(&chosen, sizeof chosen);
-    if (options) nd_options_copy(&chosen, sizeof chosen, options, options->size);
     *context = NULL;
+    if (options && !nd_options_valid(options, sizeof chosen)) return NADE_BAD_CALL;
+    if (options) nd_options_copy(&chosen, sizeof chosen, options, options->size);
     nade_allocator allocator = chosen.allocator;
     if (!allocator.allocate != !allocator.release) return NADE_BAD_CALL;
     if (!allocator.allocate) allocator = nd_default_allocator();

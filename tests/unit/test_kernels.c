@@ -54,6 +54,7 @@ struct results {
     float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], nag[2][COUNT],
         adam[3][COUNT];
     float activated_sum[COUNT];
+    float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[3][ND_UNITS], scaled[ND_UNITS];
     double sum[COUNT], dot, bernoulli_loss, mixture_loss;
 };
 
@@ -74,6 +75,41 @@ static void run_optimizers(const struct cpu_kernels *k, struct results *r)
     }
     k->nag(COUNT, &rates, 0.001f, gradient, r->nag[0], r->nag[1]);
     k->adam(COUNT, &rates, 0.001f, gradient, r->adam[0], r->adam[2], r->adam[1]);
+}
+
+enum { OUTPUTS = 3 };
+
+/* Blocks of hidden units; each must be what the loops it stands for say. */
+static void run_units(const struct cpu_kernels *k, struct results *r)
+{
+    float h[ND_UNITS], weight[OUTPUTS][ND_UNITS], below[ND_UNITS];
+    const float delta[OUTPUTS] = {0.3f, -1.1f, 0.07f};
+    for (uint32_t j = 0; j < ND_UNITS; j++) {
+        h[j] = number(120, j, 1);
+        for (uint32_t o = 0; o < OUTPUTS; o++) {
+            weight[o][j] = number(121 + o, j, 2);
+            r->coupled[o][j] = number(124 + o, j, 2);
+        }
+        r->below[j] = number(127, j, 1);
+        r->scaled[j] = number(128, j, 1);
+        for (int a = NADE_RELU; a <= NADE_TANH; a++) r->absorbed[a][j] = number(129, j, 1);
+    }
+    k->couple(OUTPUTS, delta, h, weight[0], r->coupled[0], r->below);
+    k->add_scaled(-0.6f, h, r->scaled);
+    for (int a = NADE_RELU; a <= NADE_TANH; a++) {
+        memcpy(below, r->below, sizeof below);
+        k->absorb((nade_activation)a, h, below, r->absorbed[a]);
+        for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
+    }
+    for (uint32_t j = 0; j < ND_UNITS; j += 21) {
+        const float slope[] = {h[j] > 0 ? 1.0f : 0.0f, h[j] * (1 - h[j]), 1 - h[j] * h[j]};
+        float expected = number(127, j, 1);
+        for (uint32_t o = 0; o < OUTPUTS; o++) expected += delta[o] * weight[o][j];
+        assert_true(r->below[j] == expected && r->coupled[1][j] == number(125, j, 2) + delta[1] * h[j]);
+        assert_true(r->scaled[j] == number(128, j, 1) + -0.6f * h[j]);
+        for (int a = NADE_RELU; a <= NADE_TANH; a++)
+            assert_true(r->absorbed[a][j] == number(129, j, 1) + r->below[j] * slope[a]);
+    }
 }
 
 static void run_variant(const struct cpu_kernels *k, struct results *r)
@@ -102,6 +138,7 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
     k->activate_sum(NADE_TANH, COUNT, r->sum, r->activated_sum);
     r->dot = k->dot(COUNT, bias, other);
     run_optimizers(k, r);
+    run_units(k, r);
 }
 
 static void test_variants_agree(void **state)
@@ -163,11 +200,32 @@ static void test_heads(void **state)
     }
 }
 
+/* Outputs of a diverging network: the loss is the specification's, or not finite. */
+static void test_extreme_outputs(void **state)
+{
+    const struct cpu_kernels *k = nd_cpu_kernels();
+    const struct head *mixture = nd_head_for(NADE_REAL);
+    (void)state;
+    for (uint32_t i = 0; i < 2000; i++) {
+        const struct plan_column column = {.components = 3, .output_width = 9, .floor = 0.001};
+        float found[9], x = number(114, i, 5);
+        double outputs[9], gradient[9];
+        for (uint32_t j = 0; j < 9; j++) {
+            found[j] = number(115, 16 * i + j, j < 3 ? 1e4f : j < 6 ? 1e12f : 500);
+            outputs[j] = (double)found[j];
+        }
+        double loss = mixture->loss_gradient(&column, outputs, (double)x, gradient);
+        double kernel = k->mixture(&column, x, 1, found);
+        assert_true(isfinite(loss));
+        if (isfinite(kernel)) support_assert_close("loss", kernel, loss, 1e-4, 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp),         cmocka_unit_test(test_log),   cmocka_unit_test(test_variants_agree),
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_heads), cmocka_unit_test(test_extreme_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/* Checkpoints: all that a run needs to go on as if nothing had happened (docs/formats.md).
+ *
+ * A checkpoint is a safetensors file: the stage's parameters, best parameters and moments as flat tensors, and a JSON
+ * text with the options, the counters, the history and fingerprints of the rows.  Random numbers need no state. */
+#ifndef ND_TRAIN_CHECKPOINT_H
+#define ND_TRAIN_CHECKPOINT_H
+
+#include "model/safetensors.h"
+#include "train/run.h"
+
+struct checkpoint {
+    struct safetensors file;
+    json_t *text;
+    bool is_open;
+};
+
+/* Writes run->options.checkpoint, if there is one and the last writing is not too recent: a tenth of the time at most
+ * goes into it.  The last iteration of a stage is always written. */
+nade_status nd_checkpoint_after_iteration(struct run *run);
+
+/* Opens run->options.resume and lets its options replace the run's, except for paths, device, time limit and progress.
+ * An option that is neither the default nor the checkpoint's is refused by name.  After any outcome nd_checkpoint_close
+ * frees what there is. */
+nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint);
+
+/* Begins the checkpoint's stage in a prepared run and restores its state.  Refused when the rows are others. */
+nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint);
+
+void nd_checkpoint_close(struct checkpoint *checkpoint);
+
+#endif

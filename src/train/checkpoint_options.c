@@ -1,0 +1,172 @@
+#include "train/checkpoint_options.h"
+
+#include <string.h>
+
+enum field_type { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_COUNTER, FIELD_SEED };
+
+/* size_t, double, an int or enum, uint64_t, uint32_t. */
+static const struct field {
+    const char *name;
+    enum field_type type;
+    size_t offset;
+} fields[] = {
+#define FIELD(name, type)                                                                                              \
+    {                                                                                                                  \
+#name, type, offsetof(nade_train_options, name)                                                                \
+    }
+    FIELD(components, FIELD_COUNT),    FIELD(activation, FIELD_CHOICE),    FIELD(masks, FIELD_CHOICE),
+    FIELD(batch, FIELD_COUNT),         FIELD(iterations, FIELD_COUNTER),   FIELD(updates, FIELD_COUNTER),
+    FIELD(optimizer, FIELD_CHOICE),    FIELD(learning_rate, FIELD_NUMBER), FIELD(momentum, FIELD_NUMBER),
+    FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),     FIELD(valid_fraction, FIELD_NUMBER),
+    FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),         FIELD(pretrain, FIELD_COUNTER),
+#undef FIELD
+};
+
+_Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_order) == sizeof(int), "enumerations are ints");
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static double get_field(const nade_train_options *options, const struct field *field)
+{
+    const char *at = (const char *)options + field->offset;
+    size_t count;
+    uint64_t counter;
+    uint32_t seed;
+    int choice;
+    double number;
+    switch (field->type) {
+    case FIELD_COUNT: memcpy(&count, at, sizeof count); return (double)count;
+    case FIELD_COUNTER: memcpy(&counter, at, sizeof counter); return (double)counter;
+    case FIELD_SEED: memcpy(&seed, at, sizeof seed); return (double)seed;
+    case FIELD_CHOICE: memcpy(&choice, at, sizeof choice); return (double)choice;
+    default: memcpy(&number, at, sizeof number); return number;
+    }
+}
+
+static void set_field(nade_train_options *options, const struct field *field, double value)
+{
+    char *at = (char *)options + field->offset;
+    size_t count = (size_t)value;
+    uint64_t counter = (uint64_t)value;
+    uint32_t seed = (uint32_t)value;
+    int choice = (int)value;
+    switch (field->type) {
+    case FIELD_COUNT: memcpy(at, &count, sizeof count); break;
+    case FIELD_COUNTER: memcpy(at, &counter, sizeof counter); break;
+    case FIELD_SEED: memcpy(at, &seed, sizeof seed); break;
+    case FIELD_CHOICE: memcpy(at, &choice, sizeof choice); break;
+    default: memcpy(at, &value, sizeof value); break;
+    }
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+static json_t *list_of(const size_t *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++)
+        if (json_array_append_new(list, json_integer((json_int_t)values[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *nd_options_to_json(const struct run *run)
+{
+    const nade_train_options *o = &run->options;
+    size_t ordering = o->ordering ? run->model->schema.count : 0;
+    json_t *object = json_object();
+    int failed = json_object_set_new(object, "hidden", list_of(o->hidden, o->layers));
+    failed |= json_object_set_new(object, "ordering", list_of(o->ordering, ordering));
+    for (size_t i = 0; i < FIELDS; i++)
+        failed |= json_object_set_new(object, fields[i].name, json_real(get_field(o, &fields[i])));
+    if (!failed) return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+static nade_status broken(struct run *run, const char *name)
+{
+    return nd_fail(run->context, NADE_BAD_INPUT, "%s: the checkpoint's option %s is missing or no such value",
+                   run->options.resume, name);
+}
+
+static nade_status refuse(struct run *run, const char *name)
+{
+    return nd_fail(run->context, NADE_BAD_CALL,
+                   "%s was made with another value of %s: leave the option out, or give the same", run->options.resume,
+                   name);
+}
+
+/* A list of whole numbers in the run's arena. */
+static nade_status read_list(struct run *run, const json_t *options, const char *name, const size_t **values,
+                             size_t *count)
+{
+    const json_t *list = json_object_get(options, name);
+    if (!json_is_array(list)) return broken(run, name);
+    size_t *read = nd_arena_alloc(&run->arena, json_array_size(list), sizeof *read);
+    if (!read) return nd_no_memory(run->context, "the checkpoint");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0) return broken(run, name);
+        read[i] = (size_t)json_integer_value(value);
+    }
+    *values = read;
+    *count = json_array_size(list);
+    return NADE_OK;
+}
+
+static bool same_list(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
+{
+    return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof *a) == 0);
+}
+
+static nade_status read_hidden(struct run *run, const json_t *options, const nade_train_options *defaults)
+{
+    nade_train_options *o = &run->options;
+    const size_t *hidden;
+    size_t layers;
+    nade_status status = read_list(run, options, "hidden", &hidden, &layers);
+    if (status != NADE_OK) return status;
+    bool same = same_list(o->hidden, o->layers, hidden, layers);
+    /* A fixed order's default is the first layer alone. */
+    bool usual = o->layers <= defaults->layers && same_list(o->hidden, o->layers, defaults->hidden, o->layers);
+    if (!same && !usual) return refuse(run, "hidden");
+    o->hidden = hidden;
+    o->layers = layers;
+    return NADE_OK;
+}
+
+/* The ordering's length can be checked only against the columns, which restoring does. */
+static nade_status read_ordering(struct run *run, const json_t *options)
+{
+    const size_t *ordering;
+    size_t count;
+    nade_status status = read_list(run, options, "ordering", &ordering, &count);
+    if (status != NADE_OK) return status;
+    if (run->options.ordering && (count == 0 || !same_list(run->options.ordering, count, ordering, count)))
+        return refuse(run, "ordering");
+    run->options.ordering = count ? ordering : NULL;
+    run->ordering_length = count;
+    return NADE_OK;
+}
+
+nade_status nd_options_from_json(struct run *run, const json_t *options)
+{
+    nade_train_options defaults;
+    nade_train_options_init(&defaults, sizeof defaults);
+    nade_status status = read_hidden(run, options, &defaults);
+    if (status == NADE_OK) status = read_ordering(run, options);
+    for (size_t i = 0; i < FIELDS && status == NADE_OK; i++) {
+        const json_t *stored = json_object_get(options, fields[i].name);
+        double given = get_field(&run->options, &fields[i]), usual = get_field(&defaults, &fields[i]);
+        double value = json_number_value(stored);
+        if (!json_is_number(stored) || !(value >= 0 && value < 1e15)) return broken(run, fields[i].name);
+        if (given != value && given != usual) return refuse(run, fields[i].name);
+        set_field(&run->options, &fields[i], value);
+    }
+    return status;
+}

@@ -1,0 +1,58 @@
+/* A training run: what is fixed, what belongs to the current stage, and what changes from iteration to iteration.
+ *
+ * A run has stages.  With pretraining (the paper's Algorithm 1) these are depth 2, 3, …, L, each with a new output
+ * layer, its own schedule and fresh momentum, and then the full run; without it there is the full run alone. */
+#ifndef ND_TRAIN_RUN_H
+#define ND_TRAIN_RUN_H
+
+#include "backend/backend.h"
+#include "model/model.h"
+
+struct run {
+    nade_context *context;
+    nade_train_options options; /* complete; a resumed run has those of its checkpoint */
+    size_t ordering_length;     /* of options.ordering when it comes from a checkpoint, else 0 */
+    struct arena arena;         /* what lives as long as the run */
+    struct nade_model *model;   /* being made */
+
+    struct cells train, valid;
+    double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */
+    uint64_t updates;                /* per iteration */
+    size_t valid_repeats;
+    const struct backend_entries *entries;
+    uint64_t stages;
+
+    /* The current stage. */
+    uint64_t stage;
+    struct arena stage_arena;
+    struct plan plan;
+    struct backend *backend;
+    struct recipe recipe;
+    float *best; /* (plan.parameters) of the best iteration */
+    uint64_t iterations;
+
+    /* Counters of the stage. */
+    uint64_t iteration, update; /* finished */
+    double best_loss;
+    uint64_t best_iteration;
+    struct history_entry *history; /* (iteration) of this stage */
+    size_t history_room;
+
+    double started, checkpoint_written, checkpoint_cost; /* seconds */
+    bool stop;
+    nade_progress progress;
+};
+
+double nd_seconds(void);
+
+/* Checks the options, splits, learns the schema, encodes the rows.  Everything but the stage is then set. */
+nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_table *valid);
+
+/* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
+ * before, or NULL for the first. */
+nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);
+
+/* Closes the stage's backend and frees what belongs to it. */
+void nd_stage_end(struct run *run);
+
+#endif

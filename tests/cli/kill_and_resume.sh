@@ -1,0 +1,25 @@
+# Training killed with SIGKILL at 20 random moments and resumed gives the same bytes as training left alone; the model
+# file is at every moment absent, old or whole.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { srand(3); print "a,b,c,d"; for (i = 0; i < 400; i++) { x = rand(); print (x < 0.5) "," x * 10 "," int(x * 4) "," (rand() < x) } }' >data.csv
+train=("$NADE" train data.csv --hidden 40,30,20 --components 4 --batch 50 --iterations 8 --updates 60 --pretrain 2 --quiet)
+
+"${train[@]}" -o whole
+RANDOM=11
+kills=0
+for round in $(seq 200); do
+    resume=()
+    [ ! -e checkpoint ] || resume=(--resume checkpoint)
+    "${train[@]}" -o model --checkpoint checkpoint "${resume[@]}" &
+    sleep "0.$(printf '%03d' $((RANDOM % 250 + 10)))"
+    if kill -KILL $! 2>/dev/null; then kills=$((kills + 1)); fi
+    wait $! 2>/dev/null || true
+    if [ -e model ]; then
+        cmp -s model whole || fail "the resumed model differs after $kills kills"
+        "$NADE" info model >info.txt || fail "a torn model"
+        rm -f model checkpoint
+        [ "$kills" -lt 20 ] || break
+    fi
+done
+[ "$kills" -ge 20 ] || fail "only $kills kills"

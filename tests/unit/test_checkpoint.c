@@ -1,0 +1,252 @@
+/* A run that is stopped and resumed ends in the same bytes; what is not its checkpoint is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/philox.h"
+#include "model/model.h"
+#include "support/cmocka_all.h"
+#include "support/model_support.h"
+#include "support/support.h"
+
+enum { ROWS = 120, COLUMNS = 5 };
+
+struct fixture {
+    nade_context *context;
+    nade_table *table;
+    char *folder;
+    char path[200];
+};
+
+static void fill(double *values)
+{
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        values[i] = nd_random_word(1, PURPOSE_SPLIT, i % COLUMNS ? i - i % COLUMNS : i, 0, 0) % (2 + i % 3) == 0;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    double values[ROWS * COLUMNS];
+    fill(values);
+    *state = f;
+    f->folder = model_support_folder();
+    snprintf(f->path, sizeof f->path, "%s/checkpoint", f->folder);
+    if (nade_context_create(NULL, &f->context) != NADE_OK) return 1;
+    return nade_table_from_array(f->context, values, ROWS, COLUMNS, NULL, &f->table) != NADE_OK;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    nade_table_free(f->table);
+    nade_context_free(f->context);
+    model_support_remove_folder(f->folder);
+    free(f);
+    return 0;
+}
+
+static const size_t three[] = {12, 8, 6};
+
+static nade_train_options small_options(void)
+{
+    nade_train_options o;
+    nade_train_options_init(&o, sizeof o);
+    o.hidden = three;
+    o.layers = 3;
+    o.batch = 20;
+    o.iterations = 6;
+    o.updates = 30;
+    o.pretrain = 2;
+    o.weight_decay = 0.001;
+    o.seed = 5;
+    return o;
+}
+
+/* Ends training right after the n-th report of a finished iteration, stages counted together. */
+struct stopper {
+    int count, stop_at;
+};
+
+static int stop_later(void *user, const nade_progress *report)
+{
+    struct stopper *s = user;
+    return report->iteration_done && ++s->count == s->stop_at;
+}
+
+/* Stops in the middle of an iteration. */
+static int stop_in_the_middle(void *user, const nade_progress *report)
+{
+    struct stopper *s = user;
+    return !report->iteration_done && ++s->count == s->stop_at;
+}
+
+static nade_model *train(struct fixture *f, const nade_train_options *o)
+{
+    nade_model *model = NULL;
+    support_assert_ok(f->context, nade_train(f->context, f->table, NULL, o, &model));
+    return model;
+}
+
+static void assert_same(const nade_model *a, const nade_model *b)
+{
+    assert_string_equal(nade_model_description(a), nade_model_description(b));
+    assert_memory_equal(a->parameters, b->parameters, a->plan.parameters * sizeof(float));
+}
+
+/* Two stages of pretraining with two iterations, six of the full run: stop after each of the ten, and inside one. */
+static void check_resume(struct fixture *f, nade_optimizer optimizer)
+{
+    nade_train_options o = small_options();
+    o.optimizer = optimizer;
+    nade_model *whole = train(f, &o);
+    assert_int_equal(whole->plan.layers, 3);
+    for (int n = 1; n <= 11; n++) {
+        struct stopper stopper = {0, n == 11 ? 7 : n};
+        nade_train_options part = o, rest = o;
+        part.progress = n == 11 ? stop_in_the_middle : stop_later;
+        part.progress_user = &stopper;
+        part.checkpoint = f->path;
+        nade_model_free(train(f, &part));
+        rest.resume = f->path;
+        nade_model *resumed = train(f, &rest);
+        assert_same(resumed, whole);
+        nade_model_free(resumed);
+    }
+    nade_model_free(whole);
+}
+
+static void test_resume_adam(void **state)
+{
+    check_resume(*state, NADE_ADAM);
+}
+
+static void test_resume_nag(void **state)
+{
+    check_resume(*state, NADE_NAG);
+}
+
+/* Left out, the options come from the checkpoint; another value is refused by name. */
+static void test_options_come_from_the_checkpoint(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options(), bare;
+    struct stopper stopper = {0, 3};
+    nade_model *whole = train(f, &o), *model = NULL;
+    o.checkpoint = f->path;
+    o.progress = stop_later;
+    o.progress_user = &stopper;
+    nade_model_free(train(f, &o));
+    nade_train_options_init(&bare, sizeof bare);
+    bare.resume = f->path;
+    nade_model *resumed = train(f, &bare);
+    assert_same(resumed, whole);
+    bare.batch = 21;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "batch"));
+    bare.batch = 20;
+    bare.hidden = (const size_t[]){12, 8};
+    bare.layers = 2;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "hidden"));
+    nade_model_free(resumed);
+    nade_model_free(whole);
+}
+
+static void expect_refused(struct fixture *f, const nade_table *table, const char *words)
+{
+    nade_train_options o;
+    nade_model *model = NULL;
+    nade_train_options_init(&o, sizeof o);
+    o.resume = f->path;
+    assert_int_equal(nade_train(f->context, table, NULL, &o, &model), NADE_BAD_INPUT);
+    assert_null(model);
+    if (!strstr(nade_last_error(f->context), words))
+        fail_msg("'%s' does not say '%s'", nade_last_error(f->context), words);
+}
+
+static void test_other_data_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    double values[ROWS * COLUMNS];
+    nade_table *other = NULL;
+    nade_train_options o = small_options();
+    o.checkpoint = f->path;
+    nade_model_free(train(f, &o));
+    fill(values);
+    values[7] = 1 - values[7];
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, COLUMNS, NULL, &other));
+    expect_refused(f, other, "other");
+    nade_table_free(other);
+}
+
+/* Every truncation, a model in its place, no file at all. */
+static void test_broken_checkpoints_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    size_t size;
+    o.checkpoint = f->path;
+    nade_model *model = train(f, &o);
+    char *bytes = model_support_read(f->path, &size);
+    for (size_t length = 0; length < size; length += length < 3000 ? 37 : 997) {
+        model_support_write(f->path, bytes, length);
+        expect_refused(f, f->table, f->path);
+    }
+    support_assert_ok(f->context, nade_model_save(f->context, model, f->path));
+    expect_refused(f, f->table, "not a checkpoint");
+    remove(f->path);
+    expect_refused(f, f->table, f->path);
+    nade_model_free(model);
+    free(bytes);
+}
+
+/* Algorithm 1: stopped while pretraining, the model is the network of that depth; its stages are reported. */
+static int note_stages(void *user, const nade_progress *report)
+{
+    uint64_t *seen = user;
+    seen[report->stage] = report->iterations;
+    assert_int_equal(report->stages, 3);
+    return 0;
+}
+
+static void test_stages(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    uint64_t seen[3] = {0};
+    struct stopper stopper = {0, 1};
+    o.progress = note_stages;
+    o.progress_user = seen;
+    nade_model *model = train(f, &o);
+    assert_true(seen[0] == 2 && seen[1] == 2 && seen[2] == 6);
+    assert_int_equal(model->record.pretrain, 2);
+    nade_model_free(model);
+    o.progress = stop_later;
+    o.progress_user = &stopper;
+    model = train(f, &o);
+    assert_int_equal(model->plan.layers, 2);
+    nade_model_free(model);
+    /* Without pretraining the same seed gives another model, so the stages do something. */
+    o = small_options();
+    nade_model *with = train(f, &o);
+    o.pretrain = 0;
+    nade_model *without = train(f, &o);
+    assert_memory_not_equal(with->parameters, without->parameters, with->plan.parameters * sizeof(float));
+    nade_model_free(with);
+    nade_model_free(without);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_resume_adam, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_resume_nag, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_options_come_from_the_checkpoint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_data_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken_checkpoints_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stages, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -33,6 +33,14 @@ build: ## build the command, libnade.so and libnade.a in build/ (never installs 
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
 
+.PHONY: demo
+demo: ## build the command and run nade demo (as root without a terminal, missing packages are installed first)
+	@tools/dependencies build
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),nade_command)
+	@$(BUILD)/nade demo
+	@echo "(The program is $(BUILD)/nade; make install puts it where the shell finds it.)"
+
 .PHONY: test-programs
 test-programs:
 	@tools/dependencies test

@@ -6,59 +6,68 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "manual.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
 
-static const struct verb *const verbs[] = {&verb_train, &verb_score, &verb_info};
-
-enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
-
-static const struct verb *find_verb(const char *name)
-{
-    for (size_t i = 0; i < VERB_COUNT; i++)
-        if (strcmp(verbs[i]->name, name) == 0) return verbs[i];
-    return NULL;
-}
-
 static void print_lesson(struct output *output)
 {
-    output_print(output,
-                 "nade fits one neural network to a table and gives the density of every row.\n\n"
-                 "  nade train data.csv -o model.safetensors    fit a model; it finds types and sizes by itself\n"
-                 "  nade score model.safetensors new.csv        the log density of each row of another table\n"
-                 "  nade info model.safetensors                 what the model knows of its columns and training\n\n"
-                 "Verbs:\n");
-    for (size_t i = 0; i < VERB_COUNT; i++) output_print(output, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+    output_print(output, "%s\n\n", lesson_sentence);
+    for (size_t i = 0; i < lesson_count; i++)
+        output_print(output, "  %-42s %s\n", lessons[i].call, lessons[i].explanation);
+    output_print(output, "\nVerbs:\n");
+    for (size_t i = 0; i < verb_count; i++)
+        output_print(output, "  %-8s %s\n", verb_list[i]->name, verb_list[i]->summary);
     output_print(output, "\n'nade VERB --help' lists the options of a verb, 'nade --version' prints the version.\n");
 }
 
 static int unknown_verb(const struct common *common, const char *name)
 {
     char known[128] = "";
-    for (size_t i = 0; i < VERB_COUNT; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         size_t used = strlen(known);
-        const char *joint = i == 0 ? "" : i + 1 < VERB_COUNT ? ", " : " and ";
-        snprintf(known + used, sizeof known - used, "%s%s", joint, verbs[i]->name);
+        const char *joint = i == 0 ? "" : i + 1 < verb_count ? ", " : " and ";
+        snprintf(known + used, sizeof known - used, "%s%s", joint, verb_list[i]->name);
     }
     return report_error(common, NADE_BAD_CALL, "unknown verb '%s'; the verbs are %s", name, known);
 }
 
-/* Writes the help of a verb, or the lesson when verb is NULL, to stdout. */
-static int show_help(const struct common *common, const struct verb *verb)
+/* Writes about a verb, or about nade when verb is NULL, to stdout: print gets the verb's defaults. */
+static int show_page(const struct common *common, const struct verb *verb,
+                     void (*print)(struct output *output, const struct verb *verb, const void *defaults))
 {
     struct output output;
     int status = output_open(&output, common, NULL);
     if (status) return status;
-    if (verb) {
-        void *defaults = calloc(1, verb->arguments_size);
-        if (!defaults) return report_no_memory(common);
-        verb->init(defaults);
-        print_help(&output, verb, defaults);
-        free(defaults);
-    } else {
-        print_lesson(&output);
-    }
+    void *defaults = verb ? calloc(1, verb->arguments_size) : NULL;
+    if (verb && !defaults) return report_no_memory(common);
+    if (verb) verb->init(defaults);
+    print(&output, verb, defaults);
+    free(defaults);
+    return output_close(&output);
+}
+
+static void print_help_or_lesson(struct output *output, const struct verb *verb, const void *defaults)
+{
+    if (verb)
+        print_help(output, verb, defaults);
+    else
+        print_lesson(output);
+}
+
+static int show_help(const struct common *common, const struct verb *verb)
+{
+    return show_page(common, verb, print_help_or_lesson);
+}
+
+static int show_completion(const struct common *common, const char *shell)
+{
+    struct output output;
+    int status = output_open(&output, common, NULL);
+    if (status) return status;
+    if (!print_completion(&output, shell))
+        return report_error(common, NADE_BAD_CALL, "--completion: found '%s', expected bash or zsh", shell);
     return output_close(&output);
 }
 
@@ -83,14 +92,21 @@ static int run_verb(const struct verb *verb, const struct common *common, int co
     return status;
 }
 
-/* `nade help [VERB]`. */
+/* `nade help [VERB]`; for packagers also `nade help --man [VERB]` and `nade help --completion SHELL`. */
 static int run_help(const struct common *common, int count, char **words)
 {
-    if (count == 0) return show_help(common, NULL);
+    bool manual = count > 0 && strcmp(words[0], "--man") == 0;
+    bool completion = count > 0 && strcmp(words[0], "--completion") == 0;
+    if (manual || completion) {
+        count--;
+        words++;
+    }
     if (count > 1)
         return report_error(common, NADE_BAD_CALL, "unexpected argument '%s'; usage: nade help VERB", words[1]);
-    const struct verb *verb = find_verb(words[0]);
-    return verb ? show_help(common, verb) : unknown_verb(common, words[0]);
+    if (completion) return show_completion(common, count ? words[0] : "");
+    const struct verb *verb = count ? find_verb(words[0]) : NULL;
+    if (count && !verb) return unknown_verb(common, words[0]);
+    return show_page(common, verb, manual ? print_manual : print_help_or_lesson);
 }
 
 /* Whether --json is among the words: errors in what stands before it are to be JSON as well. */

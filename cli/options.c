@@ -183,6 +183,16 @@ static int store_delimiter(const struct parser *parser, const struct option *opt
     return refuse_value(parser, option, text, "a comma, a semicolon, tab or auto");
 }
 
+static int store_text(const struct parser *parser, const struct option *option, const char *text)
+{
+    struct text_list *list = (void *)(parser->arguments + option->offset);
+    if (list->count == TEXTS_MOST)
+        return report_error(parser->common, NADE_BAD_CALL, "--%s is given more than %d times, expected fewer",
+                            option->name, TEXTS_MOST);
+    list->text[list->count++] = text;
+    return EXIT_DONE;
+}
+
 static int store_value(const struct parser *parser, const struct option *option, const char *text)
 {
     char *place = parser->arguments + option->offset;
@@ -198,6 +208,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_CHOICE: return store_choice(parser, option, text);
     case OPTION_SIZES: return store_sizes(parser, option, text);
     case OPTION_DELIMITER: return store_delimiter(parser, option, text);
+    case OPTION_LIST: return store_text(parser, option, text);
     }
     return EXIT_DONE;
 }
@@ -213,7 +224,7 @@ static int store_flag(const struct parser *parser, const struct option *option)
 static int check_repetition(struct parser *parser, size_t number)
 {
     const struct option *option = verb_option(parser->verb, number);
-    if (parser->given[number])
+    if (parser->given[number] && option->kind != OPTION_LIST)
         return report_error(parser->common, NADE_BAD_CALL, "--%s is given twice, expected once", option->name);
     parser->given[number] = true;
     return EXIT_DONE;

@@ -9,17 +9,18 @@
 #include <stddef.h>
 
 enum option_kind {
-    OPTION_HEADING,  /* not an option: help is the title of the group that follows */
-    OPTION_ON,       /* int, set to 1 */
-    OPTION_OFF,      /* int, set to 0 */
-    OPTION_TEXT,     /* const char *, NULL: not given */
-    OPTION_SIZE,     /* size_t */
-    OPTION_U32,      /* uint32_t */
-    OPTION_U64,      /* uint64_t */
-    OPTION_REAL,     /* double */
-    OPTION_CHOICE,   /* an enum or int, one of choices */
-    OPTION_SIZES,    /* struct size_list: sizes separated by commas */
-    OPTION_DELIMITER /* char, 0: auto */
+    OPTION_HEADING,   /* not an option: help is the title of the group that follows */
+    OPTION_ON,        /* int, set to 1 */
+    OPTION_OFF,       /* int, set to 0 */
+    OPTION_TEXT,      /* const char *, NULL: not given */
+    OPTION_SIZE,      /* size_t */
+    OPTION_U32,       /* uint32_t */
+    OPTION_U64,       /* uint64_t */
+    OPTION_REAL,      /* double */
+    OPTION_CHOICE,    /* an enum or int, one of choices */
+    OPTION_SIZES,     /* struct size_list: sizes separated by commas */
+    OPTION_DELIMITER, /* char, 0: auto */
+    OPTION_LIST       /* struct text_list: the option may be given several times */
 };
 
 struct output;
@@ -34,6 +35,13 @@ enum { SIZES_MOST = 64 };
 struct size_list {
     size_t count;
     size_t size[SIZES_MOST];
+};
+
+enum { TEXTS_MOST = 1000 };
+
+struct text_list {
+    size_t count;
+    const char *text[TEXTS_MOST];
 };
 
 struct option {
@@ -84,6 +92,10 @@ const struct option *verb_option(const struct verb *verb, size_t number);
 /* Fills arguments (initialised) from the words behind the verb.  Returns an exit status: 0, or 2 after the error has
  * been reported. */
 int parse_arguments(const struct verb *verb, int count, char **words, void *arguments);
+
+/* The value an option has in arguments that hold the defaults, as text; "" when there is nothing to say. */
+enum { DEFAULT_SIZE = 128 };
+const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE]);
 
 /* Writes the verb's --help; arguments hold the defaults (options_help.c). */
 void print_help(struct output *output, const struct verb *verb, const void *arguments);

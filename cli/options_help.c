@@ -59,14 +59,16 @@ static void format_delimiter(char delimiter, char *text, size_t size)
         snprintf(text, size, "%c", delimiter);
 }
 
-/* The value an option has before parsing, as text; "" when there is nothing to say. */
-static void format_default(const struct option *option, const char *place, char *text, size_t size)
+const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE])
 {
+    const size_t size = DEFAULT_SIZE;
+    const char *place = (const char *)arguments + option->offset;
     text[0] = '\0';
     switch (option->kind) {
     case OPTION_HEADING:
     case OPTION_ON:
-    case OPTION_OFF: break;
+    case OPTION_OFF:
+    case OPTION_LIST: break;
     case OPTION_TEXT:
         if (*(const char *const *)(const void *)place)
             snprintf(text, size, "%s", *(const char *const *)(const void *)place);
@@ -79,15 +81,16 @@ static void format_default(const struct option *option, const char *place, char 
     case OPTION_SIZES: append_sizes((const void *)place, text, size); break;
     case OPTION_DELIMITER: format_delimiter(*place, text, size); break;
     }
+    return text;
 }
 
-static void print_option(struct output *output, const struct option *option, const char *arguments)
+static void print_option(struct output *output, const struct option *option, const void *arguments)
 {
     if (option->kind == OPTION_HEADING) {
         output_print(output, "\n%s:\n", option->help);
         return;
     }
-    char left[80], value[128], text[512];
+    char left[80], value[DEFAULT_SIZE], text[512];
     int width = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
                                : snprintf(left, sizeof left, "      --%s", option->name);
     if (option->metavar) width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->metavar);
@@ -95,7 +98,7 @@ static void print_option(struct output *output, const struct option *option, con
         output_print(output, "%-*s", HELP_INDENT, left);
     else
         output_print(output, "%s\n%*s", left, HELP_INDENT, "");
-    format_default(option, arguments + option->offset, value, sizeof value);
+    format_default(option, arguments, value);
     snprintf(text, sizeof text, "%s%s%s%s", option->help, *value ? " (default " : "", value, *value ? ")" : "");
     print_wrapped(output, text, HELP_INDENT, HELP_INDENT);
 }

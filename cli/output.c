@@ -92,23 +92,58 @@ int output_check(const struct common *common, const char *path, const char *inpu
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-/* From the birth of the temporary file to its renaming no signal may end the process and leave it behind. */
-static void block_signals(struct output *output)
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
+
+/* The temporary file that a signal which ends the process removes; signals are the process's, and so is this. */
+static const char *volatile doomed;
+
+/* The signal comes again when this returns, with its default action. */
+static void remove_doomed(int number)
 {
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ending, &output->signals);
+    if (doomed) unlink(doomed);
+    raise(number);
+}
+
+/* From the birth of the temporary file to its renaming no signal may end the process and leave it behind: those that
+ * would end it remove the file first, those that somebody catches wait. */
+static void guard_temporary(struct output *output)
+{
+    struct sigaction action = {.sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND}, old;
+    sigset_t caught;
+    bool free_to_guard = !doomed;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&caught);
+    if (free_to_guard) doomed = output->temporary;
+    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+        if (sigaction(ending_signals[i], NULL, &old) != 0 || old.sa_handler == SIG_IGN) continue;
+        if (free_to_guard && old.sa_handler == SIG_DFL)
+            sigaction(ending_signals[i], &action, NULL);
+        else
+            sigaddset(&caught, ending_signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &caught, &output->signals);
+}
+
+static void unguard_temporary(struct output *output)
+{
+    struct sigaction old;
+    if (doomed == output->temporary) {
+        for (size_t i = 0; i < ENDING_SIGNALS; i++)
+            if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == remove_doomed)
+                signal(ending_signals[i], SIG_DFL);
+        doomed = NULL;
+    }
+    pthread_sigmask(SIG_SETMASK, &output->signals, NULL);
 }
 
 static void forget_temporary(struct output *output)
 {
+    unguard_temporary(output);
     free(output->temporary);
     free(output->target);
     output->temporary = output->target = NULL;
-    pthread_sigmask(SIG_SETMASK, &output->signals, NULL);
 }
 
 void output_abandon(struct output *output)
@@ -130,7 +165,7 @@ static int open_temporary(struct output *output)
         free(output->target);
         return report_no_memory(output->common);
     }
-    block_signals(output);
+    guard_temporary(output);
     int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) output->stream = fdopen(descriptor, "w");
     if (!output->stream) {

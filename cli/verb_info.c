@@ -15,7 +15,7 @@ struct info_arguments {
 
 static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
 
-enum { NAME_WIDTH = 24, LABELS_WIDTH = 40 };
+enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16 };
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -92,6 +92,17 @@ static double count_parameters(const json_t *columns, const json_t *architecture
     return total + (inputs + 1) * outputs;
 }
 
+/* "fixed: 2, 0, 1" or the kind of order alone. */
+static void print_order(struct output *output, const json_t *architecture)
+{
+    const json_t *ordering = json_object_get(architecture, "ordering");
+    size_t count = json_array_size(ordering), shown = count <= ORDERING_SHOWN ? count : ORDERING_SHOWN;
+    output_print(output, "  %-22s %s", "order", text_of(architecture, "order"));
+    for (size_t i = 0; i < shown; i++)
+        output_print(output, "%s %.0f", i ? "," : ":", json_number_value(json_array_get(ordering, i)));
+    output_print(output, "%s\n", shown < count ? ", ..." : "");
+}
+
 static void print_architecture(struct output *output, const json_t *columns, const json_t *architecture)
 {
     const json_t *hidden = json_object_get(architecture, "hidden");
@@ -102,7 +113,7 @@ static void print_architecture(struct output *output, const json_t *columns, con
     output_print(output, "  %-22s %.0f\n", "components", number_of(architecture, "components"));
     output_print(output, "  %-22s %s\n", "input masks",
                  json_is_true(json_object_get(architecture, "masks")) ? "yes" : "no");
-    output_print(output, "  %-22s %s\n", "order", text_of(architecture, "order"));
+    print_order(output, architecture);
     output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(columns, architecture));
 }
 

@@ -1,11 +1,10 @@
 /* nade score: the log density of each row of a table. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "score_summary.h"
 #include "table_input.h"
 #include "verbs.h"
 
@@ -18,15 +17,21 @@ struct score_arguments {
     nade_score_options options;
 };
 
+/* Rows that are read, scored and written at a time: the memory for them is all that a table of any length needs. */
+enum { PART_ROWS = 4096 };
+
 /* What a run owns. */
 struct score_run {
     nade_context *context;
+    nade_context *silent; /* for all parts but the first, whose warnings would be said again */
+    struct common quiet;  /* of silent */
     nade_model *model;
-    nade_table *table;
+    nade_reader *reader;
     size_t *order;
-    double *log_density, *spread; /* (rows) */
-    size_t rows;
-    nade_score_summary summary;
+    double *log_density, *spread; /* (PART_ROWS); spread NULL: not asked for */
+    struct output output;
+    struct score_total total;
+    struct progress progress;
 };
 
 static const struct positional positionals[] = {
@@ -71,97 +76,78 @@ static void init_score(void *arguments)
     nade_score_options_init(&score->options, sizeof score->options);
 }
 
-static int show_progress(void *user, double done)
-{
-    progress_score(user, done);
-    return 0;
-}
-
-static int load_inputs(const struct score_arguments *score, struct score_run *run)
+static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
     nade_status status = nade_model_load(run->context, score->model, &run->model);
-    if (status == NADE_OK) status = nade_table_read(run->context, score->data, &score->read, &run->table);
+    if (status == NADE_OK && score->ordering_file)
+        status = nade_order_read(run->context, score->ordering_file, nade_model_columns(run->model), &run->order,
+                                 &score->options.orderings);
+    if (status == NADE_OK) status = nade_reader_open(run->context, score->data, &score->read, &run->reader);
     if (status != NADE_OK) return report_failure(common, run->context, status);
-    run->rows = nade_table_rows(run->table);
-    /* One more than needed: a table without rows is the library's to refuse, not malloc's. */
-    run->log_density = calloc(run->rows + 1, sizeof *run->log_density);
-    if (score->spread) run->spread = calloc(run->rows + 1, sizeof *run->spread);
+    score->options.order = run->order;
+    run->log_density = calloc(PART_ROWS, sizeof *run->log_density);
+    if (score->spread) run->spread = calloc(PART_ROWS, sizeof *run->spread);
     if (!run->log_density || (score->spread && !run->spread)) return report_no_memory(common);
     return EXIT_DONE;
 }
 
-static int compute(struct score_arguments *score, struct score_run *run)
-{
-    const struct common *common = &score->common;
-    nade_status status = NADE_OK;
-    if (score->ordering_file)
-        status = nade_order_read(run->context, score->ordering_file, nade_model_columns(run->model), &run->order,
-                                 &score->options.orderings);
-    if (status != NADE_OK) return report_failure(common, run->context, status);
-    struct progress progress;
-    progress_start(&progress, common, 0);
-    score->options.order = run->order;
-    score->options.progress = show_progress;
-    score->options.progress_user = &progress;
-    run->summary.size = sizeof run->summary;
-    status =
-        nade_score(run->context, run->model, run->table, &score->options, run->log_density, run->spread, &run->summary);
-    return status == NADE_OK ? EXIT_DONE : report_failure(common, run->context, status);
-}
-
-static void summarise_as_json(const nade_score_summary *summary, size_t orderings)
-{
-    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)summary->rows, "orderings",
-                          (json_int_t)orderings, "mean", json_number(summary->mean), "standard_error",
-                          json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
-                          "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
-                          "bits_per_cell", json_number(summary->bits_per_cell)));
-}
-
-static void note_number(const struct common *common, const char *label, double value)
-{
-    if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
-}
-
-static void summarise(const struct common *common, const nade_score_summary *summary, size_t orderings)
-{
-    if (common->json) {
-        summarise_as_json(summary, orderings);
-        return;
-    }
-    char label[64];
-    snprintf(label, sizeof label, "mean of the %zu ordering%s", orderings, orderings == 1 ? "" : "s");
-    report_note(common, "%zu row%s, log density in nats per row:", summary->rows, summary->rows == 1 ? "" : "s");
-    note_number(common, "mean", summary->mean);
-    note_number(common, "standard error of the mean", summary->standard_error);
-    note_number(common, label, summary->mean_ordering);
-    note_number(common, "mean spread over orderings", summary->mean_spread);
-    note_number(common, "gain over independent marginals", summary->gain);
-    note_number(common, "bits per cell", summary->bits_per_cell);
-}
-
-static void write_rows(struct output *output, const struct score_run *run)
+static void write_rows(struct output *output, const struct score_run *run, size_t rows)
 {
     char number[EXACT_SIZE];
-    output_print(output, run->spread ? "log_density,spread\n" : "log_density\n");
-    for (size_t i = 0; i < run->rows && output_good(output); i++) {
+    for (size_t i = 0; i < rows && output_good(output); i++) {
         output_print(output, "%s", format_exact(run->log_density[i], number));
         if (run->spread) output_print(output, ",%s", format_exact(run->spread[i], number));
         output_print(output, "\n");
     }
 }
 
-static int write_output(const struct score_arguments *score, const struct score_run *run)
+/* Reads, scores and writes the next part; *rows is 0 after the last. */
+static int score_part(const struct score_arguments *score, struct score_run *run, size_t *rows)
 {
-    struct output output;
-    int status = output_open(&output, &score->common, score->output);
+    bool first = run->total.summary.rows == 0;
+    nade_context *context = first ? run->context : run->silent;
+    nade_table *table = NULL;
+    nade_score_summary part = {.size = sizeof part};
+    *rows = 0;
+    nade_status status = nade_reader_next(context, run->reader, PART_ROWS, &table);
+    if (status == NADE_OK && table)
+        status = nade_score(context, run->model, table, &score->options, run->log_density, run->spread, &part);
+    if (status == NADE_OK && table) {
+        *rows = part.rows;
+        score_total_add(&run->total, &part);
+        if (first) output_print(&run->output, run->spread ? "log_density,spread\n" : "log_density\n");
+        write_rows(&run->output, run, part.rows);
+        progress_rows(&run->progress, "scored", run->total.summary.rows);
+    }
+    nade_table_free(table);
+    return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
+}
+
+static int score_parts(const struct score_arguments *score, struct score_run *run)
+{
+    struct output *output = &run->output;
+    int status = output_open(output, &score->common, score->output);
     if (status) return status;
-    write_rows(&output, run);
-    status = output_close(&output);
-    if (status == EXIT_DONE && !output_reader_gone(&output))
-        summarise(&score->common, &run->summary, score->options.orderings);
+    progress_start(&run->progress, &score->common, 0);
+    size_t rows = 1;
+    while (!status && rows > 0 && output_good(output)) status = score_part(score, run, &rows);
+    if (status) {
+        output_abandon(output);
+        return status;
+    }
+    status = output_close(output);
+    if (status == EXIT_DONE && !output_reader_gone(output))
+        score_total_report(&run->total, &score->common, score->options.orderings);
     return status;
+}
+
+static int open_contexts(struct score_arguments *score, struct score_run *run)
+{
+    run->quiet = score->common;
+    run->quiet.quiet = 1;
+    int status = open_context(&score->common, score->threads, &run->context);
+    return status ? status : open_context(&run->quiet, score->threads, &run->silent);
 }
 
 static void free_run(struct score_run *run)
@@ -169,8 +155,9 @@ static void free_run(struct score_run *run)
     free(run->log_density);
     free(run->spread);
     if (run->order) nade_order_free(run->context, run->order);
-    nade_table_free(run->table);
+    nade_reader_free(run->reader);
     nade_model_free(run->model);
+    nade_context_free(run->silent);
     nade_context_free(run->context);
 }
 
@@ -186,10 +173,9 @@ static int run_score(void *arguments)
     struct score_arguments *score = arguments;
     struct score_run run = {0};
     int status = check_output(score);
-    if (!status) status = open_context(&score->common, score->threads, &run.context);
+    if (!status) status = open_contexts(score, &run);
     if (!status) status = load_inputs(score, &run);
-    if (!status) status = compute(score, &run);
-    if (!status) status = write_output(score, &run);
+    if (!status) status = score_parts(score, &run);
     free_run(&run);
     return status;
 }
@@ -201,7 +187,8 @@ const struct verb verb_score = {
     .description =
         "Writes a CSV with the header log_density and one line for each row of DATA, in row order: natural "
         "logarithms, in the data's own units. Columns are matched to the model's by name when both have names, "
-        "else by position; missing cells are marginalised. A summary goes to stderr.",
+        "else by position; missing cells are marginalised. DATA may be - for standard input; text of any length is "
+        "scored as it comes. A summary goes to stderr.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -1,4 +1,4 @@
-/* The verbs, one file each; main.c lists them. */
+/* The verbs, one file each, and what is said about all of them together. */
 #ifndef CLI_VERBS_H
 #define CLI_VERBS_H
 
@@ -6,6 +6,23 @@
 
 extern const struct verb verb_train;
 extern const struct verb verb_score;
+extern const struct verb verb_sample;
 extern const struct verb verb_info;
+extern const struct verb verb_demo;
+
+/* All verbs, in the order in which they are listed. */
+extern const struct verb *const verb_list[];
+extern const size_t verb_count;
+
+/* The verb of that name, or NULL. */
+const struct verb *find_verb(const char *name);
+
+/* What to type first, for `nade` alone and for its manual page. */
+struct lesson {
+    const char *call, *explanation;
+};
+extern const char *const lesson_sentence;
+extern const struct lesson lessons[];
+extern const size_t lesson_count;
 
 #endif

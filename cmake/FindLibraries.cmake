@@ -1,4 +1,4 @@
-# Finds a BLAS (static), Jansson and zlib, or ends with the name of the Debian package that is missing.
+# Finds a BLAS (static), Jansson, libpng and zlib, or ends with the name of the Debian package that is missing.
 
 # nade_find(<variable> <package> path|library ...) is find_path or find_library with that message.
 macro(nade_find variable package kind)
@@ -26,3 +26,6 @@ nade_find(JANSSON_STATIC_LIBRARY libjansson-dev library NAMES libjansson.a janss
 nade_find(ZLIB_INCLUDE_DIR zlib1g-dev path NAMES zlib.h)
 nade_find(ZLIB_LIBRARY zlib1g-dev library NAMES z)
 nade_find(ZLIB_STATIC_LIBRARY zlib1g-dev library NAMES libz.a z)
+nade_find(PNG_INCLUDE_DIR libpng-dev path NAMES png.h)
+nade_find(PNG_LIBRARY libpng-dev library NAMES png16 png)
+nade_find(PNG_STATIC_LIBRARY libpng-dev library NAMES libpng16.a libpng.a png16 png)

@@ -1,11 +1,12 @@
 # What `make install` puts where: headers, both libraries, the command, nade.pc, and a CMake package (nade::nade is the
-# shared library, nade::static the static one).  Both package files find their folder by themselves, so a prefix given
-# at install time, or moved later, is right.
+# shared library, nade::static the static one); Manual.cmake adds pages and completion.  Both package files find their
+# folder by themselves, so a prefix given at install time, or moved later, is right.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS nade_shared nade_static EXPORT nade)
 install(TARGETS nade_command)
 install(DIRECTORY include/nade TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE NOTICE TYPE DOC)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nade)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nade-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -7,7 +7,8 @@
  *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
- *    then change what you want: a program compiled against an older header keeps working.
+ *    then change what you want: a program compiled against an older header keeps working.  Structures that a function
+ *    fills (nade_score_summary, nade_train_plan) need their size set by the caller.
  *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.
  *  - A context serves one thread at a time; different contexts may be used concurrently.  Tables and models are
  *    never changed by the functions that take them as const, so several contexts may share one.
@@ -52,7 +53,7 @@ typedef struct nade_context nade_context;
 
 /* Where the library's own memory comes from.  allocate returns NULL when it can't, and memory aligned as malloc's;
  * release is never called with NULL.  Both must be safe to call from several threads at once.
- * (zlib, Jansson and the BLAS allocate for themselves.) */
+ * (zlib, libpng, Jansson and the BLAS allocate for themselves.) */
 typedef struct nade_allocator {
     void *user;
     void *(*allocate)(void *user, size_t bytes);
@@ -99,13 +100,15 @@ typedef struct nade_read_options {
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
 
-/* Reads a table from a file: CSV, TSV or NPY, each also gzip'ed; the kind is recognised from the contents.
- * options may be NULL.  Column types are found by the rules of docs/formats.md. */
+/* Reads a table from a file: CSV, TSV, NPY, NPZ or IDX, each also gzip'ed; the kind is recognised from the contents.
+ * path "-" is standard input.  options may be NULL.  Column types are found by the rules of docs/formats.md. */
 NADE_API nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
                                      nade_table **table);
 
 /* Reading in parts, for tables that need not fit into memory.  path "-" is standard input.  Text files are read as they
- * come; arrays are loaded whole and handed out in parts.  A reader serves one thread at a time. */
+ * come; arrays are loaded whole and handed out in parts.  A reader serves one thread at a time.  It copies what it
+ * needs of the options, and may outlive the context it was opened with, whose allocator it keeps for itself and its
+ * tables. */
 typedef struct nade_reader nade_reader;
 
 NADE_API nade_status nade_reader_open(nade_context *context, const char *path, const nade_read_options *options,
@@ -178,7 +181,7 @@ typedef struct nade_train_options {
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update */
     uint64_t iterations; /* at most */
-    uint64_t updates;    /* per iteration; 0: once through the rows, but 100 to 1000 */
+    uint64_t updates;    /* per iteration; 0: once through the rows, but 300 to 1000 */
     nade_optimizer optimizer;
     double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
     double momentum;       /* NAG's momentum, Adam's first decay rate */

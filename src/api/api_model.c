@@ -51,5 +51,6 @@ size_t nade_model_label_count(const nade_model *model, size_t column)
 
 const char *nade_model_label(const nade_model *model, size_t column, size_t label)
 {
-    return model->schema.column[column].labels[label];
+    const struct column_spec *spec = &model->schema.column[column];
+    return label < spec->label_count ? spec->labels[label] : NULL;
 }

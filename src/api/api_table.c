@@ -1,14 +1,15 @@
 /* The public functions on tables and orderings: arguments are checked here, the work is in src/data/. */
+#include "api/api_options.h"
 #include "base/context.h"
-#include "base/sized_options.h"
 #include "data/loader.h"
 #include "data/order_file.h"
+#include "data/reader.h"
 #include "data/table.h"
 
 void nade_read_options_init(nade_read_options *options, size_t size)
 {
     const nade_read_options defaults = {.size = size, .header = -1};
-    nd_options_copy(options, size, &defaults, sizeof defaults);
+    nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
 static nade_status check_options(nade_context *context, const nade_read_options *options)
@@ -22,16 +23,45 @@ static nade_status check_options(nade_context *context, const nade_read_options 
     return NADE_OK;
 }
 
+/* The caller's options, or the defaults, in *chosen. */
+static nade_status choose_options(nade_context *context, const nade_read_options *options, nade_read_options *chosen)
+{
+    nade_read_options_init(chosen, sizeof *chosen);
+    nade_status status = nd_take_options(context, "read options", chosen, sizeof *chosen, options);
+    return status == NADE_OK ? check_options(context, chosen) : status;
+}
+
 nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
                             nade_table **table)
 {
     if (!path || !table)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_read needs a path and a place for the table");
     nade_read_options chosen;
-    nade_read_options_init(&chosen, sizeof chosen);
-    if (options) nd_options_copy(&chosen, sizeof chosen, options, options->size);
-    nade_status status = check_options(context, &chosen);
+    nade_status status = choose_options(context, options, &chosen);
     return status == NADE_OK ? nd_load_table(context, path, &chosen, table) : status;
+}
+
+nade_status nade_reader_open(nade_context *context, const char *path, const nade_read_options *options,
+                             nade_reader **reader)
+{
+    if (!path || !reader)
+        return nd_fail(context, NADE_BAD_CALL, "nade_reader_open needs a path and a place for the reader");
+    nade_read_options chosen;
+    nade_status status = choose_options(context, options, &chosen);
+    return status == NADE_OK ? nd_reader_open(context, path, &chosen, reader) : status;
+}
+
+nade_status nade_reader_next(nade_context *context, nade_reader *reader, size_t most, nade_table **table)
+{
+    if (!reader || !table || most == 0)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "nade_reader_next needs a reader, a place for the table and at least one row to ask for");
+    return nd_reader_next(context, reader, most, table);
+}
+
+void nade_reader_free(nade_reader *reader)
+{
+    nd_reader_free(reader);
 }
 
 nade_status nade_table_from_array(nade_context *context, const double *values, size_t rows, size_t columns,

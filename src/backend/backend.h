@@ -25,6 +25,7 @@ struct recipe {
     double momentum;
     double weight_decay;
     uint64_t total_updates;
+    uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
 };
@@ -64,11 +65,13 @@ struct backend_entries {
     nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct recipe *recipe,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 
-    /* Mean loss over DATA_VALID, each row under `repeats` fixed draws of model/draws.h. */
+    /* Mean loss over DATA_VALID, each row under `repeats` fixed draws of model/draws.h; with a fixed order the exact
+     * mean of -log p, without draws. */
     nade_status (*validate)(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
                             double *loss);
 
-    /* Loss of rows under given observed sets (rows, columns) of 0 and 1; its gradient goes to BLOCK_GRADIENT. */
+    /* Loss of rows under given observed sets (rows, columns) of 0 and 1; its gradient goes to BLOCK_GRADIENT.  With a
+     * fixed order the loss is the mean of -log p along it, and observed, which may be NULL, is not read. */
     nade_status (*loss_and_gradients)(nade_context *context, struct backend *backend, const struct cells *cells,
                                       const uint8_t *observed, double *loss);
 

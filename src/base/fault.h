@@ -14,7 +14,11 @@ enum fault {
     FAULT_WRONG_TIES = 6,         /* equal random keys both count as smaller */
     FAULT_SCORE_DRIFT = 7,        /* the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* the learning rate stays what it was */
-    FAULT_MISSING_IS_ZERO = 9     /* a missing cell is scored as if it held zero */
+    FAULT_MISSING_IS_ZERO = 9,    /* a missing cell is scored as if it held zero */
+    FAULT_SAMPLE_NO_FLOOR = 40,   /* the sampler's scales lack the density's floor */
+    FAULT_SAMPLE_ORDERING = 41,   /* with K orderings, samples never use the last */
+    FAULT_FIXED_SUM_EARLY = 20,   /* fixed order: a cell's weight also learns from the cell's own position */
+    FAULT_FIXED_STRETCH = 21,     /* fixed order: hidden units stay as they were when a cell enters */
 };
 
 #ifndef NADE_FAULT

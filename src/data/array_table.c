@@ -1,7 +1,4 @@
-#include <string.h>
-
 #include "data/loader.h"
-#include "data/numbers.h"
 #include "data/table_builder.h"
 
 nade_status nd_load_array(nade_context *context, const double *values, size_t rows, size_t columns,
@@ -13,16 +10,11 @@ nade_status nd_load_array(nade_context *context, const double *values, size_t ro
     if (status != NADE_OK) return status;
     builder.table->array = true;
     for (size_t row = 0; status == NADE_OK && row < rows; row++) {
-        for (size_t column = 0; status == NADE_OK && column < columns; column++) {
-            double value = values[row * columns + column];
-            enum cell_result result = nd_builder_add_number(&builder.columns[column], value, row);
-            if (result == CELL_OK) continue;
-            char text[ND_NUMBER_TEXT];
-            nd_format_number(value, text);
-            status = nd_table_cell_failed(&builder, result, row, column, text, strlen(text));
-        }
+        status = nd_table_add_row(&builder, row);
+        for (size_t column = 0; status == NADE_OK && column < columns; column++)
+            status = nd_table_add_number(&builder, column, values[row * columns + column], row);
     }
-    if (status == NADE_OK) status = nd_table_finish(&builder, rows, table);
+    if (status == NADE_OK) status = nd_table_finish(&builder, table);
     nd_table_abandon(&builder);
     return status;
 }

@@ -1,18 +1,9 @@
+#include "data/csv_table.h"
+
 #include <string.h>
 
-#include "data/csv.h"
 #include "data/csv_sniff.h"
-#include "data/loader.h"
 #include "data/table_builder.h"
-
-struct csv_reader {
-    nade_context *context;
-    struct csv csv;
-    struct table_builder builder;
-    size_t fields; /* each row must have */
-    size_t rows;
-    size_t blanks; /* blank lines since the last row: missing cells of a one-column table if another row follows */
-};
 
 static void skip_byte_order_mark(struct source *source)
 {
@@ -22,92 +13,129 @@ static void skip_byte_order_mark(struct source *source)
 }
 
 /* Reads up to the first row that is not blank. */
-static nade_status first_row(struct csv_reader *reader)
+static nade_status first_row(struct text_table *text)
 {
-    struct csv *csv = &reader->csv;
+    struct csv *csv = &text->csv;
     enum csv_result result;
     do result = nd_csv_next(csv);
     while (result == CSV_ROW && nd_csv_blank(csv));
     if (result == CSV_END)
-        return nd_fail(reader->context, NADE_BAD_INPUT, "%s: is empty, expected a table", csv->source->path);
+        return nd_fail(text->context, NADE_BAD_INPUT, "%s: is empty, expected a table", csv->source->path);
     if (result != CSV_ROW) return nd_csv_fail(csv, result);
-    reader->fields = csv->fields;
+    text->fields = csv->fields;
+    text->held = true;
     return NADE_OK;
 }
 
-static nade_status begin_table(struct csv_reader *reader, const nade_read_options *options, bool header)
+/* Takes the names out of the row at hand. */
+static nade_status keep_names(struct text_table *text)
 {
-    const char *path = reader->csv.source->path;
-    if (!header) return nd_table_begin(reader->context, path, options, NULL, reader->fields, &reader->builder);
-    const char **names = nd_alloc(&reader->context->allocator, reader->fields, sizeof *names);
-    if (!names) return nd_no_memory(reader->context, "the columns' names");
-    for (size_t i = 0; i < reader->fields; i++) names[i] = nd_csv_text(&reader->csv, i);
-    nade_status status = nd_table_begin(reader->context, path, options, names, reader->fields, &reader->builder);
-    nd_free(&reader->context->allocator, names);
-    return status;
-}
-
-/* Blank lines between the rows of a one-column table are cells that are missing. */
-static nade_status add_blanks(struct csv_reader *reader)
-{
-    for (; reader->blanks > 0; reader->blanks--) {
-        enum cell_result result = nd_builder_add_missing(&reader->builder.columns[0]);
-        if (result != CELL_OK) return nd_table_cell_failed(&reader->builder, result, reader->csv.row_line, 0, "", 0);
-        reader->rows++;
-    }
+    const nade_allocator *allocator = &text->context->allocator;
+    const struct csv *csv = &text->csv;
+    text->names = nd_alloc(allocator, text->fields, sizeof *text->names);
+    text->name_texts = nd_alloc(allocator, csv->used, 1);
+    if (!text->names || !text->name_texts) return nd_no_memory(text->context, "the columns' names");
+    memcpy(text->name_texts, csv->text, csv->used);
+    for (size_t i = 0; i < text->fields; i++) text->names[i] = text->name_texts + csv->field[i].offset;
+    text->held = false;
     return NADE_OK;
 }
 
-static nade_status add_row(struct csv_reader *reader)
+nade_status nd_text_open(struct source *source, const struct load_request *request, struct text_table *text)
 {
-    const struct csv *csv = &reader->csv;
-    const struct nade_table *table = reader->builder.table;
-    if (csv->fields != reader->fields)
-        return nd_fail(reader->context, NADE_BAD_INPUT,
-                       "%s, line %zu: found %zu fields, expected %zu as in the first row", csv->source->path,
-                       csv->row_line, csv->fields, reader->fields);
-    nade_status status = add_blanks(reader);
-    for (size_t i = 0; status == NADE_OK && i < table->columns; i++) {
-        size_t field = table->column[i].place;
-        const char *text = nd_csv_text(csv, field);
-        size_t length = csv->field[field].length;
-        enum cell_result result = nd_builder_add_text(&reader->builder.columns[i], text, length, csv->row_line);
-        if (result != CELL_OK) status = nd_table_cell_failed(&reader->builder, result, csv->row_line, i, text, length);
-    }
-    reader->rows++;
-    return status;
-}
-
-static nade_status add_rows(struct csv_reader *reader)
-{
-    nade_status status = NADE_OK;
-    while (status == NADE_OK) {
-        enum csv_result result = nd_csv_next(&reader->csv);
-        if (result == CSV_END) break;
-        if (result != CSV_ROW)
-            status = nd_csv_fail(&reader->csv, result);
-        else if (!nd_csv_blank(&reader->csv))
-            status = add_row(reader);
-        else if (reader->fields == 1)
-            reader->blanks++;
-    }
-    return status;
-}
-
-nade_status nd_load_csv(struct source *source, const nade_read_options *options, nade_table **table)
-{
-    struct csv_reader reader = {.context = source->context};
     struct csv_layout layout = {0};
+    *text = (struct text_table){.context = source->context, .request = *request};
     skip_byte_order_mark(source);
-    nade_status status = nd_csv_sniff(source, options, &layout);
+    nade_status status = nd_csv_sniff(source, request->options, &layout);
     if (status != NADE_OK) return status;
-    nd_csv_begin(&reader.csv, source, layout.separator);
-    status = first_row(&reader);
-    if (status == NADE_OK) status = begin_table(&reader, options, layout.header);
-    if (status == NADE_OK && !layout.header) status = add_row(&reader);
-    if (status == NADE_OK) status = add_rows(&reader);
-    if (status == NADE_OK) status = nd_table_finish(&reader.builder, reader.rows, table);
-    nd_table_abandon(&reader.builder);
-    nd_csv_free(&reader.csv);
+    nd_csv_begin(&text->csv, source, layout.separator);
+    status = first_row(text);
+    return status == NADE_OK && layout.header ? keep_names(text) : status;
+}
+
+void nd_text_close(struct text_table *text)
+{
+    if (!text->context) return;
+    const nade_allocator *allocator = &text->context->allocator;
+    nd_csv_free(&text->csv);
+    nd_free(allocator, text->names);
+    nd_free(allocator, text->name_texts);
+    *text = (struct text_table){0};
+}
+
+/* Gets a row to hold, with the blank lines before it if they are rows too; none is held after the last. */
+static nade_status hold_row(struct text_table *text)
+{
+    struct csv *csv = &text->csv;
+    while (!text->held) {
+        enum csv_result result = nd_csv_next(csv);
+        if (result == CSV_END) return NADE_OK;
+        if (result != CSV_ROW) return nd_csv_fail(csv, result);
+        text->held = !nd_csv_blank(csv);
+        if (!text->held && text->fields == 1) text->blanks++;
+    }
+    if (csv->fields == text->fields) return NADE_OK;
+    return nd_fail(text->context, NADE_BAD_INPUT, "%s, line %zu: found %zu fields, expected %zu as in the first row",
+                   csv->source->path, csv->row_line, csv->fields, text->fields);
+}
+
+static bool row_is_wanted(struct text_table *text)
+{
+    const struct row_list *list = text->request.rows;
+    size_t row = text->rows++;
+    return !list || nd_rows_take(list, &text->listed, row);
+}
+
+/* A blank line between the rows of a one-column table is a cell that is missing. */
+static nade_status add_blank(struct text_table *text, struct table_builder *builder)
+{
+    size_t line = text->csv.row_line - text->blanks--;
+    if (!row_is_wanted(text)) return NADE_OK;
+    enum cell_result result = nd_builder_add_missing(&builder->columns[0]);
+    if (result != CELL_OK) return nd_table_cell_failed(builder, result, line, 0, "", 0);
+    return nd_table_add_row(builder, line);
+}
+
+static nade_status add_held(struct text_table *text, struct table_builder *builder)
+{
+    const struct csv *csv = &text->csv;
+    const struct nade_table *table = builder->table;
+    text->held = false;
+    if (!row_is_wanted(text)) return NADE_OK;
+    for (size_t i = 0; i < table->columns; i++) {
+        const struct csv_field *field = &csv->field[table->column[i].place];
+        const char *cell = csv->text + field->offset;
+        enum cell_result result = nd_builder_add_text(&builder->columns[i], cell, field->length, csv->row_line);
+        if (result != CELL_OK) return nd_table_cell_failed(builder, result, csv->row_line, i, cell, field->length);
+    }
+    return nd_table_add_row(builder, csv->row_line);
+}
+
+static nade_status add_rows(struct text_table *text, size_t most, struct table_builder *builder)
+{
+    const struct row_list *list = text->request.rows;
+    nade_status status = NADE_OK;
+    while (status == NADE_OK && builder->rows < most) {
+        status = hold_row(text);
+        if (status != NADE_OK) break;
+        if (!text->held) return list ? nd_rows_check(text->context, list, text->rows) : NADE_OK;
+        status = text->blanks > 0 ? add_blank(text, builder) : add_held(text, builder);
+    }
+    return status;
+}
+
+nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table)
+{
+    struct table_builder builder;
+    nade_status status = nd_table_begin(text->context, text->csv.source->path, text->request.options, text->names,
+                                        text->fields, &builder);
+    if (status != NADE_OK) return status;
+    status = add_rows(text, most, &builder);
+    if (status == NADE_OK && builder.rows == 0 && text->parts > 0)
+        *table = NULL;
+    else if (status == NADE_OK)
+        status = nd_table_finish(&builder, table);
+    text->parts++;
+    nd_table_abandon(&builder);
     return status;
 }

@@ -88,7 +88,7 @@ static bool take_size(struct cursor *cursor, size_t *size)
     return any;
 }
 
-static void read_descr(struct cursor *cursor, struct npy_header *header)
+static void read_descr(struct cursor *cursor, struct array_layout *layout)
 {
     static const char expected[] = "the type b1, i1, i2, i4, i8, u1, u2, u4, u8, f2, f4 or f8";
     static const char types[][3] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"};
@@ -97,9 +97,9 @@ static void read_descr(struct cursor *cursor, struct npy_header *header)
     if (take_quoted(cursor, &text, &length) && length == 3 && strchr("<>|", text[0])) {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
             if (memcmp(text + 1, types[i], 2) != 0 || (text[0] == '|' && text[2] != '1')) continue;
-            header->kind = text[1];
-            header->size = (size_t)(text[2] - '0');
-            header->big_endian = text[0] == '>';
+            layout->kind = text[1];
+            layout->size = (size_t)(text[2] - '0');
+            layout->big_endian = text[0] == '>';
             return;
         }
     }
@@ -107,13 +107,13 @@ static void read_descr(struct cursor *cursor, struct npy_header *header)
     refuse(cursor, expected);
 }
 
-static void read_order(struct cursor *cursor, struct npy_header *header)
+static void read_order(struct cursor *cursor, struct array_layout *layout)
 {
-    header->fortran = take_word(cursor, "True");
-    if (!header->fortran && !take_word(cursor, "False")) refuse(cursor, "True or False for fortran_order");
+    layout->fortran = take_word(cursor, "True");
+    if (!layout->fortran && !take_word(cursor, "False")) refuse(cursor, "True or False for fortran_order");
 }
 
-static void read_shape(struct cursor *cursor, struct npy_header *header)
+static void read_shape(struct cursor *cursor, struct array_layout *layout)
 {
     size_t shape[DIMENSIONS_MOST] = {0, 1};
     size_t dimensions = 0;
@@ -130,19 +130,19 @@ static void read_shape(struct cursor *cursor, struct npy_header *header)
     if (cursor->status == NADE_OK && (dimensions == 0 || dimensions > 2))
         cursor->status = nd_fail(cursor->source->context, NADE_BAD_INPUT,
                                  "%s: the array has %zu dimensions, expected 1 or 2", cursor->source->path, dimensions);
-    header->rows = shape[0];
-    header->columns = shape[1];
+    layout->rows = shape[0];
+    layout->columns = shape[1];
 }
 
 static const struct entry {
     const char *key;
-    void (*read)(struct cursor *cursor, struct npy_header *header);
+    void (*read)(struct cursor *cursor, struct array_layout *layout);
 } entries[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
 
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
 /* Reads one key and its value; each must come exactly once. */
-static void read_entry(struct cursor *cursor, struct npy_header *header, bool *seen)
+static void read_entry(struct cursor *cursor, struct array_layout *layout, bool *seen)
 {
     const char *before = cursor->at, *key;
     size_t length;
@@ -150,7 +150,7 @@ static void read_entry(struct cursor *cursor, struct npy_header *header, bool *s
         for (size_t i = 0; i < ENTRIES; i++) {
             if (seen[i] || strlen(entries[i].key) != length || memcmp(entries[i].key, key, length) != 0) continue;
             seen[i] = true;
-            entries[i].read(cursor, header);
+            entries[i].read(cursor, layout);
             return;
         }
     }
@@ -158,14 +158,14 @@ static void read_entry(struct cursor *cursor, struct npy_header *header, bool *s
     refuse(cursor, "'descr', 'fortran_order' and 'shape', each once");
 }
 
-static nade_status read_dictionary(struct cursor *cursor, struct npy_header *header)
+static nade_status read_dictionary(struct cursor *cursor, struct array_layout *layout)
 {
     bool seen[ENTRIES] = {false};
     bool comma = true;
     if (!take(cursor, '{')) refuse(cursor, "a dictionary in braces");
     while (cursor->status == NADE_OK && !take(cursor, '}')) {
         if (!comma) refuse(cursor, "a comma or a closing brace");
-        read_entry(cursor, header, seen);
+        read_entry(cursor, layout, seen);
         comma = take(cursor, ',');
     }
     skip_blanks(cursor);
@@ -200,14 +200,14 @@ static nade_status look_at_text(struct source *source, size_t *length)
     return status;
 }
 
-nade_status nd_npy_header(struct source *source, struct npy_header *header)
+nade_status nd_npy_header(struct source *source, struct array_layout *layout)
 {
     size_t length = 0;
     nade_status status = look_at_text(source, &length);
     if (status != NADE_OK) return status;
     const char *text = (const char *)source->buffer + source->begin;
     struct cursor cursor = {source, text, text + length, NADE_OK};
-    status = read_dictionary(&cursor, header);
+    status = read_dictionary(&cursor, layout);
     source->begin += length;
     return status;
 }

@@ -11,32 +11,32 @@ static bool is_multiple(double x, double power, double precision)
     return fabs(nearbyint(x * power) / power - x) <= precision * fabs(x);
 }
 
-static double largest_magnitude(const struct table_column *column, size_t rows)
+static double largest_magnitude(const struct table_column *column, const size_t *rows, size_t row_count)
 {
     double most = 0;
-    for (size_t row = 0; row < rows; row++) {
-        double x = fabs(nd_table_number(column, row));
+    for (size_t i = 0; i < row_count; i++) {
+        double x = fabs(nd_table_number(column, rows[i]));
         if (x > most) most = x;
     }
     return most;
 }
 
-double nd_recording_step(const struct table_column *column, size_t rows, bool single)
+double nd_recording_step(const struct table_column *column, const size_t *rows, size_t row_count, bool single)
 {
     double precision = single ? (double)FLT_EPSILON : 4 * DBL_EPSILON;
-    double most = largest_magnitude(column, rows);
+    double most = largest_magnitude(column, rows, row_count);
     double power = 1;
-    size_t row = 0;
+    size_t i = 0;
     /* A row that fails at few decimals may pass at more; rows before it passed already and keep passing. */
     for (int decimals = 0; decimals <= MOST_DECIMALS; decimals++, power *= 10) {
         /* Below this the numbers' own precision looks like a step. */
         if (most * power > 0.01 / precision) return 0;
-        while (row < rows) {
-            double x = nd_table_number(column, row);
+        while (i < row_count) {
+            double x = nd_table_number(column, rows[i]);
             if (!isnan(x) && !is_multiple(x, power, precision)) break;
-            row++;
+            i++;
         }
-        if (row == rows) return 1 / power;
+        if (i == row_count) return 1 / power;
     }
     return 0;
 }

@@ -1,68 +1,137 @@
 #include "data/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
 enum { RAW_BYTES = 1 << 18, BUFFER_BYTES = 1 << 18 };
 
-static nade_status fail_system(struct source *source, const char *what, int error)
+nade_status nd_source_fail_system(const struct source *source, const char *what, int error)
 {
     char reason[128];
     if (strerror_r(error, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "system error %d", error);
     return nd_fail(source->context, NADE_BAD_INPUT, "%s: cannot be %s: %s", source->path, what, reason);
 }
 
-static nade_status fail_gzip(struct source *source, int code)
+static const char *packing_name(const struct source *source)
 {
-    if (code == Z_MEM_ERROR) return nd_no_memory(source->context, "unpacking gzip data");
-    const char *reason = source->stream.msg ? source->stream.msg : "unknown format";
-    return nd_fail(source->context, NADE_BAD_INPUT, "%s: the gzip data are damaged (%s)", source->path, reason);
+    return source->packing == PACKED_DEFLATE ? "compressed" : "gzip";
 }
 
+static nade_status fail_unpacking(const struct source *source, int code)
+{
+    if (code == Z_MEM_ERROR) return nd_no_memory(source->context, "unpacking a file");
+    const char *reason = source->stream.msg ? source->stream.msg : "unknown format";
+    return nd_fail(source->context, NADE_BAD_INPUT, "%s: the %s data are damaged (%s)", source->path,
+                   packing_name(source), reason);
+}
+
+/* Reads more raw bytes behind those at hand; a pipe may give few at a time. */
 static nade_status read_raw(struct source *source)
 {
-    errno = 0;
-    source->raw_begin = 0;
-    source->raw_end = fread(source->raw, 1, RAW_BYTES, source->file);
-    if (source->raw_end == RAW_BYTES) return NADE_OK;
-    if (ferror(source->file)) return fail_system(source, "read", errno);
-    source->raw_ended = true;
+    if (source->raw_begin == source->raw_end) source->raw_begin = source->raw_end = 0;
+    size_t wanted = RAW_BYTES - source->raw_end;
+    if (source->raw_left < wanted) wanted = (size_t)source->raw_left;
+    ssize_t count;
+    do count = read(source->descriptor, source->raw + source->raw_end, wanted);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return nd_source_fail_system(source, "read", errno);
+    source->raw_end += (size_t)count;
+    source->raw_left -= (size_t)count;
+    source->raw_ended = count == 0;
     return NADE_OK;
 }
 
-static nade_status begin_unpacking(struct source *source)
+static nade_status begin_unpacking(struct source *source, enum packing packing)
 {
-    if (source->raw_end < 2 || source->raw[0] != 0x1F || source->raw[1] != 0x8B) return NADE_OK;
-    const int gzip_only = 15 + 16;
-    int code = inflateInit2(&source->stream, gzip_only);
-    if (code != Z_OK) return fail_gzip(source, code);
-    source->gzip = source->in_member = true;
+    const int window = packing == PACKED_GZIP ? 15 + 16 : -15; /* zlib's words for gzip alone and for bare deflate */
+    int code = inflateInit2(&source->stream, window);
+    if (code != Z_OK) return fail_unpacking(source, code);
+    source->packing = packing;
+    source->in_member = true;
     return NADE_OK;
+}
+
+static nade_status look_for_gzip(struct source *source)
+{
+    nade_status status = NADE_OK;
+    while (status == NADE_OK && source->raw_end < 2 && !source->raw_ended) status = read_raw(source);
+    if (status != NADE_OK || source->raw_end < 2 || source->raw[0] != 0x1F || source->raw[1] != 0x8B) return status;
+    return begin_unpacking(source, PACKED_GZIP);
+}
+
+/* The buffer, and unless the raw bytes are at hand already, room for them. */
+static nade_status take_buffers(struct source *source)
+{
+    const nade_allocator *allocator = &source->context->allocator;
+    source->opened = true;
+    source->owns_raw = !source->raw;
+    if (source->owns_raw) source->raw = nd_alloc(allocator, RAW_BYTES, 1);
+    source->buffer = nd_alloc(allocator, BUFFER_BYTES, 1);
+    source->capacity = BUFFER_BYTES;
+    return source->raw && source->buffer ? NADE_OK : nd_no_memory(source->context, "reading a file");
 }
 
 nade_status nd_source_open(nade_context *context, const char *path, struct source *source)
 {
-    *source = (struct source){.context = context, .path = path, .capacity = BUFFER_BYTES};
-    nade_status status = NADE_OK;
-    source->file = fopen(path, "rb");
-    if (!source->file) return fail_system(source, "opened", errno);
-    source->raw = nd_alloc(&context->allocator, RAW_BYTES, 1);
-    source->buffer = nd_alloc(&context->allocator, BUFFER_BYTES, 1);
-    if (!source->raw || !source->buffer) status = nd_no_memory(context, "reading a file");
-    if (status == NADE_OK) status = read_raw(source);
-    if (status == NADE_OK) status = begin_unpacking(source);
+    *source = (struct source){.context = context, .path = path, .raw_left = UINT64_MAX};
+    if (strcmp(path, "-") == 0) {
+        source->path = "standard input";
+        source->descriptor = STDIN_FILENO;
+    } else {
+        source->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        if (source->descriptor < 0) return nd_source_fail_system(source, "opened", errno);
+        source->owns_descriptor = true;
+    }
+    nade_status status = take_buffers(source);
+    if (status == NADE_OK) status = look_for_gzip(source);
+    if (status != NADE_OK) nd_source_close(source);
+    return status;
+}
+
+bool nd_source_seeks(const struct source *source)
+{
+    struct stat info;
+    return source->owns_descriptor && source->packing == PACKED_NOT && fstat(source->descriptor, &info) == 0 &&
+           S_ISREG(info.st_mode);
+}
+
+nade_status nd_source_open_part(const struct source *archive, const struct source_part *part, struct source *source)
+{
+    *source = (struct source){.context = archive->context,
+                              .path = part->path,
+                              .descriptor = -1,
+                              .claimed = true,
+                              .size = part->size,
+                              .crc = part->crc};
+    if (nd_source_seeks(archive)) {
+        source->descriptor = archive->descriptor;
+        source->raw_left = part->packed_size;
+        if (lseek(source->descriptor, (off_t)part->offset, SEEK_SET) < 0)
+            return nd_source_fail_system(source, "read", errno);
+    } else {
+        source->raw = archive->buffer + archive->begin + part->offset;
+        source->raw_end = (size_t)part->packed_size;
+        source->raw_ended = true;
+    }
+    nade_status status = take_buffers(source);
+    if (status == NADE_OK && part->packing != PACKED_NOT) status = begin_unpacking(source, part->packing);
     if (status != NADE_OK) nd_source_close(source);
     return status;
 }
 
 void nd_source_close(struct source *source)
 {
-    if (!source->file) return;
-    if (source->gzip) inflateEnd(&source->stream);
-    fclose(source->file);
-    nd_free(&source->context->allocator, source->raw);
+    if (!source->opened) return;
+    if (source->packing != PACKED_NOT) inflateEnd(&source->stream);
+    if (source->owns_descriptor) close(source->descriptor);
+    if (source->owns_raw) nd_free(&source->context->allocator, source->raw);
     nd_free(&source->context->allocator, source->buffer);
     *source = (struct source){0};
 }
@@ -118,19 +187,29 @@ static nade_status copy_plain(struct source *source)
 static int inflate_once(struct source *source)
 {
     z_stream *stream = &source->stream;
-    size_t room = source->capacity - source->end;
-    const size_t most = 1u << 30;
+    size_t count = source->raw_end - source->raw_begin, room = source->capacity - source->end;
+    const size_t most = 1u << 30; /* zlib counts in unsigned int */
     stream->next_in = source->raw + source->raw_begin;
-    stream->avail_in = (uInt)(source->raw_end - source->raw_begin);
+    stream->avail_in = (uInt)(count < most ? count : most);
     stream->next_out = source->buffer + source->end;
     stream->avail_out = (uInt)(room < most ? room : most);
     int code = inflate(stream, Z_NO_FLUSH);
-    source->raw_begin = source->raw_end - stream->avail_in;
+    source->raw_begin = (size_t)(stream->next_in - source->raw);
     source->end = (size_t)(stream->next_out - source->buffer);
     return code;
 }
 
-/* A gzip file may hold several members one after the other; anything else behind one is damage. */
+/* The compressed data of one member have ended.  A gzip file may hold several members one after the other; a part of an
+ * archive is one. */
+static nade_status end_member(struct source *source)
+{
+    source->in_member = false;
+    source->ended = source->packing == PACKED_DEFLATE;
+    if (!source->ended || (raw_is_empty(source) && source->raw_left == 0)) return NADE_OK;
+    return nd_fail(source->context, NADE_BAD_INPUT, "%s: bytes follow the end of the compressed data", source->path);
+}
+
+/* Anything but another member behind a gzip member is damage. */
 static nade_status unpack(struct source *source)
 {
     bool dry = raw_is_empty(source);
@@ -142,13 +221,29 @@ static nade_status unpack(struct source *source)
     }
     size_t before = source->end;
     int code = inflate_once(source);
-    if (code == Z_STREAM_END)
-        source->in_member = false;
-    else if (code != Z_OK && code != Z_BUF_ERROR)
-        return fail_gzip(source, code);
-    else if (dry && source->end == before)
+    if (code == Z_STREAM_END) return end_member(source);
+    if (code != Z_OK && code != Z_BUF_ERROR) return fail_unpacking(source, code);
+    if (dry && source->end == before)
         return nd_fail(source->context, NADE_BAD_INPUT,
-                       "%s: the gzip data end too early, expected the rest of a file that was cut off", source->path);
+                       "%s: the %s data end too early, expected the rest of a file that was cut off", source->path,
+                       packing_name(source));
+    return NADE_OK;
+}
+
+/* Holds the bytes that have arrived since `before` against what the part claims. */
+static nade_status check_claims(struct source *source, size_t before)
+{
+    size_t count = source->end - before;
+    source->arrived += count;
+    source->crc_found = (uint32_t)crc32_z(source->crc_found, source->buffer + before, count);
+    if (source->arrived > source->size || (source->ended && source->arrived < source->size))
+        return nd_fail(source->context, NADE_BAD_INPUT,
+                       "%s: holds %s than the %" PRIu64 " bytes that the archive claims, expected exactly those",
+                       source->path, source->arrived < source->size ? "fewer" : "more", source->size);
+    if (source->ended && source->crc_found != source->crc)
+        return nd_fail(source->context, NADE_BAD_INPUT,
+                       "%s: is damaged, its checksum is %08" PRIx32 ", expected %08" PRIx32, source->path,
+                       source->crc_found, source->crc);
     return NADE_OK;
 }
 
@@ -159,9 +254,9 @@ nade_status nd_source_fill(struct source *source)
     size_t before = source->end;
     while (status == NADE_OK && source->end == before && !source->ended) {
         if (raw_is_empty(source) && !source->raw_ended) status = read_raw(source);
-        if (status == NADE_OK) status = source->gzip ? unpack(source) : copy_plain(source);
+        if (status == NADE_OK) status = source->packing == PACKED_NOT ? copy_plain(source) : unpack(source);
     }
-    return status;
+    return status == NADE_OK && source->claimed ? check_claims(source, before) : status;
 }
 
 nade_status nd_source_look(struct source *source, size_t wanted)

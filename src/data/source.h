@@ -7,10 +7,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <zlib.h>
 
 #include "base/context.h"
+
+enum packing { PACKED_NOT, PACKED_GZIP, PACKED_DEFLATE };
 
 struct source {
     nade_context *context;
@@ -20,17 +22,42 @@ struct source {
     size_t begin, end; /* the bytes not yet taken */
     bool ended;        /* nothing follows buffer[end] */
 
-    FILE *file;         /* NULL: the bytes were in memory from the start */
+    bool opened;          /* false: the bytes were in memory from the start, there is nothing to close */
+    int descriptor;       /* -1: all raw bytes are at hand */
+    bool owns_descriptor; /* and may move its position */
+    bool owns_raw;
     unsigned char *raw; /* bytes as they are in the file */
     size_t raw_begin, raw_end;
+    uint64_t raw_left; /* bytes behind raw_end that may be read, if the file has them */
     bool raw_ended;
-    bool gzip;      /* stream is in use */
-    bool in_member; /* the gzip member that is being unpacked has not ended */
+    enum packing packing; /* unless PACKED_NOT, stream is in use */
+    bool in_member;       /* the gzip member that is being unpacked has not ended */
     z_stream stream;
+
+    bool claimed;            /* a part of an archive: what it must come to */
+    uint64_t size, arrived;  /* bytes unpacked, in all and so far */
+    uint32_t crc, crc_found; /* CRC-32, of all and so far */
 };
 
-/* Opens path and looks whether it is gzip'ed.  After a failure there is nothing to close. */
+/* Opens path ("-": standard input) and looks whether it is gzip'ed.  After a failure there is nothing to close. */
 nade_status nd_source_open(nade_context *context, const char *path, struct source *source);
+
+/* A stretch of an archive's bytes and what it claims to hold. */
+struct source_part {
+    const char *path; /* for messages; the caller's */
+    enum packing packing;
+    uint64_t offset, packed_size; /* in the archive */
+    uint64_t size;                /* unpacked */
+    uint32_t crc;
+};
+
+/* Opens a part of an archive: of the file behind it if that can seek, else of the bytes it has at hand, which must then
+ * be all (offset counts from its begin).  Reading fails unless size and CRC are as claimed.  The archive must outlive
+ * the part and is not to be filled meanwhile. */
+nade_status nd_source_open_part(const struct source *archive, const struct source_part *part, struct source *source);
+
+/* True when the file's bytes can be read at any place through its descriptor. */
+bool nd_source_seeks(const struct source *source);
 
 /* Frees what open took; harmless on a source that is all zero. */
 void nd_source_close(struct source *source);
@@ -48,5 +75,8 @@ nade_status nd_source_fill(struct source *source);
 
 /* Fills until wanted bytes are available or the file has ended. */
 nade_status nd_source_look(struct source *source, size_t wanted);
+
+/* The sentence for a system call on the file that failed with this errno: it "cannot be read: ...". */
+nade_status nd_source_fail_system(const struct source *source, const char *what, int error);
 
 #endif

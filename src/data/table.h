@@ -52,7 +52,15 @@ struct nade_table {
     bool array;                  /* NPY, NPZ, IDX or from memory: one type for all columns, line numbers are rows */
     bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
     const char *source;          /* path, for messages */
+    size_t first_position;       /* of row 0 in the file: line of a text file from 1, row of an array from 0 */
+    const size_t *positions;     /* (rows) of each row; NULL: they follow one another from first_position on */
 };
+
+/* Where the file holds a row, for messages. */
+static inline size_t nd_table_position(const struct nade_table *table, size_t row)
+{
+    return table->positions ? table->positions[row] : table->first_position + row;
+}
 
 /* The value of a cell as a number: NaN when missing.  The column's cells must all be numbers. */
 double nd_table_number(const struct table_column *column, size_t row);

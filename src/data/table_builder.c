@@ -6,6 +6,7 @@
 #include "data/cell_text.h"
 #include "data/csv.h"
 #include "data/names.h"
+#include "data/numbers.h"
 
 /* Copies the names, or makes them from the columns' numbers. */
 static const char **make_names(struct arena *arena, const char *const *names, size_t count)
@@ -127,13 +128,59 @@ nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result
                    nd_excerpt(text, length, found), expected);
 }
 
-nade_status nd_table_finish(struct table_builder *builder, size_t rows, nade_table **table)
+/* Room for one more position; the first time, those that had followed one another are written down. */
+static bool grow_positions(struct table_builder *builder)
+{
+    if (builder->positions && builder->rows < builder->position_capacity) return true;
+    size_t capacity = builder->rows < 32 ? 64 : builder->rows * 2;
+    size_t kept = builder->positions ? builder->rows : 0;
+    size_t *grown = nd_grow(&builder->context->allocator, builder->positions, kept, capacity, sizeof *grown);
+    if (!grown) return false;
+    for (size_t row = kept; row < builder->rows; row++) grown[row] = builder->table->first_position + row;
+    builder->positions = grown;
+    builder->position_capacity = capacity;
+    return true;
+}
+
+nade_status nd_table_add_row(struct table_builder *builder, size_t position)
+{
+    struct nade_table *table = builder->table;
+    if (builder->rows == 0) table->first_position = position;
+    if (builder->positions || position != table->first_position + builder->rows) {
+        if (!grow_positions(builder)) return nd_no_memory(builder->context, "the table's rows");
+        builder->positions[builder->rows] = position;
+    }
+    builder->rows++;
+    return NADE_OK;
+}
+
+nade_status nd_table_add_number(struct table_builder *builder, size_t column, double number, size_t position)
+{
+    enum cell_result result = nd_builder_add_number(&builder->columns[column], number, position);
+    if (result == CELL_OK) return NADE_OK;
+    char text[ND_NUMBER_TEXT];
+    nd_format_number(number, text);
+    return nd_table_cell_failed(builder, result, position, column, text, strlen(text));
+}
+
+static nade_status finish_positions(struct table_builder *builder)
+{
+    struct nade_table *table = builder->table;
+    table->rows = builder->rows;
+    if (builder->rows == 0)
+        return nd_fail(builder->context, NADE_BAD_INPUT, "%s: has no rows, expected at least one", table->source);
+    if (!builder->positions) return NADE_OK;
+    size_t *positions = nd_arena_alloc(&table->arena, builder->rows, sizeof *positions);
+    if (!positions) return nd_no_memory(builder->context, "the table's rows");
+    memcpy(positions, builder->positions, builder->rows * sizeof *positions);
+    table->positions = positions;
+    return NADE_OK;
+}
+
+nade_status nd_table_finish(struct table_builder *builder, nade_table **table)
 {
     struct nade_table *finished = builder->table;
-    nade_status status = NADE_OK;
-    finished->rows = rows;
-    if (rows == 0)
-        status = nd_fail(builder->context, NADE_BAD_INPUT, "%s: has no rows, expected at least one", finished->source);
+    nade_status status = finish_positions(builder);
     for (size_t i = 0; status == NADE_OK && i < finished->columns; i++)
         if (!nd_builder_finish(&builder->columns[i], &finished->arena, &finished->column[i]))
             status = nd_no_memory(builder->context, "the table's cells");
@@ -152,6 +199,7 @@ void nd_table_abandon(struct table_builder *builder)
     size_t columns = builder->table && builder->columns ? builder->table->columns : 0;
     for (size_t i = 0; i < columns; i++) nd_builder_free(&builder->columns[i]);
     nd_free(&builder->context->allocator, builder->columns);
+    nd_free(&builder->context->allocator, builder->positions);
     if (builder->table) nd_arena_free(&builder->table->arena);
     *builder = (struct table_builder){0};
 }

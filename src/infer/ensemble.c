@@ -1,23 +1,23 @@
 #include "infer/ensemble.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "backend/backend.h"
 #include "base/fault.h"
-#include "model/draws.h"
+#include "infer/orderings.h"
 #include "model/head.h"
 
 struct scoring {
     nade_context *context;
     const nade_model *model;
     const nade_score_options *options;
+    const char *source; /* of the rows, for messages */
     struct arena arena;
     const struct backend_entries *entries;
     struct backend *backend;
     struct cells cells;
     double *log_scale;   /* (rows): sum of log sd of the present cells */
+    size_t orderings;    /* K */
     size_t *order;       /* (orderings, columns) */
     double *by_ordering; /* (orderings, block rows) */
     double ordering_sum; /* over rows and orderings, for the mean of one ordering */
@@ -26,44 +26,27 @@ struct scoring {
 /* Rows scored between two calls of the progress function; bounds the memory for the orderings' results too. */
 enum { BLOCK_ROWS = 1024 };
 
-/* ---- orderings
- * ------------------------------------------------------------------------------------------------------- */
-
-static bool is_permutation(const size_t *order, size_t columns, uint8_t *seen)
-{
-    memset(seen, 0, columns);
-    for (size_t i = 0; i < columns; i++) {
-        if (order[i] >= columns || seen[order[i]]) return false;
-        seen[order[i]] = 1;
-    }
-    return true;
-}
-
+/* A model of one ordering has that one, however many are asked for. */
 static nade_status prepare_orderings(struct scoring *s)
 {
-    size_t columns = s->model->plan.columns, count = s->options->orderings, cells;
-    uint64_t *scratch = nd_arena_alloc(&s->arena, columns, sizeof *scratch);
-    if (count < 1 || count > 1000000)
-        return nd_fail(s->context, NADE_BAD_CALL, "the number of orderings is %zu, expected 1 to 1000000", count);
-    if (nd_multiply(count, columns, &cells)) s->order = nd_arena_alloc(&s->arena, cells, sizeof *s->order);
-    if (nd_multiply(count, BLOCK_ROWS, &cells))
+    const nade_score_options *o = s->options;
+    const struct plan *plan = &s->model->plan;
+    nade_status status = NADE_OK;
+    size_t cells;
+    s->orderings = o->orderings > 0 && plan->ordering ? 1 : o->orderings;
+    if (plan->ordering) status = nd_check_fixed_ordering(s->context, plan, o->orderings, o->order);
+    if (status == NADE_OK)
+        status = nd_prepare_orderings(s->context, &s->arena, plan->columns, s->orderings, o->seed,
+                                      plan->ordering ? plan->ordering : o->order, &s->order);
+    if (status != NADE_OK) return status;
+    if (nd_multiply(s->orderings, BLOCK_ROWS, &cells))
         s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);
-    if (!scratch || !s->order || !s->by_ordering) return nd_no_memory(s->context, "the orderings");
-    for (size_t k = 0; k < count; k++) {
-        size_t *order = s->order + k * columns;
-        if (!s->options->order) {
-            nd_draw_ordering(s->options->seed, k, columns, scratch, order);
-            continue;
-        }
-        memcpy(order, s->options->order + k * columns, columns * sizeof *order);
-        if (!is_permutation(order, columns, (uint8_t *)scratch))
-            return nd_fail(s->context, NADE_BAD_CALL, "ordering %zu is no permutation of 0 to %zu", k, columns - 1);
-    }
-    return NADE_OK;
+    return s->by_ordering ? NADE_OK : nd_no_memory(s->context, "the orderings");
 }
 
 static nade_status prepare(struct scoring *s, const nade_table *table)
 {
+    s->source = table->source;
     s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
     if (!s->log_scale) return nd_no_memory(s->context, "the rows");
     nade_status status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, &s->cells, s->log_scale);
@@ -109,7 +92,7 @@ static struct cells rows_of(const struct cells *cells, size_t first, size_t rows
 
 static nade_status score_rows(struct scoring *s, size_t first, size_t rows, double *log_density, double *spread)
 {
-    size_t orderings = s->options->orderings, columns = s->model->plan.columns;
+    size_t orderings = s->orderings, columns = s->model->plan.columns;
     struct cells part = rows_of(&s->cells, first, rows);
     struct score_query query = {s->order, orderings, columns, 0};
     nade_status status = s->entries->score_block(s->context, s->backend, &part, &query, s->by_ordering);
@@ -117,6 +100,12 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
     for (size_t row = 0; row < rows; row++) {
         double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
         log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
+        if (!isfinite(log_density[first + row]))
+            return nd_fail(
+                s->context, NADE_NOT_FINITE,
+                "row %zu (from 0) of %s has a log density that is not finite: its values lie too far from the "
+                "training rows",
+                first + row, s->source);
         if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
         for (size_t k = 0; k < orderings; k++) s->ordering_sum += s->by_ordering[k * rows + row] - units;
     }
@@ -186,7 +175,7 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .rows = rows,
         .mean = mean,
         .standard_error = rows > 1 ? sqrt(squares / (double)(rows - 1) / (double)rows) : NAN,
-        .mean_ordering = s->ordering_sum / (double)rows / (double)s->options->orderings,
+        .mean_ordering = s->ordering_sum / (double)rows / (double)s->orderings,
         .mean_spread = spread_sum / (double)rows,
         .gain = mean - marginal_mean(s),
         .bits_per_cell = bits_per_cell(s, mean, present),

@@ -74,9 +74,15 @@ void nd_select_observed(uint32_t seed, enum purpose purpose, uint64_t draw, uint
     for (size_t c = 0; c < columns; c++) observed[c] = present[c] & (keys[c] <= threshold);
 }
 
-void nd_draw_ordering(uint32_t seed, uint64_t number, size_t columns, uint64_t *scratch, size_t *order)
+void nd_draw_order(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns, uint64_t *scratch,
+                   size_t *order)
 {
-    fill_keys(seed, PURPOSE_ORDERING, number, 0, columns, scratch);
+    fill_keys(seed, purpose, draw, row, columns, scratch);
     qsort(scratch, columns, sizeof *scratch, compare_ranked);
     for (size_t i = 0; i < columns; i++) order[i] = (size_t)(scratch[i] & 0xffffffffu);
+}
+
+void nd_draw_ordering(uint32_t seed, uint64_t number, size_t columns, uint64_t *scratch, size_t *order)
+{
+    nd_draw_order(seed, PURPOSE_ORDERING, number, 0, columns, scratch, order);
 }

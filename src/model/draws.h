@@ -45,7 +45,11 @@ ND_INLINE uint32_t nd_draw_valid_observed(uint32_t seed, uint32_t row, uint32_t 
 void nd_select_observed(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns,
                         const uint8_t *present, size_t count, uint64_t *keys, uint8_t *observed);
 
-/* The columns 0…columns-1 sorted by (key, column) of ordering number `number`.  scratch (columns). */
+/* The columns 0…columns-1 sorted by (key, column) of the keys of (purpose, draw, row).  scratch (columns). */
+void nd_draw_order(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns, uint64_t *scratch,
+                   size_t *order);
+
+/* Ordering number `number` of an ensemble. */
 void nd_draw_ordering(uint32_t seed, uint64_t number, size_t columns, uint64_t *scratch, size_t *order);
 
 #endif

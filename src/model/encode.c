@@ -19,7 +19,8 @@ struct encoder {
     const nade_table *table;
     const size_t *rows; /* NULL: all */
     size_t row_count;
-    size_t *source; /* (schema columns): column of the table */
+    size_t *source;     /* (schema columns): column of the table */
+    const char **names; /* (table columns) */
     enum cell_kind kind;
     void *cells; /* (row_count, schema columns), being filled */
 };
@@ -34,12 +35,6 @@ static nade_status match_by_position(struct encoder *e)
                        e->table->columns, e->schema->count);
     for (size_t c = 0; c < e->schema->count; c++) e->source[c] = c;
     return NADE_OK;
-}
-
-static bool same_name(struct arena *arena, const char *table_name, const char *model_name)
-{
-    const char *text = nd_utf8_text(arena, table_name);
-    return text && strcmp(text, model_name) == 0;
 }
 
 static bool is_used(const struct encoder *e, size_t column)
@@ -68,14 +63,24 @@ static size_t find_column(const struct encoder *e, const char *name, size_t star
 {
     for (size_t i = 0; i < e->table->columns; i++) {
         size_t at = (start + i) % e->table->columns;
-        if (same_name(e->arena, e->table->column[at].name, name)) return at;
+        if (strcmp(e->names[at], name) == 0) return at;
     }
     return SIZE_MAX;
+}
+
+/* The table's names as the schema writes them. */
+static bool read_names(struct encoder *e)
+{
+    e->names = nd_arena_alloc(e->arena, e->table->columns, sizeof *e->names);
+    for (size_t c = 0; e->names && c < e->table->columns; c++)
+        if (!(e->names[c] = nd_utf8_text(e->arena, e->table->column[c].name))) return false;
+    return e->names != NULL;
 }
 
 static nade_status match_by_name(struct encoder *e)
 {
     size_t next = 0;
+    if (!read_names(e)) return nd_no_memory(e->context, "the columns' names");
     for (size_t c = 0; c < e->schema->count; c++) {
         e->source[c] = find_column(e, e->schema->column[c].name, next);
         if (e->source[c] == SIZE_MAX)
@@ -94,9 +99,13 @@ static nade_status match_by_name(struct encoder *e)
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
 {
     const struct column_spec *spec = &e->schema->column[column];
-    const char *expected = spec->type == NADE_REAL ? "a number within 1e15 standard deviations of the training mean"
-                           : spec->type == NADE_BINARY && !spec->label_count ? "0 or 1"
-                                                                             : "one of the labels seen in training";
+    double number;
+    bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
+    const char *expected = "one of the labels seen in training";
+    if (spec->type == NADE_REAL)
+        expected = is_number ? "a number within 1e15 standard deviations of the training mean" : "a number";
+    else if (spec->label_count == 0)
+        expected = "0 or 1";
     char excerpt[ND_EXCERPT];
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", e->table->source,
                    e->table->array ? "row" : "line", place, spec->name, nd_excerpt(found, strlen(found), excerpt),
@@ -172,8 +181,10 @@ static nade_status encode_numbers(const struct encoder *e, size_t column)
         float value = NAN;
         char text[ND_NUMBER_TEXT] = "";
         if (spec->type != NADE_REAL) nd_format_number(number, text);
-        if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value))
-            return refuse(e, column, row, text);
+        if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value)) {
+            nd_format_number(number, text);
+            return refuse(e, column, nd_table_position(e->table, row), text);
+        }
         put(e, i, column, value);
     }
     return NADE_OK;

@@ -1,5 +1,7 @@
 #include "model/head.h"
 
+#include <math.h>
+
 extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax;
 
 /* One row for each kind of column. */
@@ -10,4 +12,16 @@ const struct head *nd_head_for(nade_type type)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (heads[i]->type == type) return heads[i];
     return NULL;
+}
+
+size_t nd_pick_from_logits(const double *logits, size_t count, double uniform)
+{
+    double most = logits[0], total = 0, sum = 0;
+    for (size_t i = 1; i < count; i++) most = fmax(most, logits[i]);
+    for (size_t i = 0; i < count; i++) total += exp(logits[i] - most);
+    for (size_t i = 0; i + 1 < count; i++) {
+        sum += exp(logits[i] - most);
+        if (uniform * total < sum) return i;
+    }
+    return count - 1;
 }

@@ -24,6 +24,9 @@ struct head {
     /* Fits the outputs that describe the column alone to its present cells (values, count). */
     void (*fit_marginal)(const struct plan_column *column, const float *values, size_t count, double *outputs);
 
+    /* A draw from p(x | outputs): the same function of outputs and words in every backend. */
+    double (*sample)(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
+
     /* Outputs that a fresh network's bias starts from; NULL: zeros. */
     void (*initial_bias)(const struct plan_column *column, double *outputs);
 
@@ -31,5 +34,8 @@ struct head {
 };
 
 const struct head *nd_head_for(nade_type type);
+
+/* For samplers: an index drawn from softmax(logits) by inverting the cumulative probabilities at uniform, in [0, 1). */
+size_t nd_pick_from_logits(const double *logits, size_t count, double uniform);
 
 #endif

@@ -1,6 +1,7 @@
 /* Binary columns: one logit a, p(1) = 1/(1+exp(-a)).  Paper, eq. (2). */
 #include <math.h>
 
+#include "base/philox.h"
 #include "model/head.h"
 
 static size_t input_width(const struct column_spec *spec)
@@ -39,6 +40,12 @@ static double loss_gradient(const struct plan_column *column, const double *outp
     return -log_density(column, outputs, x);
 }
 
+static double sample(const struct plan_column *column, const double *outputs, const uint32_t words[4])
+{
+    (void)column;
+    return (double)nd_random_uniform(words[0]) < sigmoid(outputs[0]) ? 1 : 0;
+}
+
 /* p(1) = (ones + 1/2) / (count + 1): finite also for a constant column. */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
@@ -56,5 +63,6 @@ const struct head nd_head_bernoulli = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
+    .sample = sample,
     .initial_weight_scale = 0.2f,
 };

@@ -1,6 +1,7 @@
 /* Categorical columns: V logits, p(v) = softmax; the input is one-hot. */
 #include <math.h>
 
+#include "base/philox.h"
 #include "model/head.h"
 
 static size_t input_width(const struct column_spec *spec)
@@ -35,6 +36,11 @@ static double loss_gradient(const struct plan_column *column, const double *outp
     return total - outputs[(size_t)x];
 }
 
+static double sample(const struct plan_column *column, const double *outputs, const uint32_t words[4])
+{
+    return (double)nd_pick_from_logits(outputs, column->values, (double)nd_random_uniform(words[0]));
+}
+
 /* p(v) = (count of v + 1/2) / (count + V/2). */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
@@ -53,5 +59,6 @@ const struct head nd_head_softmax = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
+    .sample = sample,
     .initial_weight_scale = 0.2f,
 };

@@ -31,9 +31,35 @@ static uint32_t float_bits(float value)
     return bits;
 }
 
-uint64_t nd_fingerprint(const struct cells *cells)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
+    while (*text) hash = hash_byte(hash, (unsigned char)*text++);
+    return hash_byte(hash, 0);
+}
+
+static uint64_t hash_real(uint64_t hash, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return hash_number(hash, bits, 8);
+}
+
+/* What the cells mean: two files whose standardised cells agree may still differ in units or names. */
+static uint64_t hash_schema(uint64_t hash, const struct schema *schema)
+{
+    for (size_t c = 0; c < schema->count; c++) {
+        const struct column_spec *spec = &schema->column[c];
+        hash = hash_text(hash, spec->name);
+        hash = hash_number(hash, (uint64_t)spec->type, 1);
+        hash = hash_real(hash_real(hash, spec->mean), spec->sd);
+        for (size_t i = 0; i < spec->label_count; i++) hash = hash_text(hash, spec->labels[i]);
+    }
+    return hash;
+}
+
+uint64_t nd_fingerprint(const struct schema *schema, const struct cells *cells)
+{
+    uint64_t hash = hash_schema(0xCBF29CE484222325u, schema);
     size_t count = cells->rows * cells->columns;
     hash = hash_number(hash, cells->rows, 8);
     hash = hash_number(hash, cells->columns, 8);

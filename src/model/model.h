@@ -16,6 +16,7 @@ struct training_record {
     uint64_t iterations, updates; /* asked for: iterations, updates per iteration */
     uint64_t iterations_done, best_iteration;
     uint64_t patience;
+    uint64_t pretrain; /* iterations of each stage of pretraining */
     uint32_t seed;
     size_t train_rows, valid_rows, valid_repeats;
     uint64_t fingerprint;          /* of the training cells, see nd_fingerprint */
@@ -43,7 +44,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model);
 nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
                            size_t length);
 
-/* A 64-bit FNV-1a hash of shape and contents. */
-uint64_t nd_fingerprint(const struct cells *cells);
+/* A 64-bit FNV-1a hash of names, types, units, labels and cells. */
+uint64_t nd_fingerprint(const struct schema *schema, const struct cells *cells);
 
 #endif

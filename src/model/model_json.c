@@ -17,7 +17,7 @@ const char *const nd_activation_names[ND_ACTIVATIONS] = {
     [NADE_RELU] = "relu", [NADE_SIGMOID] = "sigmoid", [NADE_TANH] = "tanh"};
 const char *const nd_optimizer_names[ND_OPTIMIZERS] = {[NADE_NAG] = "nag", [NADE_ADAM] = "adam"};
 const char *const nd_kind_names[ND_KINDS] = {"mlp"};
-const char *const nd_order_names[ND_ORDERS] = {"agnostic"};
+const char *const nd_order_names[ND_ORDERS] = {[NADE_ORDER_AGNOSTIC] = "agnostic", [NADE_ORDER_FIXED] = "fixed"};
 
 #define FIELD(kind, name)                                                                                              \
     {                                                                                                                  \
@@ -25,13 +25,11 @@ const char *const nd_order_names[ND_ORDERS] = {"agnostic"};
     }
 
 const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
-    FIELD(FIELD_REAL, learning_rate),   FIELD(FIELD_REAL, momentum),
-    FIELD(FIELD_REAL, weight_decay),    FIELD(FIELD_SIZE, batch),
-    FIELD(FIELD_LONG, iterations),      FIELD(FIELD_LONG, updates),
-    FIELD(FIELD_LONG, iterations_done), FIELD(FIELD_LONG, best_iteration),
-    FIELD(FIELD_LONG, patience),        FIELD(FIELD_WORD, seed),
-    FIELD(FIELD_SIZE, train_rows),      FIELD(FIELD_SIZE, valid_rows),
-    FIELD(FIELD_SIZE, valid_repeats),
+    FIELD(FIELD_REAL, learning_rate),   FIELD(FIELD_REAL, momentum),       FIELD(FIELD_REAL, weight_decay),
+    FIELD(FIELD_SIZE, batch),           FIELD(FIELD_LONG, iterations),     FIELD(FIELD_LONG, updates),
+    FIELD(FIELD_LONG, iterations_done), FIELD(FIELD_LONG, best_iteration), FIELD(FIELD_LONG, patience),
+    FIELD(FIELD_LONG, pretrain),        FIELD(FIELD_WORD, seed),           FIELD(FIELD_SIZE, train_rows),
+    FIELD(FIELD_SIZE, valid_rows),      FIELD(FIELD_SIZE, valid_repeats),
 };
 
 struct builder {
@@ -98,17 +96,24 @@ static json_t *columns_value(struct builder *b, const struct schema *schema)
     return list;
 }
 
-static json_t *architecture_value(struct builder *b, const struct architecture *architecture)
+static json_t *sizes_value(struct builder *b, const size_t *sizes, size_t count)
 {
-    json_t *object = json_object(), *hidden = json_array();
-    for (size_t l = 0; l < architecture->layers; l++)
-        append(b, hidden, json_integer((json_int_t)architecture->hidden[l]));
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) append(b, list, json_integer((json_int_t)sizes[i]));
+    return list;
+}
+
+static json_t *architecture_value(struct builder *b, const struct architecture *architecture, size_t columns)
+{
+    nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
+    json_t *object = json_object();
     put(b, object, "kind", json_string(nd_kind_names[0]));
-    put(b, object, "hidden", hidden);
+    put(b, object, "hidden", sizes_value(b, architecture->hidden, architecture->layers));
     put(b, object, "activation", json_string(nd_activation_names[architecture->activation]));
     put(b, object, "components", json_integer((json_int_t)architecture->components));
     put(b, object, "masks", json_boolean(architecture->masks));
-    put(b, object, "order", json_string(nd_order_names[0]));
+    put(b, object, "order", json_string(nd_order_names[order]));
+    if (architecture->ordering) put(b, object, "ordering", sizes_value(b, architecture->ordering, columns));
     return object;
 }
 
@@ -118,6 +123,7 @@ static json_t *floors_value(struct builder *b)
     json_t *object = json_object();
     put(b, object, "scale", json_string("max(scale_least, step / (sd * sqrt(12)))"));
     put(b, object, "scale_least", json_real(ND_SCALE_FLOOR));
+    put(b, object, "log_scale_most", json_real(ND_LOG_SCALE_MOST));
     return object;
 }
 
@@ -186,7 +192,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     json_t *root = json_object();
     put(&b, root, "columns", columns_value(&b, &model->schema));
     put(&b, root, "named", json_boolean(model->schema.named));
-    put(&b, root, "architecture", architecture_value(&b, &model->architecture));
+    put(&b, root, "architecture", architecture_value(&b, &model->architecture, model->schema.count));
     put(&b, root, "floors", floors_value(&b));
     put(&b, root, "training", training_value(&b, &model->record));
     char *text = b.failed ? NULL : nd_json_text(&model->arena, root, NULL);

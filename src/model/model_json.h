@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-enum { ND_TYPES = 3, ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 1, ND_RECORD_FIELDS = 13 };
+enum { ND_TYPES = 3, ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 14 };
 
 /* Indexed by the enumerations of the public header. */
 extern const char *const nd_type_names[ND_TYPES];
 extern const char *const nd_activation_names[ND_ACTIVATIONS];
 extern const char *const nd_optimizer_names[ND_OPTIMIZERS];
 
-/* Kinds of network and of order that this version knows. */
+/* Kinds of network and of order that this version knows; orders are indexed by nade_order. */
 extern const char *const nd_kind_names[ND_KINDS];
 extern const char *const nd_order_names[ND_ORDERS];
 

@@ -214,7 +214,7 @@ static void read_columns(struct reader *r, const json_t *root, struct schema *sc
 
 static void read_architecture(struct reader *r, const json_t *root, struct architecture *architecture)
 {
-    static const char *const keys[] = {"kind", "hidden", "activation", "components", "masks", "order"};
+    static const char *const keys[] = {"kind", "hidden", "activation", "components", "masks", "order", "ordering"};
     json_t *object = read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
     read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
@@ -231,6 +231,22 @@ static void read_architecture(struct reader *r, const json_t *root, struct archi
     architecture->activation =
         (nade_activation)read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATIONS);
     architecture->masks = read_flag(r, object, "masks");
+}
+
+/* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */
+static void read_ordering(struct reader *r, const json_t *root, size_t columns, struct architecture *architecture)
+{
+    const json_t *object = json_object_get(root, "architecture"), *list = json_object_get(object, "ordering");
+    snprintf(r->where, sizeof r->where, "architecture.");
+    if (read_choice(r, object, "order", nd_order_names, ND_ORDERS) == NADE_ORDER_AGNOSTIC) {
+        if (list) wrong(r, "ordering", list, "none, since the order is \"agnostic\"");
+        return;
+    }
+    size_t count = list_length(r, object, "ordering", columns, columns);
+    size_t *ordering = take(r, count, sizeof *ordering);
+    for (size_t i = 0; i < count && r->status == NADE_OK; i++)
+        ordering[i] = (size_t)count_from(r, "ordering", json_array_get(list, i), 0, columns - 1);
+    architecture->ordering = ordering;
 }
 
 static void read_field(struct reader *r, const json_t *object, const struct record_field *field,
@@ -313,6 +329,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
     r.where[0] = '\0';
     check_keys(&r, root, keys, LENGTH(keys));
     read_columns(&r, root, &model->schema);
+    read_ordering(&r, root, model->schema.count, &model->architecture);
     read_training(&r, root, &model->record);
     json_decref(root);
     return r.status;

@@ -19,6 +19,28 @@ static nade_status check_architecture(nade_context *context, const struct archit
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
                        ND_COMPONENTS_MOST);
+    if (a->ordering && (a->layers != 1 || a->masks))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 without input masks",
+                       a->layers, a->layers == 1 ? "" : "s", a->masks ? " and input masks" : "");
+    return NADE_OK;
+}
+
+/* Copies the ordering, which must be a permutation of the columns. */
+static nade_status copy_ordering(nade_context *context, struct arena *arena, const size_t *ordering, struct plan *plan)
+{
+    size_t *copy = nd_arena_alloc(arena, plan->columns, sizeof *copy);
+    bool *seen = nd_arena_alloc(arena, plan->columns, sizeof *seen);
+    if (!copy || !seen) return nd_no_memory(context, "the network");
+    for (size_t i = 0; i < plan->columns; i++) {
+        if (ordering[i] >= plan->columns || seen[ordering[i]])
+            return nd_fail(context, NADE_BAD_CALL,
+                           "the fixed ordering has %zu at place %zu, expected each column of 0 to %zu once",
+                           ordering[i], i, plan->columns - 1);
+        seen[ordering[i]] = true;
+        copy[i] = ordering[i];
+    }
+    plan->ordering = copy;
     return NADE_OK;
 }
 
@@ -108,6 +130,11 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
     lay_out_columns(schema, architecture->components, plan);
     find_segments(plan);
+    if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);
+    if (status != NADE_OK) return status;
+    if (plan->inputs > ND_WIDTH_MOST || plan->outputs > ND_WIDTH_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the network has %zu inputs and %zu outputs, expected at most %d",
+                       plan->inputs, plan->outputs, ND_WIDTH_MOST);
     if (!lay_out_tensors(plan)) return nd_no_memory(context, "the network's parameters");
     return NADE_OK;
 }

@@ -10,7 +10,7 @@
 struct head;
 
 /* More than any use; lets the heads keep their scratch on the stack. */
-enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 1000, ND_UNITS_MOST = 1000000 };
+enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 1000, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
 
 struct architecture {
     const size_t *hidden; /* (layers) */
@@ -78,7 +78,8 @@ static inline size_t nd_layer_outputs(const struct plan *plan, size_t layer)
     return layer == plan->layers ? plan->outputs : plan->hidden[layer];
 }
 
-/* Fails with NADE_BAD_CALL for sizes that can't be, NADE_NO_MEMORY otherwise.  The plan's memory is the arena's. */
+/* Fails with NADE_BAD_CALL for sizes or an ordering that can't be, NADE_NO_MEMORY otherwise.  The plan's memory is the
+ * arena's. */
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
                           const struct architecture *architecture, struct plan *plan);
 

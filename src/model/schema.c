@@ -128,11 +128,16 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
         if (!isfinite(spec->mean) || !isfinite(spec->sd))
             return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to square, beyond 1e150",
                            table->source, column->name);
-        spec->step = nd_recording_step(column, table->rows, table->single);
+        spec->step = nd_recording_step(column, rows, row_count, table->single);
         learn_floor(spec);
         return NADE_OK;
     }
-    return learn_labels(arena, column, spec) ? NADE_OK : nd_no_memory(context, "the labels");
+    if (!learn_labels(arena, column, spec)) return nd_no_memory(context, "the labels");
+    if (spec->type == NADE_BINARY && spec->label_count == 1)
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, column '%s' is to be binary but holds only '%s', expected two values", table->source,
+                       column->name, spec->labels[0]);
+    return NADE_OK;
 }
 
 /* Two names may become one when read as UTF-8. */
@@ -148,32 +153,44 @@ static nade_status check_names(nade_context *context, const nade_table *table, c
     return NADE_OK;
 }
 
-static bool is_constant(const struct table_column *column, size_t rows)
+/* True when the chosen rows hold at most one value. */
+static bool is_constant(const struct table_column *column, const size_t *rows, size_t row_count)
 {
-    if (column->storage != STORE_DOUBLES) return column->label_count < 2;
-    double first = NAN;
-    for (size_t row = 0; row < rows; row++) {
-        double x = column->cells.numbers[row];
-        if (isnan(first)) first = x;
-        if (!isnan(x) && x != first) return false;
+    double number = NAN;
+    size_t code = SIZE_MAX;
+    for (size_t i = 0; i < row_count; i++) {
+        if (column->storage == STORE_DOUBLES) {
+            double x = column->cells.numbers[rows[i]];
+            if (isnan(number)) number = x;
+            if (!isnan(x) && x != number) return false;
+        } else {
+            size_t found = nd_table_code(column, rows[i]);
+            if (code == SIZE_MAX) code = found;
+            if (found != SIZE_MAX && found != code) return false;
+        }
     }
     return true;
 }
 
-static void warn_of_constants(nade_context *context, const nade_table *table)
+static void warn_of_constants(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count)
 {
     size_t count = 0;
     const char *name = NULL;
     for (size_t c = 0; c < table->columns; c++) {
-        if (!is_constant(&table->column[c], table->rows)) continue;
+        if (!is_constant(&table->column[c], rows, row_count)) continue;
         if (!name) name = table->column[c].name;
         count++;
     }
     if (count == 1)
-        nd_warn(context, "column '%s' of %s holds a single value; it is kept", name, table->source);
+        nd_warn(context,
+                "column '%s' of %s holds a single value in the training rows; it is kept, its deviation counts as 1",
+                name, table->source);
     else if (count > 1)
-        nd_warn(context, "%zu of %zu columns of %s hold a single value ('%s' is the first); they are kept", count,
-                table->columns, table->source, name);
+        nd_warn(context,
+                "%zu of %zu columns of %s hold a single value in the training rows ('%s' is the first); they are kept, "
+                "their "
+                "deviations count as 1",
+                count, table->columns, table->source, name);
 }
 
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
@@ -187,6 +204,6 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
         nade_status status = learn_column(context, arena, table, c, rows, row_count, &schema->column[c]);
         if (status != NADE_OK) return status;
     }
-    warn_of_constants(context, table);
+    warn_of_constants(context, table, rows, row_count);
     return check_names(context, table, schema);
 }

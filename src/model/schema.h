@@ -8,6 +8,9 @@
 /* Least scale of a mixture component in standardised units; a coarser recording step raises it. */
 #define ND_SCALE_FLOOR 1e-3
 
+/* Largest log-scale of a component: a scale of 1e26 deviations.  Beyond it exp would overflow for an outlier. */
+#define ND_LOG_SCALE_MOST 60.0
+
 struct column_spec {
     const char *name;
     nade_type type;

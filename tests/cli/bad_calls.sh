@@ -12,7 +12,7 @@ refuse 2 "unexpected argument 'more'" -- "$NADE" info model more
 refuse 2 '-o is missing' -- "$NADE" train data.csv
 
 # Options that do not exist, those of later versions among them.
-for option in --frobnicate --pretrain=3 --checkpoint=x --resume=x --rows=x -x; do
+for option in --frobnicate --recipe=paper --impute=x -x; do
     refuse 2 "unknown option ${option%%=*}" 'nade train --help' -- "$NADE" train data.csv -o model "$option"
 done
 for option in --of=a --given=a --per-column --columns=a; do
@@ -36,7 +36,8 @@ refuse 2 "--valid-fraction: found '1'" 'below 1' -- "$NADE" train data.csv -o mo
 for value in 5,,5 0 5, ,5 5x -3; do
     refuse 2 "--hidden: found '$value'" 'separated by commas' -- "$NADE" train data.csv -o model "--hidden=$value"
 done
-refuse 2 "--order: found 'fixed', expected agnostic" -- "$NADE" train data.csv -o model --order fixed
+refuse 2 "--order: found 'free', expected agnostic or fixed" -- "$NADE" train data.csv -o model --order free
+refuse 2 'hidden' -- "$NADE" train data.csv -o model --order fixed --hidden 5,5
 refuse 2 "--precision: found 'tf32', expected fp32" -- "$NADE" train data.csv -o model --precision tf32
 refuse 2 "--device: found 'cuda'" 'auto, cpu or reference' -- "$NADE" train data.csv -o model --device cuda
 refuse 2 "--activation: found 'Relu'" 'relu, sigmoid or tanh' -- "$NADE" train data.csv -o model --activation Relu
@@ -50,7 +51,7 @@ refuse 2 '--valid and --valid-fraction' -- "$NADE" train data.csv -o model --val
 refuse 2 '--orderings and --ordering-file' -- "$NADE" score model data.csv --ordering-file x --orderings 2
 refuse 2 'would be overwritten' -- "$NADE" train data.csv -o ./data.csv
 refuse 2 'would be overwritten' -- "$NADE" train data.csv -o model --log data.csv
-refuse 2 '--log and -o both name model' -- "$NADE" train data.csv -o model --log model
+refuse 2 'model is named for two outputs' -- "$NADE" train data.csv -o model --log model
 refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --drop nosuch
 refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --real nosuch
 

@@ -8,9 +8,9 @@ expect 0 "$NADE" train train.csv -o model "${network[@]}" --iterations 5 --log l
 [ ! -s out ] || fail "train writes to stdout"
 holds err '4 columns: 4 binary (a, b, c, d)' 'iteration 5/5' 'validation log density' 'wrote model'
 [ "$(grep -c '^iteration ' err)" = 5 ] || fail "not one line an iteration: $(cat err)"
-[ "$(head -1 log.csv)" = iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds ]
+[ "$(head -1 log.csv)" = iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds,stage ]
 [ "$(wc -l <log.csv)" = 6 ] || fail "--log: $(cat log.csv)"
-awk -F, 'NF != 8 || (NR > 1 && $1 != NR - 1) { exit 1 }' log.csv || fail "--log: $(cat log.csv)"
+awk -F, 'NF != 9 || (NR > 1 && $1 != NR - 1) { exit 1 }' log.csv || fail "--log: $(cat log.csv)"
 
 expect 0 "$NADE" info model
 holds out 'Columns: 4' binary 'hidden layers of 16, 16 relu units' parameters 'seed' validation

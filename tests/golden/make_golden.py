@@ -9,15 +9,16 @@ Each line is `name count v v v ...`; names begin with their case.  Numbers read 
     CASE.kinds         (D) character codes of tests/support's letters: b, r, c, or a digit for so many labels
     CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks
     CASE.hidden        (L)
+    CASE.ordering      (D), only of networks of one ordering
     CASE.TENSOR        every tensor of the model file, (out, in) row-major
     CASE.train_cells, CASE.valid_cells   (rows, D), nan is missing
-    CASE.observed      (training rows, D), the sets for CASE.loss and CASE.gradient.TENSOR
+    CASE.observed      (training rows, D), the sets for CASE.loss and CASE.gradient.TENSOR; not with one ordering
     CASE.orders        (4, D), the first orderings of CASE.ordering_seed
     CASE.density       (4, validation rows), log p under each order
     CASE.density_given     the same orders with the first column given
     CASE.density_part      the first half (rounded up) of each order alone
     CASE.ensemble      (validation rows), the log of the mean of the four densities
-    CASE.valid_loss    seed, repeats, loss on the validation rows
+    CASE.valid_loss    seed, repeats, loss on the validation rows (with one ordering the exact mean of -log p)
     CASE.nag, CASE.adam    recipe: learning rate, momentum, weight decay, total updates, batch, seed
     CASE.nag.losses    (20) of each update; CASE.nag.TENSOR after the last; the same for adam
 """
@@ -40,7 +41,7 @@ ORDERING_SEED, TRAIN_SEED, VALID_SEED = 17, 4000000007, 23
 RECIPES = [ref.Recipe("nag", 0.02, 0.9, 0.01, 25, 7, TRAIN_SEED),
            ref.Recipe("adam", 0.01, 0.9, 0.02, 25, 7, TRAIN_SEED)]
 
-# name, kinds, hidden, components, activation, masks, share of missing cells
+# name, kinds, hidden, components, activation, masks, share of missing cells; the ordering if there is only one
 CASES = [
     ("binary_relu", "bbbbbb", [5], 1, "relu", True, 0.0),
     ("binary_sigmoid", "bbbbb", [5, 4], 1, "sigmoid", True, 0.0),
@@ -52,6 +53,8 @@ CASES = [
     ("categorical", "c2c5", [5], 1, "tanh", True, 0.0),
     ("single_binary", "b", [3], 1, "relu", True, 0.0),
     ("single_real", "r", [3, 2], 2, "tanh", True, 0.0),
+    ("fixed_binary", "bbbbbbb", [8], 1, "relu", False, 0.0, [4, 0, 6, 2, 5, 1, 3]),
+    ("fixed_mixed", "brcr4b", [9], 2, "sigmoid", False, 0.3, [5, 3, 4, 0, 1, 2]),
 ]
 
 
@@ -80,33 +83,46 @@ def densities(net, parameters, cells):
     yield "ensemble", ref.ensemble_log_density(net, parameters, cells, orders)
 
 
-def trace(net, parameters, cells, recipe):
-    losses, trained = ref.train(net, parameters, cells, recipe, UPDATES)
+def trace(net, parameters, cells, recipe, order):
+    losses, trained = ref.train(net, parameters, cells, recipe, UPDATES, order)
     yield recipe.optimizer, recipe[1:]
     yield recipe.optimizer + ".losses", losses
     for name, values in trained.items():
         yield f"{recipe.optimizer}.{name}", values
 
 
-def entries_of_case(seed, kinds, hidden, components, activation, masks, missing):
+def loss_and_gradients(net, parameters, cells, seed, order):
+    if order is None:
+        observed = observed_sets(cells, seed)
+        loss, gradients = ref.loss_and_gradients(net, parameters, cells, observed)
+        yield "observed", observed
+    else:
+        loss, gradients = ref.fixed_loss_and_gradients(net, parameters, cells, order)
+        yield "ordering", order
+    yield "loss", [loss]
+    for name, gradient in gradients.items():
+        yield "gradient." + name, gradient
+
+
+def validation_loss(net, parameters, cells, order):
+    if order is None:
+        return ref.validation_loss(net, parameters, cells, VALID_SEED, REPEATS)
+    return -ref.log_density(net, parameters, cells, order).mean()
+
+
+def entries_of_case(seed, kinds, hidden, components, activation, masks, missing, order=None):
     net = ref.Network(ref.columns_of(kinds), hidden, components, activation, masks)
     parameters = ref.example_parameters(net, seed)
     train_cells = ref.example_cells(net, TRAIN_ROWS, 2 * seed, missing)
     valid_cells = ref.example_cells(net, VALID_ROWS, 2 * seed + 1, missing)
-    observed = observed_sets(train_cells, seed)
-    loss, gradients = ref.loss_and_gradients(net, parameters, train_cells, observed)
     yield from describe(kinds, net, parameters)
     yield "train_cells", train_cells
     yield "valid_cells", valid_cells
-    yield "observed", observed
-    yield "loss", [loss]
-    for name, gradient in gradients.items():
-        yield "gradient." + name, gradient
+    yield from loss_and_gradients(net, parameters, train_cells, seed, order)
     yield from densities(net, parameters, valid_cells)
-    yield "valid_loss", [VALID_SEED, REPEATS,
-                         ref.validation_loss(net, parameters, valid_cells, VALID_SEED, REPEATS)]
+    yield "valid_loss", [VALID_SEED, REPEATS, validation_loss(net, parameters, valid_cells, order)]
     for recipe in RECIPES:
-        yield from trace(net, parameters, train_cells, recipe)
+        yield from trace(net, parameters, train_cells, recipe, order)
 
 
 def entries():

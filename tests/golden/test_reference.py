@@ -69,6 +69,28 @@ def test_gradients():
             check(error < 1e-7, f"gradient of {name} of {case} is off by {error:.1e} of its largest entry")
 
 
+def test_fixed_gradients():
+    """One ordering: the loss is the mean of -log p, its gradients are the central differences."""
+    for kinds, activation, order in (("bbbb", "relu", [2, 0, 3, 1]), ("rc2b", "tanh", [3, 1, 0, 2])):
+        net = network(kinds, [5], 2, activation, False)
+        parameters = ref.example_parameters(net, 9)
+        cells = ref.example_cells(net, 6, 9, 0.2)
+        loss, gradients = ref.fixed_loss_and_gradients(net, parameters, cells, order)
+        check(close(loss, -ref.log_density(net, parameters, cells, order).mean(), 1e-13), "the loss is not -log p")
+        for name, gradient in gradients.items():
+            estimate = np.zeros_like(gradient)
+            for at in np.ndindex(gradient.shape):
+                side = []
+                for step in (1e-5, -1e-5):
+                    moved = dict(parameters)
+                    moved[name] = parameters[name].copy()
+                    moved[name][at] += step
+                    side.append(-ref.log_density(net, moved, cells, order).mean())
+                estimate[at] = (side[0] - side[1]) / 2e-5
+            error = np.max(np.abs(gradient - estimate)) / max(1e-3, np.max(np.abs(gradient)))
+            check(error < 1e-7, f"fixed-order gradient of {name} of {kinds} is off by {error:.1e} of its largest entry")
+
+
 def states(net):
     """All rows of a discrete network."""
     return np.array(list(itertools.product(*(range(c.values) for c in net.columns))), dtype=float)
@@ -159,7 +181,7 @@ def test_training():
 
 
 def main():
-    for test in (test_philox, test_gradients, test_sums, test_marginal, test_integral, test_objective, test_draws,
+    for test in (test_philox, test_gradients, test_fixed_gradients, test_sums, test_marginal, test_integral, test_objective, test_draws,
                  test_training):
         test()
         print(f"{test.__name__}: ok")

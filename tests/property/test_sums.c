@@ -47,7 +47,16 @@ static void fill_states(const struct plan *plan, size_t states, float *cells)
     }
 }
 
-/* Sums of each ordering and of their mean over all states. */
+/* log densities (states) of one ordering sum to one. */
+static double check_sum(const struct candidate *candidate, const double *log_density, size_t states)
+{
+    double sum = 0;
+    for (size_t s = 0; s < states; s++) sum += exp(log_density[s]);
+    support_assert_close(candidate->entries->name, sum, 1, 0, candidate->tolerance);
+    return sum;
+}
+
+/* Sums of each ordering over all states; ensembles are summed in tests/unit/test_train.c. */
 static void check_discrete(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation,
                            bool masks)
 {
@@ -68,12 +77,8 @@ static void check_discrete(const char *kinds, const size_t *hidden, size_t layer
         struct backend *backend = open_with(entries, &m);
         support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &query, log_density));
         double ensemble = 0;
-        for (size_t k = 0; k < ORDERS; k++) {
-            double sum = 0;
-            for (size_t s = 0; s < states; s++) sum += exp(log_density[k * states + s]);
-            support_assert_close(entries->name, sum, 1, 0, candidates[b].tolerance);
-            ensemble += sum / ORDERS;
-        }
+        for (size_t k = 0; k < ORDERS; k++)
+            ensemble += check_sum(&candidates[b], log_density + k * states, states) / ORDERS;
         support_assert_close("ensemble", ensemble, 1, 0, candidates[b].tolerance);
         if (columns > 1) assert_true(fabs(log_density[1] - log_density[states + 1]) > 1e-6);
         entries->close(backend);
@@ -98,6 +103,32 @@ static void test_categorical_states(void **state)
     (void)state;
     check_discrete("cc4b2", two, 2, NADE_RELU, true);
     check_discrete("cc1b", two, 2, NADE_TANH, true);
+}
+
+/* A network of one ordering, along that one. */
+static void test_fixed_order_states(void **state)
+{
+    const size_t ordering[] = {4, 1, 11, 0, 7, 3, 9, 2, 10, 6, 5, 8}, mixed[] = {3, 0, 4, 2, 1};
+    (void)state;
+    for (int number = 0; number < 2; number++) {
+        struct support_model m;
+        support_build_fixed(&m, number ? "c2b4c" : "bbbbbbbbbbbb", 9, 1, number ? NADE_TANH : NADE_SIGMOID,
+                            number ? mixed : ordering);
+        size_t columns = m.plan.columns, states = count_states(&m.plan);
+        float *values = nd_arena_alloc(&m.arena, states * columns, sizeof *values);
+        double *log_density = nd_arena_alloc(&m.arena, states, sizeof *log_density);
+        fill_states(&m.plan, states, values);
+        struct cells cells = {states, columns, CELLS_FLOATS, values};
+        struct score_query query = {m.plan.ordering, 1, columns, 0};
+        for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
+            const struct backend_entries *entries = candidates[b].entries;
+            struct backend *backend = open_with(entries, &m);
+            support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &query, log_density));
+            check_sum(&candidates[b], log_density, states);
+            entries->close(backend);
+        }
+        support_free(&m);
+    }
 }
 
 enum { POINTS = 8193 };
@@ -174,9 +205,8 @@ static void test_missing_is_marginalised(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binary_states),
-        cmocka_unit_test(test_categorical_states),
-        cmocka_unit_test(test_real_integrals),
+        cmocka_unit_test(test_binary_states),           cmocka_unit_test(test_categorical_states),
+        cmocka_unit_test(test_fixed_order_states),      cmocka_unit_test(test_real_integrals),
         cmocka_unit_test(test_missing_is_marginalised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,13 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
                      const size_t *order, struct outcome *outcome)
 {
     const struct backend_entries *entries = &nd_cpu_entries;
-    struct recipe recipe = {optimizer, 0.01, 0.9, 0.001, UPDATES, BATCH, 7};
+    struct recipe recipe = {.optimizer = optimizer,
+                            .learning_rate = 0.01,
+                            .momentum = 0.9,
+                            .weight_decay = 0.001,
+                            .total_updates = UPDATES,
+                            .batch = BATCH,
+                            .seed = 7};
     struct score_query query = {order, ORDERS, m->plan.columns, 0};
     struct backend *backend = NULL;
     uint64_t failed;
@@ -33,12 +39,16 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
     entries->close(backend);
 }
 
-static void check(nade_optimizer optimizer)
+/* Layers have more than one block of weight rows each. */
+static void check(nade_optimizer optimizer, bool fixed)
 {
-    const size_t hidden[] = {70, 130}; /* more than one block of weight rows each */
+    const size_t hidden[] = {70, 130}, ordering[] = {7, 2, 0, 9, 4, 1, 8, 3, 6, 5};
     const unsigned counts[] = {2, 3, 8};
     struct support_model m;
-    support_build(&m, "brcbrbcbbr", hidden, 2, 3, NADE_RELU, true);
+    if (fixed)
+        support_build_fixed(&m, "brcbrbcbbr", 200, 3, NADE_TANH, ordering);
+    else
+        support_build(&m, "brcbrbcbbr", hidden, 2, 3, NADE_RELU, true);
     size_t columns = m.plan.columns, chunk = nd_cpu_chunk_rows(BATCH);
     assert_true((BATCH + chunk - 1) / chunk >= 5);
     float *values = nd_arena_alloc(&m.arena, ROWS * columns, sizeof *values);
@@ -64,13 +74,20 @@ static void check(nade_optimizer optimizer)
 static void test_nag(void **state)
 {
     (void)state;
-    check(NADE_NAG);
+    check(NADE_NAG, false);
 }
 
 static void test_adam(void **state)
 {
     (void)state;
-    check(NADE_ADAM);
+    check(NADE_ADAM, false);
+}
+
+static void test_fixed_order(void **state)
+{
+    (void)state;
+    check(NADE_NAG, true);
+    check(NADE_ADAM, true);
 }
 
 /* Large batches feed 16 cores, small ones keep their products large. */
@@ -88,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nag),
         cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_fixed_order),
         cmocka_unit_test(test_chunk_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

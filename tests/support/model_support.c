@@ -133,6 +133,10 @@ void model_support_compare(const struct nade_model *found, const struct nade_mod
     assert_int_equal(found->architecture.components, expected->architecture.components);
     assert_int_equal(found->architecture.activation, expected->architecture.activation);
     assert_int_equal(found->architecture.masks, expected->architecture.masks);
+    assert_int_equal(found->architecture.ordering != NULL, expected->architecture.ordering != NULL);
+    if (expected->architecture.ordering)
+        assert_memory_equal(found->architecture.ordering, expected->architecture.ordering,
+                            expected->schema.count * sizeof(size_t));
     assert_int_equal(found->plan.parameters, expected->plan.parameters);
     assert_memory_equal(found->parameters, expected->parameters, expected->plan.parameters * sizeof(float));
     assert_string_equal(found->description, expected->description);

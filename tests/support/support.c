@@ -41,10 +41,8 @@ static void fill_schema(struct support_model *model, const char *kinds)
     }
 }
 
-void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
-                   size_t components, nade_activation activation, bool masks)
+static void build(struct support_model *model, const char *kinds, struct architecture architecture)
 {
-    struct architecture architecture = {hidden, layers, components, activation, masks, NULL};
     *model = (struct support_model){0};
     assert_int_equal(nade_context_create(NULL, &model->context), NADE_OK);
     model->arena.allocator = nd_default_allocator();
@@ -54,6 +52,18 @@ void support_build(struct support_model *model, const char *kinds, const size_t 
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
     assert_non_null(model->parameters);
     support_random_parameters(&model->plan, 1, model->parameters);
+}
+
+void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
+                   size_t components, nade_activation activation, bool masks)
+{
+    build(model, kinds, (struct architecture){hidden, layers, components, activation, masks, NULL});
+}
+
+void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
+                         nade_activation activation, const size_t *ordering)
+{
+    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering});
 }
 
 void support_free(struct support_model *model)

@@ -24,6 +24,10 @@ struct support_model {
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks);
 
+/* The same for a network of one ordering (columns), with one hidden layer and no masks. */
+void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
+                         nade_activation activation, const size_t *ordering);
+
 void support_free(struct support_model *model);
 
 /* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs) and biases in ±0.3. */

@@ -361,7 +361,7 @@ static void test_orderings(void **state)
         {"0 1 99999999999999999999999\n", "expected 0 to 2"},
         {"0 1 1\n", "line 1: found column 1 twice"},
         {"0 1 2 0\n", "line 1: found column 0 twice"},
-        {"0 1 -2\n", "line 1: found the byte 0x2d"},
+        {"0 1 -2\n", "line 1: found '-2'"},
     };
     nade_context *context = new_context();
     size_t *order, count;

@@ -432,7 +432,12 @@ static void wrong_architectures_have_their_sentences(void **state)
     static const struct edit edits[] = {
         {"'kind':'mlp'", "'kind':'resnet'", "the model's architecture.kind is \"resnet\", expected \"mlp\""},
         {"'kind':'mlp'", "'kind':'mlp','blocks':2", "the model's architecture.\"blocks\" is a key that"},
-        {"'order':'agnostic'", "'order':'fixed'", "architecture.order is \"fixed\", expected \"agnostic\""},
+        {"'order':'agnostic'", "'order':'any'", "architecture.order is \"any\", expected \"agnostic\" or \"fixed\""},
+        {"'order':'agnostic'", "'order':'fixed'", "architecture.ordering is missing, expected a list of 4"},
+        {"'agnostic'", "'fixed','ordering':[0,1,2]", "architecture.ordering is [0,1,2], expected a list of 4"},
+        {"'agnostic'", "'fixed','ordering':[0,1,2,4]", "architecture.ordering is 4, expected an integer of 0 to 3"},
+        {"'agnostic'", "'fixed','ordering':[0,1,2,3]", "one fixed ordering has 2 hidden layers and input masks"},
+        {"'agnostic'", "'agnostic','ordering':[0,1,2,3]", "architecture.ordering is [0,1,2,3], expected none"},
         {"'order':'agnostic'", "'order':'fi\\\\u001bxed'", "architecture.order is \"fi\\u001Bxed\""},
         {"'hidden':[5,3]", "'hidden':[]", "architecture.hidden is [], expected a list of 1 to 1000 entries"},
         {"'hidden':[5,3]", "'hidden':[5,0]", "architecture.hidden is 0, expected an integer of 1 to 1000000"},
@@ -526,20 +531,21 @@ static void wrong_calls_are_refused(void **state)
 
 static void fingerprint_follows_shape_and_contents(void **state)
 {
+    const struct schema schema = {0};
     (void)state;
     static const uint8_t bytes[] = {0, 1, 255, 1, 0, 1}, others[] = {0, 1, 255, 1, 0, 0};
     float numbers[] = {0.5f, NAN}, negative[] = {0.5f, -NAN}, swapped[] = {NAN, 0.5f};
     const struct cells a = {2, 3, CELLS_BYTES, bytes}, b = {3, 2, CELLS_BYTES, bytes}, c = {2, 3, CELLS_BYTES, others};
     const struct cells d = {1, 2, CELLS_FLOATS, numbers}, e = {1, 2, CELLS_FLOATS, negative},
                        g = {1, 2, CELLS_FLOATS, swapped}, none = {0, 0, CELLS_BYTES, bytes};
-    assert_true(nd_fingerprint(&a) != nd_fingerprint(&b));
-    assert_true(nd_fingerprint(&a) != nd_fingerprint(&c));
-    assert_true(nd_fingerprint(&d) == nd_fingerprint(&e));
-    assert_true(nd_fingerprint(&d) != nd_fingerprint(&g));
+    assert_true(nd_fingerprint(&schema, &a) != nd_fingerprint(&schema, &b));
+    assert_true(nd_fingerprint(&schema, &a) != nd_fingerprint(&schema, &c));
+    assert_true(nd_fingerprint(&schema, &d) == nd_fingerprint(&schema, &e));
+    assert_true(nd_fingerprint(&schema, &d) != nd_fingerprint(&schema, &g));
     /* FNV-1a of 17 zero bytes: the offset basis times the prime's 17th power. */
     uint64_t expected = 0xCBF29CE484222325u;
     for (int i = 0; i < 17; i++) expected *= 0x100000001B3u;
-    assert_true(nd_fingerprint(&none) == expected);
+    assert_true(nd_fingerprint(&schema, &none) == expected);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -208,8 +208,9 @@ static double step_of(const double *values, size_t count, bool single)
     struct table_column column = {.storage = STORE_DOUBLES};
     double copy[16];
     memcpy(copy, values, count * sizeof *values);
+    const size_t rows[] = {0, 1, 2, 3};
     column.cells.numbers = copy;
-    return nd_recording_step(&column, count, single);
+    return nd_recording_step(&column, rows, count, single);
 }
 
 static void test_recording_steps(void **state)

@@ -166,6 +166,31 @@ static void test_outliers_are_finite(void **state)
     }
 }
 
+/* The ensemble's density of a real and a binary column together, the third marginalised: sums and integrates to one. */
+static void test_ensemble_integrates_to_one(void **state)
+{
+    enum { POINTS = 3001 };
+    struct fixture *f = *state;
+    static double grid[2 * POINTS * COLUMNS], log_density[2 * POINTS];
+    const double step = 0.5;
+    double sum = 0;
+    nade_table *table = NULL;
+    nade_score_options s;
+    nade_score_options_init(&s, sizeof s);
+    s.orderings = ORDERS;
+    s.order = orders;
+    for (size_t i = 0; i < 2 * POINTS; i++) {
+        grid[i * COLUMNS] = 1085 + ((double)(i / 2) - POINTS / 2) * step;
+        grid[i * COLUMNS + 1] = NAN;
+        grid[i * COLUMNS + 2] = (double)(i % 2);
+    }
+    support_assert_ok(f->context, nade_table_from_array(f->context, grid, 2 * POINTS, COLUMNS, NULL, &table));
+    support_assert_ok(f->context, nade_score(f->context, f->model, table, &s, log_density, NULL, NULL));
+    for (size_t i = 0; i < 2 * POINTS; i++) sum += exp(log_density[i]) * step;
+    support_assert_close("integral", sum, 1, 0, 1e-4);
+    nade_table_free(table);
+}
+
 static void test_unset_sizes_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -190,9 +215,8 @@ static void test_unset_sizes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_figure_of_score),
-        cmocka_unit_test(test_losses_are_in_data_units),
-        cmocka_unit_test(test_outliers_are_finite),
+        cmocka_unit_test(test_every_figure_of_score),   cmocka_unit_test(test_losses_are_in_data_units),
+        cmocka_unit_test(test_outliers_are_finite),     cmocka_unit_test(test_ensemble_integrates_to_one),
         cmocka_unit_test(test_unset_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

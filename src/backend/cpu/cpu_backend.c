@@ -114,17 +114,20 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     const struct plan *plan = backend->plan;
     struct batch_buffers *batch = &backend->batch;
     struct arena *arena = &batch->arena;
-    batch->input = nd_arena_alloc(arena, rows, backend->input_stride * sizeof(float));
+    size_t layer_rows = plan->ordering ? 0 : rows; /* a fixed order keeps no layers */
+    batch->input = nd_arena_alloc(arena, layer_rows, backend->input_stride * sizeof(float));
     batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
     batch->delta = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->delta);
     if (!batch->input || !batch->hidden || !batch->delta) return false;
     for (size_t l = 0; l <= plan->layers; l++) {
-        batch->delta[l] = nd_arena_alloc(arena, rows, backend->stride[l] * sizeof(float));
+        batch->delta[l] =
+            nd_arena_alloc(arena, l < plan->layers ? layer_rows : rows, backend->stride[l] * sizeof(float));
         if (!batch->delta[l]) return false;
         if (l == plan->layers) break;
-        batch->hidden[l] = nd_arena_alloc(arena, rows, backend->stride[l] * sizeof(float));
+        batch->hidden[l] = nd_arena_alloc(arena, layer_rows, backend->stride[l] * sizeof(float));
         if (!batch->hidden[l]) return false;
     }
+    if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
     batch->x = nd_arena_alloc(arena, rows, plan->columns * sizeof(float));
     batch->target = nd_arena_alloc(arena, rows, plan->columns);
     batch->factor = nd_arena_alloc(arena, rows, sizeof *batch->factor);
@@ -181,4 +184,5 @@ const struct backend_entries nd_cpu_entries = {
     .validate = nd_cpu_validate,
     .loss_and_gradients = nd_cpu_loss_and_gradients,
     .score_block = nd_cpu_score_block,
+    .sample_block = nd_cpu_sample_block,
 };

@@ -3,7 +3,7 @@
  * An update has two parallel sections.  First each chunk of the batch's rows goes forward and back through the network
  * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
  * optimiser step.  Sizes of chunks and blocks depend on batch and plan alone, so any number of threads gives the same
- * bytes. */
+ * bytes.  A network of one ordering has sections of its own (cpu_fixed.c). */
 #ifndef ND_BACKEND_CPU_BACKEND_H
 #define ND_BACKEND_CPU_BACKEND_H
 
@@ -16,18 +16,27 @@ struct weight_block {
     size_t layer, first, count;
 };
 
+/* A worker's scratch in the second section with a fixed order: a block of ND_UNITS hidden units. */
+struct fixed_scratch {
+    size_t *stretch;                        /* (D): which line of path holds a position's units */
+    float *path;                            /* (D, ND_UNITS) at most */
+    float *output_weight, *output_gradient; /* (outputs, ND_UNITS) */
+    float *input_gradient, *bias_gradient;  /* (inputs, ND_UNITS), (ND_UNITS) */
+};
+
 /* Buffers for the rows of a batch; strides in floats, multiples of 16. */
 struct batch_buffers {
     struct arena arena;
-    size_t capacity; /* rows */
-    float *input;    /* (capacity, input_stride) */
-    float **hidden;  /* (L) of (capacity, stride[l]): activations */
-    float **delta;   /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
-    float *x;        /* (capacity, D): cells, 0 where missing */
-    uint8_t *target; /* (capacity, D): 1 where present and hidden */
-    float *factor;   /* (capacity): what a cell's gradient is multiplied with */
-    double *weight;  /* (capacity): present / hidden cells */
-    double *loss;    /* (capacity) */
+    size_t capacity;             /* rows */
+    float *input;                /* (capacity, input_stride) */
+    float **hidden;              /* (L) of (capacity, stride[l]): activations */
+    float **delta;               /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
+    float *x;                    /* (capacity, D): cells, 0 where missing */
+    uint8_t *target;             /* (capacity, D): 1 where present and hidden */
+    float *factor;               /* (capacity): what a cell's gradient is multiplied with */
+    double *weight;              /* (capacity): present / hidden cells */
+    double *loss;                /* (capacity) */
+    struct fixed_scratch *fixed; /* (threads), fixed order only, which has no input, hidden and lower delta */
 };
 
 /* Scratch of one worker. */
@@ -36,6 +45,7 @@ struct worker_scratch {
     uint64_t *keys;              /* (D) */
     double *block, *block_delta; /* (widest output block) */
     double *sum;                 /* (hidden[0]): running sum of the first layer when scoring */
+    double *sums;                /* (ND_TILE, hidden[0]): those of a tile's rows when sampling; NULL before the first */
     float *tile[2];              /* (ND_TILE, widest hidden layer) */
 };
 
@@ -62,6 +72,9 @@ size_t nd_cpu_chunk_rows(size_t batch);
 /* Makes room for a batch of rows; keeps what is there when it is large enough. */
 nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows);
 
+/* Makes the workers' scratch for training with a fixed order (cpu_fixed.c). */
+bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena);
+
 nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend, const struct recipe *recipe,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 nade_status nd_cpu_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
@@ -70,6 +83,8 @@ nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *bac
                                       const uint8_t *observed, double *loss);
 nade_status nd_cpu_score_block(nade_context *context, struct backend *backend, const struct cells *cells,
                                const struct score_query *query, double *log_density);
+nade_status nd_cpu_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
+                                size_t rows, float *cells);
 
 /* Positions × rows that pass the hidden layers in one product when scoring. */
 enum { ND_TILE = 128 };

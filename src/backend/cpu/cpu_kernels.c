@@ -164,8 +164,10 @@ static double mixture(const struct plan_column *column, float x, float factor, f
 {
     struct components k;
     size_t count = column->components, padded = load_components(count, outputs, &k);
+    const float most = (float)ND_LOG_SCALE_MOST;
     float floor = (float)column->floor, top = largest(k.logit, count);
     for (size_t c = 0; c < padded; c++) {
+        k.spread[c] = k.spread[c] > most ? most : k.spread[c];
         k.spread[c] = nd_exp_u2(k.spread[c]);
         float scale = k.spread[c] + floor;
         k.inverse[c] = 1 / scale;
@@ -180,7 +182,8 @@ static double mixture(const struct plan_column *column, float x, float factor, f
         float share = k.joint[c] / all_joint;
         outputs[c] = factor * (k.weight[c] / all_weights - share);
         outputs[count + c] = factor * (-share * k.z[c] * k.inverse[c]);
-        outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * k.spread[c] * k.inverse[c]);
+        float slope = outputs[2 * count + c] < most ? k.spread[c] * k.inverse[c] : 0;
+        outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
     }
     return log((double)all_weights) - log((double)all_joint) - (double)joint_top + 0.91893853320467274178;
 }
@@ -239,6 +242,36 @@ static double dot(size_t count, const float *a, const float *b)
     return sum;
 }
 
+/* The arrays of the next three are a worker's scratch and never overlap. */
+static void couple(size_t outputs, const float *restrict delta, const float *restrict h, const float *restrict weight,
+                   float *restrict gradient, float *restrict below)
+{
+    float sum[ND_UNITS];
+    memcpy(sum, below, sizeof sum);
+    for (size_t k = 0; k < outputs; k++, weight += ND_UNITS, gradient += ND_UNITS)
+        for (size_t j = 0; j < ND_UNITS; j++) {
+            gradient[j] += delta[k] * h[j];
+            sum[j] += delta[k] * weight[j];
+        }
+    memcpy(below, sum, sizeof sum);
+}
+
+static void absorb(nade_activation activation, const float *restrict h, float *restrict below, float *restrict total)
+{
+#define LOOP(kind)                                                                                                     \
+    for (size_t j = 0; j < ND_UNITS; j++) {                                                                            \
+        total[j] += below[j] * slope_value(kind, h[j]);                                                                \
+        below[j] = 0;                                                                                                  \
+    }
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+}
+
+static void add_scaled(float x, const float *restrict from, float *restrict to)
+{
+    for (size_t j = 0; j < ND_UNITS; j++) to[j] += x * from[j];
+}
+
 extern const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS);
 
 const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
@@ -253,4 +286,7 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .accumulate = accumulate,
     .activate_sum = activate_sum,
     .dot = dot,
+    .couple = couple,
+    .absorb = absorb,
+    .add_scaled = add_scaled,
 };

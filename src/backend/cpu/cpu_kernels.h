@@ -13,6 +13,9 @@
 
 enum { ND_LANES = 16 };
 
+/* Hidden units that training with a fixed order takes together. */
+enum { ND_UNITS = 64 };
+
 struct cpu_kernels {
     const char *name;
 
@@ -47,6 +50,17 @@ struct cpu_kernels {
     void (*activate_sum)(nade_activation activation, size_t count, const double *sum, float *out);
 
     double (*dot)(size_t count, const float *a, const float *b);
+
+    /* Of ND_UNITS hidden units h and `outputs` outputs with gradients delta: gradient (outputs, ND_UNITS) += delta·h,
+     * and below (ND_UNITS) += the sum over outputs of delta·weight (outputs, ND_UNITS). */
+    void (*couple)(size_t outputs, const float *delta, const float *h, const float *weight, float *gradient,
+                   float *below);
+
+    /* Of ND_UNITS hidden units: total += below times the activation's slope, written in its value h; below = 0. */
+    void (*absorb)(nade_activation activation, const float *h, float *below, float *total);
+
+    /* to (ND_UNITS) += x·from. */
+    void (*add_scaled)(float x, const float *from, float *to);
 };
 
 /* The best variant for this processor. */

@@ -5,10 +5,8 @@
  * shape, and of the outputs only the block of the position's own column is computed.  A scored row thus costs
  * D·(2H + H²(L-1)) multiply-adds for binary columns. */
 #include <math.h>
-#include <string.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/cpu/cpu_blas.h"
+#include "backend/cpu/cpu_chain.h"
 #include "base/fault.h"
 #include "model/head.h"
 
@@ -33,38 +31,11 @@ struct tile {
     struct tile_line line[ND_TILE];
 };
 
-static const float *tensor_of(const struct cpu_backend *backend, size_t index)
-{
-    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[index].offset;
-}
-
-/* The upper layers for a whole tile; returns which of the two buffers holds the last layer's values. */
-static const float *pass_hidden_layers(const struct cpu_backend *backend, struct worker_scratch *scratch)
-{
-    const struct plan *plan = backend->plan;
-    int now = 0;
-    for (size_t l = 1; l < plan->layers; l++) {
-        size_t width = plan->hidden[l], stride = backend->stride[l], index = nd_weight_index(l);
-        float *out = scratch->tile[1 - now];
-        nd_blas_forward(ND_TILE, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
-                        tensor_of(backend, index), out, stride);
-        backend->kernels->add_bias_activate(plan->activation, ND_TILE, width, stride, tensor_of(backend, index + 1),
-                                            out);
-        now = 1 - now;
-    }
-    return scratch->tile[now];
-}
-
 static double line_log_density(const struct cpu_backend *backend, const struct tile_line *line, const float *hidden,
                                double *outputs)
 {
-    const struct plan *plan = backend->plan;
-    const struct plan_column *column = &plan->column[line->column];
-    size_t width = plan->hidden[plan->layers - 1], index = nd_weight_index(plan->layers);
-    const float *weight = tensor_of(backend, index) + column->output * width;
-    const float *bias = tensor_of(backend, index + 1) + column->output;
-    for (size_t i = 0; i < column->output_width; i++)
-        outputs[i] = backend->kernels->dot(width, weight + i * width, hidden) + (double)bias[i];
+    const struct plan_column *column = &backend->plan->column[line->column];
+    nd_cpu_column_outputs(backend, column, hidden, outputs);
     return column->head->log_density(column, outputs, (double)line->x);
 }
 
@@ -73,24 +44,12 @@ static void finish_tile(const struct score_job *job, struct worker_scratch *scra
 {
     struct cpu_backend *backend = job->backend;
     if (tile->used == 0) return;
-    const float *hidden = pass_hidden_layers(backend, scratch);
+    const float *hidden = nd_cpu_pass_hidden(backend, scratch);
     size_t stride = backend->stride[backend->plan->layers - 1];
     for (size_t i = 0; i < tile->used; i++)
         log_density[tile->line[i].row] +=
             line_log_density(backend, &tile->line[i], hidden + i * stride, scratch->block);
     tile->used = 0;
-}
-
-/* Adds a cell that is now observed to the first layer's running sum. */
-static void observe(const struct cpu_backend *backend, size_t column, float x, double *sum)
-{
-    const struct plan *plan = backend->plan;
-    const struct plan_column *c = &plan->column[column];
-    size_t width = plan->hidden[0];
-    size_t input = c->input + (c->head->one_hot ? (size_t)x : 0);
-    const float *value = backend->first_transposed + input * width;
-    const float *mask = plan->masks ? backend->first_transposed + (plan->values_width + column) * width : NULL;
-    backend->kernels->accumulate(width, c->head->one_hot ? 1 : (double)x, value, mask, sum);
 }
 
 static void score_row(const struct score_job *job, size_t order, size_t row, struct worker_scratch *scratch,
@@ -100,9 +59,8 @@ static void score_row(const struct score_job *job, size_t order, size_t row, str
     const struct plan *plan = backend->plan;
     const size_t *columns = job->query->order + order * job->query->length;
     double *log_density = job->log_density + order * job->cells->rows;
-    const float *bias = tensor_of(backend, nd_weight_index(0) + 1);
     log_density[row] = 0;
-    for (size_t i = 0; i < plan->hidden[0]; i++) scratch->sum[i] = (double)bias[i];
+    nd_cpu_begin_sum(backend, scratch->sum);
     for (size_t t = 0; t < job->query->length; t++) {
         float x = nd_cell(job->cells, row, columns[t]);
         if (ND_FAULT(FAULT_MISSING_IS_ZERO) && isnan(x)) x = 0;
@@ -113,7 +71,7 @@ static void score_row(const struct score_job *job, size_t order, size_t row, str
             tile->line[tile->used++] = (struct tile_line){row, columns[t], x};
             if (tile->used == ND_TILE) finish_tile(job, scratch, tile, log_density);
         }
-        if (t + 1 < job->query->length) observe(backend, columns[t], x, scratch->sum);
+        if (t + 1 < job->query->length) nd_cpu_observe(backend, columns[t], x, scratch->sum);
     }
 }
 
@@ -128,27 +86,11 @@ static void score_group(void *argument, size_t task, unsigned worker)
     finish_tile(job, scratch, &tile, job->log_density + order * job->cells->rows);
 }
 
-/* (hidden[0], inputs) becomes (inputs, hidden[0]), so that an input's weights lie together. */
-static nade_status transpose_first(nade_context *context, struct cpu_backend *backend)
-{
-    const struct plan *plan = backend->plan;
-    size_t width = plan->hidden[0];
-    if (backend->first_transposed_current) return NADE_OK;
-    if (!backend->first_transposed)
-        backend->first_transposed = nd_arena_alloc(&backend->arena, plan->inputs, width * sizeof(float));
-    if (!backend->first_transposed) return nd_no_memory(context, "scoring");
-    const float *weight = tensor_of(backend, nd_weight_index(0));
-    for (size_t i = 0; i < plan->inputs; i++)
-        for (size_t h = 0; h < width; h++) backend->first_transposed[i * width + h] = weight[h * plan->inputs + i];
-    backend->first_transposed_current = true;
-    return NADE_OK;
-}
-
 nade_status nd_cpu_score_block(nade_context *context, struct backend *opaque, const struct cells *cells,
                                const struct score_query *query, double *log_density)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = transpose_first(context, backend);
+    nade_status status = nd_cpu_transpose_first(context, backend);
     if (status != NADE_OK) return status;
     size_t rows = GROUP_POSITIONS / (query->length ? query->length : 1);
     struct score_job job = {

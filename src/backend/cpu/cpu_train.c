@@ -2,30 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/cpu_blas.h"
+#include "backend/cpu/cpu_chain.h"
+#include "backend/cpu/cpu_train.h"
 #include "model/draws.h"
 #include "model/head.h"
-
-/* Where the rows of a batch and their observed sets come from. */
-enum source { SOURCE_TRAIN, SOURCE_VALID, SOURCE_GIVEN };
-
-struct batch_job {
-    struct cpu_backend *backend;
-    const struct cells *cells;
-    enum source source;
-    uint32_t seed;
-    uint64_t update;         /* SOURCE_TRAIN */
-    size_t repeats;          /* SOURCE_VALID: slot s of the batch is repeat (first+s) % repeats of a row */
-    const uint8_t *observed; /* SOURCE_GIVEN: (rows, D) */
-    size_t first;            /* place of the batch's first slot in the whole */
-    size_t rows;             /* of this batch */
-    size_t chunk;
-    double factor; /* on gradients: 1 / rows of the mean */
-    bool gradients;
-    const struct recipe *recipe; /* of the optimiser step, or NULL: gradients only */
-    struct step_rates rates;
-};
 
 /* ---- first section: rows --------------------------------------------------------------------------------------- */
 
@@ -52,24 +33,30 @@ static uint32_t load_row(const struct cells *cells, size_t row, float *x, uint8_
     return count;
 }
 
-/* Draws slot's row and observed set into x and scratch. */
-static void draw_slot(const struct batch_job *job, size_t slot, float *x, struct worker_scratch *scratch)
+/* The row that slot holds. */
+static size_t row_of_slot(const struct batch_job *job, size_t slot)
 {
-    size_t place = job->first + slot, columns = job->backend->plan->columns;
-    uint32_t present, count;
-    if (job->source == SOURCE_GIVEN) {
-        load_row(job->cells, place, x, scratch->present);
+    size_t place = job->first + slot;
+    if (job->source == SOURCE_TRAIN)
+        return nd_draw_train_row(job->seed, job->update, (uint32_t)place, (uint32_t)job->cells->rows);
+    return job->source == SOURCE_VALID ? place / job->repeats : place;
+}
+
+/* Draws slot's observed set; with a fixed order none is: each position is a target in its turn. */
+static void observe_slot(const struct batch_job *job, size_t slot, uint32_t present, struct worker_scratch *scratch)
+{
+    size_t columns = job->backend->plan->columns, place = job->first + slot;
+    uint32_t count;
+    if (job->backend->plan->ordering) {
+        memset(scratch->observed, 0, columns);
+    } else if (job->source == SOURCE_GIVEN) {
         memcpy(scratch->observed, job->observed + place * columns, columns);
     } else if (job->source == SOURCE_TRAIN) {
-        uint32_t at = (uint32_t)place;
-        size_t row = nd_draw_train_row(job->seed, job->update, at, (uint32_t)job->cells->rows);
-        present = load_row(job->cells, row, x, scratch->present);
-        count = nd_draw_train_observed(job->seed, job->update, at, present);
-        nd_select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, at, columns, scratch->present, count,
-                           scratch->keys, scratch->observed);
+        count = nd_draw_train_observed(job->seed, job->update, (uint32_t)place, present);
+        nd_select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, (uint32_t)place, columns, scratch->present,
+                           count, scratch->keys, scratch->observed);
     } else {
         uint32_t row = (uint32_t)(place / job->repeats), repeat = (uint32_t)(place % job->repeats);
-        present = load_row(job->cells, row, x, scratch->present);
         count = nd_draw_valid_observed(job->seed, row, repeat, (uint32_t)job->repeats, present);
         nd_select_observed(job->seed, PURPOSE_VALID_KEYS, repeat, row, columns, scratch->present, count, scratch->keys,
                            scratch->observed);
@@ -99,24 +86,24 @@ static void fill_input(const struct plan *plan, const float *x, const uint8_t *o
         mask[ND_FAULT(FAULT_SHIFTED_MASK) ? (c + 1) % plan->columns : c] = observed[c];
 }
 
-static void prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
+void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
 {
     const struct plan *plan = job->backend->plan;
     struct batch_buffers *batch = &job->backend->batch;
     float *x = batch->x + slot * plan->columns;
     uint8_t *target = batch->target + slot * plan->columns;
-    draw_slot(job, slot, x, scratch);
-    size_t present = 0, hidden = 0;
+    uint32_t there = load_row(job->cells, row_of_slot(job, slot), x, scratch->present);
+    observe_slot(job, slot, there, scratch);
+    size_t hidden = 0;
     for (size_t c = 0; c < plan->columns; c++) {
         scratch->observed[c] &= scratch->present[c];
         target[c] = scratch->present[c] & !scratch->observed[c];
-        present += scratch->present[c];
         hidden += target[c];
     }
-    double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)present / (double)hidden;
+    double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)there / (double)hidden;
     batch->weight[slot] = weight;
     batch->factor[slot] = (float)(weight * job->factor);
-    fill_input(plan, x, scratch->observed, batch->input + slot * job->backend->input_stride);
+    if (!plan->ordering) fill_input(plan, x, scratch->observed, batch->input + slot * job->backend->input_stride);
 }
 
 /* The specification's head, for kinds of columns without a kernel here. */
@@ -151,7 +138,7 @@ static double segment_loss(const struct cpu_backend *backend, const struct plan_
     return loss;
 }
 
-static void row_loss(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
+void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
 {
     const struct plan *plan = job->backend->plan;
     struct batch_buffers *batch = &job->backend->batch;
@@ -212,23 +199,23 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
     struct worker_scratch *scratch = &job->backend->scratch[worker];
     size_t first = task * job->chunk, rows = job->rows - first;
     if (rows > job->chunk) rows = job->chunk;
-    for (size_t slot = first; slot < first + rows; slot++) prepare_slot(job, slot, scratch);
+    for (size_t slot = first; slot < first + rows; slot++) nd_cpu_prepare_slot(job, slot, scratch);
     forward_rows(job, first, rows);
-    for (size_t slot = first; slot < first + rows; slot++) row_loss(job, slot, scratch);
+    for (size_t slot = first; slot < first + rows; slot++) nd_cpu_row_loss(job, slot, scratch);
     if (job->gradients) backward_rows(job, first, rows);
 }
 
 /* ---- second section: weights ---------------------------------------------------------------------------------------
  */
 
-static void sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
+void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
 {
     for (size_t i = 0; i < width; i++) sum[i] = 0;
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < width; i++) sum[i] += delta[r * stride + i];
 }
 
-static void take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias)
+void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias)
 {
     struct cpu_backend *backend = job->backend;
     float decay = is_bias ? 0 : (float)job->recipe->weight_decay;
@@ -256,23 +243,32 @@ static void run_block(void *argument, size_t task, unsigned worker)
     (void)worker;
     nd_blas_weight_gradient(job->rows, weight->columns, block->count, delta, stride, in, in_stride,
                             gradient + weight_at);
-    sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
+    nd_cpu_sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
     if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0)
         memset(gradient + bias_at, 0, block->count * sizeof(float));
     if (!job->recipe) return;
-    take_step(job, weight_at, block->count * weight->columns, false);
-    take_step(job, bias_at, block->count, true);
+    nd_cpu_take_step(job, weight_at, block->count * weight->columns, false);
+    nd_cpu_take_step(job, bias_at, block->count, true);
 }
 
 /* ---- entries
  * ---------------------------------------------------------------------------------------------------------- */
+
+/* Makes ready for batches of `rows`. */
+static nade_status prepare(nade_context *context, struct cpu_backend *backend, size_t rows)
+{
+    nade_status status = nd_cpu_reserve(context, backend, rows);
+    if (status == NADE_OK && backend->plan->ordering) status = nd_cpu_transpose_first(context, backend);
+    return status;
+}
 
 /* Sum over the batch's rows, in row order. */
 static double run_rows(struct batch_job *job)
 {
     struct cpu_backend *backend = job->backend;
     job->chunk = nd_cpu_chunk_rows(job->rows);
-    nd_parallel_for(backend->pool, (job->rows + job->chunk - 1) / job->chunk, run_chunk, job);
+    nd_parallel_for(backend->pool, (job->rows + job->chunk - 1) / job->chunk,
+                    backend->plan->ordering ? nd_cpu_fixed_chunk : run_chunk, job);
     double sum = 0;
     for (size_t slot = 0; slot < job->rows; slot++) sum += backend->batch.loss[slot];
     return sum;
@@ -281,24 +277,27 @@ static double run_rows(struct batch_job *job)
 static void run_weights(struct batch_job *job, const struct recipe *recipe)
 {
     job->recipe = recipe;
-    nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
+    if (job->backend->plan->ordering)
+        nd_cpu_fixed_weights(job);
+    else
+        nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
 }
 
 nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = nd_cpu_reserve(context, backend, recipe->batch);
+    nade_status status = prepare(context, backend, recipe->batch);
     if (status != NADE_OK) return status;
     double sum = 0;
-    backend->first_transposed_current = false;
+    if (!backend->plan->ordering) backend->first_transposed_current = false;
     for (uint64_t update = first; update < first + count; update++) {
         struct batch_job job = {
             .backend = backend,
             .cells = &backend->data[DATA_TRAIN],
             .source = SOURCE_TRAIN,
             .seed = recipe->seed,
-            .update = update,
+            .update = recipe->first_draw + update,
             .rows = recipe->batch,
             .factor = 1 / (double)recipe->batch,
             .gradients = true,
@@ -320,8 +319,9 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
 {
     enum { ROWS = 1024 };
     struct cpu_backend *backend = (void *)opaque;
+    if (backend->plan->ordering) repeats = 1; /* the loss is exact */
     size_t all = backend->data[DATA_VALID].rows * repeats;
-    nade_status status = nd_cpu_reserve(context, backend, ROWS);
+    nade_status status = prepare(context, backend, ROWS);
     if (status != NADE_OK) return status;
     double sum = 0;
     for (size_t first = 0; first < all; first += ROWS) {
@@ -344,7 +344,7 @@ nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opa
                                       const uint8_t *observed, double *loss)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = nd_cpu_reserve(context, backend, cells->rows);
+    nade_status status = prepare(context, backend, cells->rows);
     if (status != NADE_OK) return status;
     struct batch_job job = {
         .backend = backend,

@@ -17,6 +17,7 @@ struct REF(work) {
     real *output;        /* (O) */
     real *delta;         /* (widest): gradient with respect to a layer's pre-activations */
     real *delta_below;   /* (widest) */
+    real *path;          /* (D, hidden[0]), fixed order only: activations at each position */
     double *block;       /* (widest) outputs of a column */
     double *block_delta; /* (widest) their gradient */
     uint8_t *present;    /* (D) */
@@ -51,6 +52,10 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
     for (size_t l = 0; l < plan->layers && work->hidden; l++) {
         work->hidden[l] = nd_arena_alloc(&work->arena, plan->hidden[l], sizeof(real));
         good = good && work->hidden[l];
+    }
+    if (plan->ordering) {
+        work->path = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
+        good = good && work->path;
     }
     return good && work->input && work->output && work->delta && work->delta_below && work->block &&
            work->block_delta && work->present && work->observed && work->keys && work->hidden;
@@ -177,10 +182,14 @@ static void REF(backward)(const struct plan *plan, const real *parameters, struc
     }
 }
 
-/* Loss of one row; gradient, which may be NULL, grows by factor times its gradient. */
+#include "backend/reference/reference_fixed.h"
+
+/* Loss of one row; gradient, which may be NULL, grows by factor times its gradient.  With a fixed order observed is not
+ * read. */
 static double REF(row)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
                        const uint8_t *observed, double factor, struct REF(work) * work, real *gradient)
 {
+    if (plan->ordering) return REF(fixed_row)(plan, parameters, cells, row, factor, work, gradient);
     REF(fill_input)(plan, cells, row, observed, work->input);
     REF(forward)(plan, parameters, work);
     double loss = REF(row_loss)(plan, cells, row, observed, factor, work);
@@ -193,8 +202,8 @@ static double REF(rows)(const struct plan *plan, const real *parameters, const s
 {
     double sum = 0;
     for (size_t row = 0; row < cells->rows; row++)
-        sum += REF(row)(plan, parameters, cells, row, observed + row * plan->columns, 1 / (double)cells->rows, work,
-                        gradient);
+        sum += REF(row)(plan, parameters, cells, row, plan->ordering ? NULL : observed + row * plan->columns,
+                        1 / (double)cells->rows, work, gradient);
     return sum / (double)cells->rows;
 }
 
@@ -309,10 +318,12 @@ static double REF(batch)(struct REF(backend) * backend, const struct recipe *rec
     for (size_t slot = 0; slot < recipe->batch; slot++) {
         uint32_t at = (uint32_t)slot;
         size_t row = nd_draw_train_row(recipe->seed, update, at, (uint32_t)cells->rows);
-        uint32_t present = REF(find_present)(cells, row, work->present);
-        uint32_t count = nd_draw_train_observed(recipe->seed, update, at, present);
-        nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
-                           work->keys, work->observed);
+        if (!plan->ordering) {
+            uint32_t present = REF(find_present)(cells, row, work->present);
+            uint32_t count = nd_draw_train_observed(recipe->seed, update, at, present);
+            nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
+                               work->keys, work->observed);
+        }
         sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)recipe->batch,
                         work, backend->block[BLOCK_GRADIENT]);
     }
@@ -350,7 +361,7 @@ static nade_status REF(train_updates)(nade_context *context, struct backend *opa
     struct REF(backend) *backend = (void *)opaque;
     double sum = 0;
     for (uint64_t update = first; update < first + count; update++) {
-        double one = REF(batch)(backend, recipe, update);
+        double one = REF(batch)(backend, recipe, recipe->first_draw + update);
         if (!isfinite(one)) {
             *failed = update;
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
@@ -370,6 +381,10 @@ static nade_status REF(validate)(nade_context *context, struct backend *opaque, 
     struct REF(work) *work = &backend->work;
     double sum = 0;
     (void)context;
+    if (backend->plan->ordering) {
+        *loss = REF(rows)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, NULL, work, NULL);
+        return NADE_OK;
+    }
     for (uint32_t row = 0; row < cells->rows; row++) {
         uint32_t present = REF(find_present)(cells, row, work->present);
         for (uint32_t repeat = 0; repeat < repeats; repeat++) {
@@ -406,3 +421,5 @@ static nade_status REF(score_block)(nade_context *context, struct backend *opaqu
                                      query->order + k * query->length, query->length, query->given, &backend->work);
     return NADE_OK;
 }
+
+#include "backend/reference/reference_sample.h"

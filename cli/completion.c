@@ -1,0 +1,186 @@
+#include <string.h>
+
+#include "manual.h"
+#include "verbs.h"
+
+/* What the value of an option or an argument is, as its metavar tells. */
+enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER };
+
+static enum value_kind value_kind(const char *metavar)
+{
+    static const char *const files[] = {"FILE", "MODEL", "DATA", "OUT"};
+    if (strcmp(metavar, "FOLDER") == 0) return VALUE_FOLDER;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(files[i], metavar) == 0) return VALUE_FILE;
+    return VALUE_FREE;
+}
+
+static void print_choices(struct output *output, const struct option *option)
+{
+    for (const struct choice *choice = option->choices; choice->name; choice++)
+        output_print(output, "%s%s", choice == option->choices ? "" : " ", choice->name);
+}
+
+/* ---- bash ---------------------------------------------------------------------------------------------------- */
+
+/* A value is written as a word of its own, or behind "=", which bash makes a word. */
+static const char bash_beginning[] =
+    "# Completion of nade for bash.  Made by `nade help --completion bash`.\n"
+    "_nade()\n"
+    "{\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} options\n"
+    "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    [ \"$word\" != = ] || word=\n";
+
+static const char bash_end[] = "    if [[ $word == -* ]]; then\n"
+                               "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                               "    else\n"
+                               "        _nade_files -f\n"
+                               "    fi\n"
+                               "}\n"
+                               "\n"
+                               "# Names of files (-f) or folders (-d); names with blanks stay one word each.\n"
+                               "_nade_files()\n"
+                               "{\n"
+                               "    compopt -o filenames\n"
+                               "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$word\")\n"
+                               "}\n"
+                               "complete -F _nade nade\n";
+
+static void print_bash_value(struct output *output, const struct verb *verb, const struct option *option)
+{
+    if (!option->metavar) return;
+    output_print(output, "    '%s --%s'", verb->name, option->name);
+    if (option->letter) output_print(output, " | '%s -%c'", verb->name, option->letter);
+    output_print(output, ") ");
+    enum value_kind kind = value_kind(option->metavar);
+    if (option->kind == OPTION_CHOICE) {
+        output_print(output, "COMPREPLY=($(compgen -W '");
+        print_choices(output, option);
+        output_print(output, "' -- \"$word\")); ");
+    } else if (kind != VALUE_FREE) {
+        output_print(output, "_nade_files %s; ", kind == VALUE_FOLDER ? "-d" : "-f");
+    }
+    output_print(output, "return ;;\n");
+}
+
+static void print_bash_options(struct output *output, const struct verb *verb)
+{
+    output_print(output, "    %s) options='", verb->name);
+    bool first = true;
+    for (size_t i = 0; i < verb_option_count(verb); i++) {
+        const struct option *option = verb_option(verb, i);
+        if (option->kind == OPTION_HEADING) continue;
+        output_print(output, "%s--%s", first ? "" : " ", option->name);
+        first = false;
+    }
+    output_print(output, "' ;;\n");
+}
+
+static void print_bash(struct output *output)
+{
+    output_print(output, "%s    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n", bash_beginning);
+    output_print(output, "        COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; i < verb_count; i++) output_print(output, "%s ", verb_list[i]->name);
+    output_print(output, "help --help --version' -- \"$word\"))\n        return\n    fi\n");
+    output_print(output, "    COMPREPLY=()\n    case \"$verb $before\" in\n");
+    for (size_t i = 0; i < verb_count; i++)
+        for (size_t j = 0; j < verb_option_count(verb_list[i]); j++)
+            print_bash_value(output, verb_list[i], verb_option(verb_list[i], j));
+    output_print(output, "    esac\n    case $verb in\n");
+    for (size_t i = 0; i < verb_count; i++) print_bash_options(output, verb_list[i]);
+    output_print(output, "    *) return ;;\n    esac\n%s", bash_end);
+}
+
+/* ---- zsh ----------------------------------------------------------------------------------------------------- */
+
+static const char zsh_beginning[] = "#compdef nade\n"
+                                    "# Completion of nade for zsh.  Made by `nade help --completion zsh`.\n"
+                                    "local -a verbs\n"
+                                    "verbs=(\n";
+
+static const char zsh_middle[] = "    'help:print the options of a verb'\n"
+                                 ")\n"
+                                 "if (( CURRENT == 2 )); then\n"
+                                 "    _describe verb verbs\n"
+                                 "    return\n"
+                                 "fi\n"
+                                 "local verb=$words[2]\n"
+                                 "shift words\n"
+                                 "(( CURRENT-- ))\n"
+                                 "case $verb in\n"
+                                 "help) _describe verb verbs ;;\n";
+
+/* Text between single quotes of the shell and brackets of _arguments. */
+static void print_zsh_text(struct output *output, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            output_print(output, "'\\''");
+        else
+            output_print(output, "%s%c", strchr("[]:\\", *text) ? "\\" : "", *text);
+    }
+}
+
+static void print_zsh_action(struct output *output, const char *metavar)
+{
+    static const char *const actions[] = {[VALUE_FREE] = " ", [VALUE_FILE] = "_files", [VALUE_FOLDER] = "_files -/"};
+    output_print(output, ":");
+    print_zsh_text(output, metavar);
+    output_print(output, ":%s", actions[value_kind(metavar)]);
+}
+
+static void print_zsh_option(struct output *output, const struct option *option)
+{
+    if (option->kind == OPTION_HEADING) return;
+    const char *again = option->kind == OPTION_LIST ? "*" : "";
+    if (option->letter)
+        output_print(output, " \\\n    '(-%c --%s)'{-%c,--%s%s}'[", option->letter, option->name, option->letter,
+                     option->name, option->metavar ? "=" : "");
+    else
+        output_print(output, " \\\n    '%s--%s%s[", again, option->name, option->metavar ? "=" : "");
+    print_zsh_text(output, option->help);
+    output_print(output, "]");
+    if (option->kind == OPTION_CHOICE) {
+        output_print(output, ":%s:(", option->name);
+        print_choices(output, option);
+        output_print(output, ")");
+    } else if (option->metavar) {
+        print_zsh_action(output, option->metavar);
+    }
+    output_print(output, "'");
+}
+
+static void print_zsh(struct output *output)
+{
+    output_print(output, "%s", zsh_beginning);
+    for (size_t i = 0; i < verb_count; i++) {
+        output_print(output, "    '%s:", verb_list[i]->name);
+        print_zsh_text(output, verb_list[i]->summary);
+        output_print(output, "'\n");
+    }
+    output_print(output, "%s", zsh_middle);
+    for (size_t i = 0; i < verb_count; i++) {
+        const struct verb *verb = verb_list[i];
+        output_print(output, "%s)\n    _arguments -s -S", verb->name);
+        for (size_t j = 0; j < verb_option_count(verb); j++) print_zsh_option(output, verb_option(verb, j));
+        for (size_t j = 0; j < verb->positional_count; j++) {
+            output_print(output, " \\\n    '%zu", j + 1);
+            print_zsh_action(output, verb->positionals[j].metavar);
+            output_print(output, "'");
+        }
+        output_print(output, "\n    ;;\n");
+    }
+    output_print(output, "esac\n");
+}
+
+bool print_completion(struct output *output, const char *shell)
+{
+    bool zsh = strcmp(shell, "zsh") == 0;
+    if (!zsh && strcmp(shell, "bash") != 0) return false;
+    if (zsh)
+        print_zsh(output);
+    else
+        print_bash(output);
+    return true;
+}

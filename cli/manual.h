@@ -1,0 +1,15 @@
+/* Manual pages and shell completion, made from the tables that parse the options, so that they can't drift. */
+#ifndef CLI_MANUAL_H
+#define CLI_MANUAL_H
+
+#include "options.h"
+#include "output.h"
+
+/* Writes the manual page of a verb in the language of man(7); defaults are its initialised arguments.  For verb NULL it
+ * is the page of nade itself. */
+void print_manual(struct output *output, const struct verb *verb, const void *defaults);
+
+/* Writes the completion for a shell, "bash" or "zsh".  Returns false, and writes nothing, for any other. */
+bool print_completion(struct output *output, const char *shell);
+
+#endif

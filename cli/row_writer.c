@@ -1,0 +1,57 @@
+#include "row_writer.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static bool has_names(const nade_model *model)
+{
+    json_t *description = json_loads(nade_model_description(model), 0, NULL);
+    bool named = json_is_true(json_object_get(description, "named"));
+    json_decref(description);
+    return named;
+}
+
+static bool needs_quotes(const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0 || text[0] == ' ' || text[length - 1] == ' ') return true;
+    return text[strcspn(text, ",;\t\"\r\n")] != '\0';
+}
+
+static void write_text(struct output *output, const char *text)
+{
+    if (!needs_quotes(text)) {
+        output_print(output, "%s", text);
+        return;
+    }
+    output_print(output, "\"");
+    for (const char *c = text; *c; c++) output_print(output, "%s%c", *c == '"' ? "\"" : "", *c);
+    output_print(output, "\"");
+}
+
+void write_header(struct output *output, const nade_model *model)
+{
+    if (!has_names(model)) return;
+    for (size_t c = 0; c < nade_model_columns(model); c++) {
+        if (c > 0) output_print(output, ",");
+        write_text(output, nade_model_column_name(model, c));
+    }
+    output_print(output, "\n");
+}
+
+void write_values(struct output *output, const nade_model *model, size_t rows, const double *values)
+{
+    size_t columns = nade_model_columns(model);
+    char number[EXACT_SIZE];
+    for (size_t row = 0; row < rows && output_good(output); row++) {
+        for (size_t c = 0; c < columns; c++) {
+            double value = values[row * columns + c];
+            if (c > 0) output_print(output, ",");
+            if (nade_model_label_count(model, c) > 0)
+                write_text(output, nade_model_label(model, c, (size_t)value));
+            else
+                output_print(output, "%s", format_exact(value, number));
+        }
+        output_print(output, "\n");
+    }
+}

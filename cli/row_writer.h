@@ -1,0 +1,15 @@
+/* Rows of a model's values as CSV that reads back. */
+#ifndef CLI_ROW_WRITER_H
+#define CLI_ROW_WRITER_H
+
+#include "nade/nade.h"
+#include "output.h"
+
+/* The line of column names; nothing for a model whose data had none, since its columns are matched by position and a
+ * line of numbers would read as a row. */
+void write_header(struct output *output, const nade_model *model);
+
+/* values (rows, columns) as nade_sample gives them: labels as their text, numbers so that they read back exactly. */
+void write_values(struct output *output, const nade_model *model, size_t rows, const double *values);
+
+#endif

@@ -1,0 +1,79 @@
+#include "sample_images.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+/* A whole number from 1 on at *text, which moves behind it. */
+static bool parse_side(const char **text, size_t *side)
+{
+    size_t digits = strspn(*text, "0123456789");
+    if (digits == 0 || digits > 6) return false;
+    *side = (size_t)strtoul(*text, NULL, 10);
+    *text += digits;
+    return *side > 0;
+}
+
+int parse_image(const struct common *common, const struct image_options *options, size_t *height, size_t *width)
+{
+    if (!options->shape != !options->path)
+        return report_error(common, NADE_BAD_CALL, "--%s is given without --%s, expected both",
+                            options->shape ? "image" : "png", options->shape ? "png" : "image");
+    if (!options->shape) return EXIT_DONE;
+    const char *at = options->shape;
+    if (parse_side(&at, height) && *at == 'x') {
+        at++;
+        if (parse_side(&at, width) && *at == '\0') return EXIT_DONE;
+    }
+    return report_error(common, NADE_BAD_CALL, "--image: found '%s', expected HEIGHTxWIDTH such as 28x28",
+                        options->shape);
+}
+
+int check_image(const struct common *common, const nade_model *model, size_t height, size_t width)
+{
+    size_t columns = nade_model_columns(model);
+    if (height * width != columns)
+        return report_error(common, NADE_BAD_CALL,
+                            "--image: found %zux%zu, %zu pixels, expected one for each of the model's %zu columns",
+                            height, width, height * width, columns);
+    for (size_t c = 0; c < columns; c++)
+        if (nade_model_column_type(model, c) == NADE_CATEGORICAL)
+            return report_error(common, NADE_BAD_CALL,
+                                "--image: column '%s' is categorical, expected binary or real columns for pixels",
+                                nade_model_column_name(model, c));
+    return EXIT_DONE;
+}
+
+/* The least and greatest value of the real columns become black and white. */
+static void scale_real(const nade_model *model, size_t rows, double *values)
+{
+    size_t columns = nade_model_columns(model), count = rows * columns;
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (nade_model_column_type(model, i % columns) != NADE_REAL) continue;
+        least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    double range = most > least ? most - least : 1;
+    for (size_t i = 0; i < count; i++)
+        if (nade_model_column_type(model, i % columns) == NADE_REAL) values[i] = (values[i] - least) / range;
+}
+
+/* Small images are magnified to about 64 pixels. */
+static size_t choose_zoom(size_t height, size_t width)
+{
+    size_t side = height > width ? height : width;
+    return side < 64 ? 64 / side : 1;
+}
+
+int write_images(const struct common *common, nade_context *context, const nade_model *model,
+                 const struct image_options *options, size_t height, size_t width, size_t rows, double *values)
+{
+    size_t across = options->across ? options->across : (size_t)ceil(sqrt((double)rows));
+    size_t zoom = options->zoom ? options->zoom : choose_zoom(height, width);
+    scale_real(model, rows, values);
+    nade_status status = nade_write_png(context, options->path, values, rows, height, width, across, 1, zoom);
+    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
+}

@@ -1,0 +1,79 @@
+#include "score_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "report.h"
+
+/* The mean of two groups' means. */
+static double join_means(double a, double a_rows, double b, double b_rows)
+{
+    return a + (b - a) * (b_rows / (a_rows + b_rows));
+}
+
+static double squares_of(const nade_score_summary *part)
+{
+    double rows = (double)part->rows;
+    return part->rows > 1 ? part->standard_error * part->standard_error * rows * (rows - 1) : 0;
+}
+
+/* Squares are joined as Chan, Golub and LeVeque do it: no difference of large numbers. */
+static void join(struct score_total *total, const nade_score_summary *part)
+{
+    nade_score_summary *all = &total->summary;
+    double a = (double)all->rows, b = (double)part->rows, apart = part->mean - all->mean;
+    total->squares += squares_of(part) + apart * apart * (a * b / (a + b));
+    all->mean = join_means(all->mean, a, part->mean, b);
+    all->mean_ordering = join_means(all->mean_ordering, a, part->mean_ordering, b);
+    all->mean_spread = join_means(all->mean_spread, a, part->mean_spread, b);
+    all->gain = join_means(all->gain, a, part->gain, b);
+    all->rows += part->rows;
+    all->cells += part->cells;
+    all->standard_error = sqrt(total->squares / (a + b - 1) / (a + b));
+}
+
+void score_total_add(struct score_total *total, const nade_score_summary *part)
+{
+    nade_score_summary *all = &total->summary;
+    total->discrete = total->discrete || !isnan(part->bits_per_cell);
+    if (all->rows == 0) {
+        *all = *part;
+        total->squares = squares_of(part);
+        return;
+    }
+    join(total, part);
+    all->bits_per_cell =
+        total->discrete && all->cells > 0 ? -all->mean * (double)all->rows / (double)all->cells / log(2.0) : NAN;
+}
+
+static void report_as_json(const nade_score_summary *summary, size_t orderings)
+{
+    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)summary->rows, "orderings",
+                          (json_int_t)orderings, "mean", json_number(summary->mean), "standard_error",
+                          json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
+                          "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
+                          "bits_per_cell", json_number(summary->bits_per_cell)));
+}
+
+static void note_number(const struct common *common, const char *label, double value)
+{
+    if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
+}
+
+void score_total_report(const struct score_total *total, const struct common *common, size_t orderings)
+{
+    const nade_score_summary *summary = &total->summary;
+    if (common->json) {
+        report_as_json(summary, orderings);
+        return;
+    }
+    char label[64];
+    snprintf(label, sizeof label, "mean of the %zu ordering%s", orderings, orderings == 1 ? "" : "s");
+    report_note(common, "%zu row%s, log density in nats per row:", summary->rows, summary->rows == 1 ? "" : "s");
+    note_number(common, "mean", summary->mean);
+    note_number(common, "standard error of the mean", summary->standard_error);
+    note_number(common, label, summary->mean_ordering);
+    note_number(common, "mean spread over orderings", summary->mean_spread);
+    note_number(common, "gain over independent marginals", summary->gain);
+    note_number(common, "bits per cell", summary->bits_per_cell);
+}

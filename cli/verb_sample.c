@@ -1,0 +1,218 @@
+/* nade sample: draws rows from a model. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conditions.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "row_writer.h"
+#include "sample_images.h"
+#include "table_input.h"
+#include "verbs.h"
+
+struct sample_arguments {
+    struct common common;
+    const char *model, *output, *ordering_file;
+    size_t rows;
+    struct text_list where;
+    struct image_options image;
+    uint32_t threads;
+    nade_sample_options options;
+};
+
+/* What a run owns. */
+struct sample_run {
+    nade_context *context;
+    nade_model *model;
+    size_t columns;
+    size_t *order;
+    double *given;        /* (columns) */
+    double *values;       /* (block, columns) */
+    size_t block;         /* rows drawn at a time */
+    size_t height, width; /* of an image; 0: no picture */
+    bool reader_gone;     /* nobody reads stdout any more */
+    struct progress progress;
+};
+
+/* Cells of a block: enough rows for all threads, in constant memory.  A picture needs all rows at once. */
+enum { BLOCK_CELLS = 1 << 22, BLOCK_LEAST = 128 };
+
+static const struct positional positionals[] = {{"MODEL", offsetof(struct sample_arguments, model)}};
+
+#define AT(member) .offset = offsetof(struct sample_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Sampling"},
+    {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
+     .help = "rows to draw"},
+    {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
+     .help = "condition on this cell; may be given for several columns, by name or zero-based number"},
+    {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
+     .excludes = "ordering-file",
+     .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "
+             "its own"},
+    {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
+     .help = "the mixture of these orderings instead: one a line, zero-based column numbers"},
+    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
+     .help = "fixes every random number; row i depends on the seed and i alone"},
+    {.kind = OPTION_HEADING, .help = "Work"},
+    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
+     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
+     .help = "0: one for each processor; never changes a result"},
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+     .help = "write the rows here instead of to stdout"},
+    {.name = "image", .metavar = "HxW", .kind = OPTION_TEXT, AT(image.shape),
+     .help = "a row is an image of so many pixels, row by row; for --png"},
+    {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(image.path),
+     .help = "write the rows as a grid of images; without -o as nothing else"},
+    {.name = "across", .metavar = "N", .kind = OPTION_SIZE, AT(image.across), .below = 1000001,
+     .help = "images side by side; 0: as many as one below the other"},
+    {.name = "zoom", .metavar = "N", .kind = OPTION_SIZE, AT(image.zoom), .below = 1001,
+     .help = "magnify each pixel so many times; 0: to images of about 64 pixels"},
+};
+/* clang-format on */
+
+static void init_sample(void *arguments)
+{
+    struct sample_arguments *sample = arguments;
+    sample->rows = 10;
+    nade_sample_options_init(&sample->options, sizeof sample->options);
+}
+
+static int check_call(const struct sample_arguments *sample, struct sample_run *run)
+{
+    const struct common *common = &sample->common;
+    const char *png = sample->image.path;
+    int status = parse_image(common, &sample->image, &run->height, &run->width);
+    if (!status && sample->output && png && strcmp(sample->output, png) == 0)
+        status = report_error(common, NADE_BAD_CALL, "--png and -o both name %s, expected different files", png);
+    if (!status && sample->output) status = output_check(common, sample->output, sample->model);
+    if (!status && png) status = output_check(common, png, sample->model);
+    return status;
+}
+
+static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
+{
+    nade_status status = nade_model_load(run->context, sample->model, &run->model);
+    if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
+    run->columns = nade_model_columns(run->model);
+    if (sample->ordering_file)
+        status =
+            nade_order_read(run->context, sample->ordering_file, run->columns, &run->order, &sample->options.orderings);
+    if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
+    sample->options.order = run->order;
+    return run->height ? check_image(&sample->common, run->model, run->height, run->width) : EXIT_DONE;
+}
+
+static int prepare(const struct sample_arguments *sample, struct sample_run *run)
+{
+    size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
+    run->block = run->height || sample->rows < most ? sample->rows : most;
+    run->given = calloc(run->columns, sizeof *run->given);
+    run->values = calloc(run->block, run->columns * sizeof *run->values);
+    if (!run->given || !run->values) return report_no_memory(&sample->common);
+    progress_start(&run->progress, &sample->common, 0);
+    return parse_conditions(&sample->common, run->model, &sample->where, run->given);
+}
+
+/* Draws rows first…first+rows-1 into values. */
+static int draw_block(struct sample_arguments *sample, struct sample_run *run, size_t first, size_t rows)
+{
+    for (size_t row = 0; row < rows; row++)
+        memcpy(run->values + row * run->columns, run->given, run->columns * sizeof *run->given);
+    sample->options.first = first;
+    nade_status status = nade_sample(run->context, run->model, &sample->options, rows, run->values);
+    if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
+    progress_share(&run->progress, "sampling", (double)(first + rows) / (double)sample->rows);
+    return EXIT_DONE;
+}
+
+/* Draws all rows, writing them where output is not NULL: nothing before the first draws have gone well. */
+static int draw_all(struct sample_arguments *sample, struct sample_run *run, struct output *output)
+{
+    for (size_t first = 0; first < sample->rows; first += run->block) {
+        size_t left = sample->rows - first, rows = left < run->block ? left : run->block;
+        int status = draw_block(sample, run, first, rows);
+        if (status) return status;
+        if (output && first == 0) write_header(output, run->model);
+        if (output) write_values(output, run->model, rows, run->values);
+        if (output && !output_good(output)) break;
+    }
+    return EXIT_DONE;
+}
+
+static void summarise(const struct sample_arguments *sample)
+{
+    size_t orderings = sample->options.orderings;
+    if (sample->common.json)
+        report_json(json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)sample->rows, "orderings", (json_int_t)orderings,
+                              "seed", (json_int_t)sample->options.seed));
+    else
+        report_note(&sample->common, "%zu row%s drawn", sample->rows, sample->rows == 1 ? "" : "s");
+}
+
+/* The rows as CSV, unless a picture was asked for instead. */
+static int write_rows(struct sample_arguments *sample, struct sample_run *run)
+{
+    struct output output;
+    if (run->height && !sample->output) return draw_all(sample, run, NULL);
+    int status = output_open(&output, &sample->common, sample->output);
+    if (status) return status;
+    status = draw_all(sample, run, &output);
+    if (!status) {
+        status = output_close(&output);
+        run->reader_gone = output_reader_gone(&output);
+    } else {
+        output_abandon(&output);
+    }
+    return status;
+}
+
+static void free_run(struct sample_run *run)
+{
+    free(run->given);
+    free(run->values);
+    if (run->order) nade_order_free(run->context, run->order);
+    nade_model_free(run->model);
+    nade_context_free(run->context);
+}
+
+static int run_sample(void *arguments)
+{
+    struct sample_arguments *sample = arguments;
+    struct sample_run run = {0};
+    int status = check_call(sample, &run);
+    if (!status) status = open_context(&sample->common, sample->threads, &run.context);
+    if (!status) status = load_inputs(sample, &run);
+    if (!status) status = prepare(sample, &run);
+    if (!status) status = write_rows(sample, &run);
+    if (!status && run.height)
+        status = write_images(&sample->common, run.context, run.model, &sample->image, run.height, run.width,
+                              sample->rows, run.values);
+    if (!status && !run.reader_gone) summarise(sample);
+    free_run(&run);
+    return status;
+}
+
+const struct verb verb_sample = {
+    .name = "sample",
+    .summary = "draw rows from a model",
+    .usage = "MODEL [-n N] [options]",
+    .description =
+        "Writes N rows drawn from the model as CSV, in the data's own units and labels and with the model's column "
+        "names, so that they read back as data. Real values are rounded to the step in which the column was recorded. "
+        "With --where the other cells are drawn given these.",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct sample_arguments),
+    .init = init_sample,
+    .run = run_sample,
+};

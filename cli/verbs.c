@@ -1,0 +1,24 @@
+#include "verbs.h"
+
+#include <string.h>
+
+const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_info, &verb_demo};
+const size_t verb_count = sizeof verb_list / sizeof *verb_list;
+
+const char *const lesson_sentence = "nade fits one neural network to a table and gives the density of every row.";
+
+const struct lesson lessons[] = {
+    {"nade demo", "see it work on handwritten digits, in half a minute"},
+    {"nade train data.csv -o model.safetensors", "fit a model; it finds types and sizes by itself"},
+    {"nade score model.safetensors new.csv", "the log density of each row of another table"},
+    {"nade sample model.safetensors -n 5", "new rows that look like those it was trained on"},
+    {"nade info model.safetensors", "what the model knows of its columns and training"},
+};
+const size_t lesson_count = sizeof lessons / sizeof *lessons;
+
+const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < verb_count; i++)
+        if (strcmp(verb_list[i]->name, name) == 0) return verb_list[i];
+    return NULL;
+}

@@ -1,0 +1,69 @@
+#include "backend/cpu/cpu_chain.h"
+
+#include "backend/cpu/cpu_blas.h"
+#include "model/head.h"
+
+static const float *tensor_of(const struct cpu_backend *backend, size_t index)
+{
+    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[index].offset;
+}
+
+/* (hidden[0], inputs) becomes (inputs, hidden[0]), so that an input's weights lie together. */
+nade_status nd_cpu_transpose_first(nade_context *context, struct cpu_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    size_t width = plan->hidden[0];
+    if (backend->first_transposed_current) return NADE_OK;
+    if (!backend->first_transposed)
+        backend->first_transposed = nd_arena_alloc(&backend->arena, plan->inputs, width * sizeof(float));
+    if (!backend->first_transposed) return nd_no_memory(context, "the first layer");
+    const float *weight = tensor_of(backend, nd_weight_index(0));
+    for (size_t i = 0; i < plan->inputs; i++)
+        for (size_t h = 0; h < width; h++) backend->first_transposed[i * width + h] = weight[h * plan->inputs + i];
+    backend->first_transposed_current = true;
+    return NADE_OK;
+}
+
+void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum)
+{
+    const float *bias = tensor_of(backend, nd_weight_index(0) + 1);
+    for (size_t i = 0; i < backend->plan->hidden[0]; i++) sum[i] = (double)bias[i];
+}
+
+void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, double *sum)
+{
+    const struct plan *plan = backend->plan;
+    const struct plan_column *c = &plan->column[column];
+    size_t width = plan->hidden[0];
+    size_t input = c->input + (c->head->one_hot ? (size_t)x : 0);
+    const float *value = backend->first_transposed + input * width;
+    const float *mask = plan->masks ? backend->first_transposed + (plan->values_width + column) * width : NULL;
+    backend->kernels->accumulate(width, c->head->one_hot ? 1 : (double)x, value, mask, sum);
+}
+
+const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch)
+{
+    const struct plan *plan = backend->plan;
+    int now = 0;
+    for (size_t l = 1; l < plan->layers; l++) {
+        size_t width = plan->hidden[l], stride = backend->stride[l], index = nd_weight_index(l);
+        float *out = scratch->tile[1 - now];
+        nd_blas_forward(ND_TILE, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
+                        tensor_of(backend, index), out, stride);
+        backend->kernels->add_bias_activate(plan->activation, ND_TILE, width, stride, tensor_of(backend, index + 1),
+                                            out);
+        now = 1 - now;
+    }
+    return scratch->tile[now];
+}
+
+void nd_cpu_column_outputs(const struct cpu_backend *backend, const struct plan_column *column, const float *hidden,
+                           double *outputs)
+{
+    const struct plan *plan = backend->plan;
+    size_t width = plan->hidden[plan->layers - 1], index = nd_weight_index(plan->layers);
+    const float *weight = tensor_of(backend, index) + column->output * width;
+    const float *bias = tensor_of(backend, index + 1) + column->output;
+    for (size_t i = 0; i < column->output_width; i++)
+        outputs[i] = backend->kernels->dot(width, weight + i * width, hidden) + (double)bias[i];
+}

@@ -1,0 +1,25 @@
+/* The way along an order, which scoring and sampling share: the first layer as a running sum (paper, eqs. 4-5), the
+ * upper layers for a tile of ND_TILE lines as one product of constant shape, the outputs of a single column. */
+#ifndef ND_BACKEND_CPU_CHAIN_H
+#define ND_BACKEND_CPU_CHAIN_H
+
+#include "backend/cpu/cpu_backend.h"
+
+/* Makes backend->first_transposed current, which nd_cpu_observe reads. */
+nade_status nd_cpu_transpose_first(nade_context *context, struct cpu_backend *backend);
+
+/* sum (hidden[0]) = the first layer's bias: nothing is observed. */
+void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum);
+
+/* Adds a cell that is now observed to the first layer's running sum. */
+void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, double *sum);
+
+/* The upper layers for scratch->tile[0], all ND_TILE lines of the first layer's values, used or not.  Returns the last
+ * hidden layer's values, (ND_TILE, stride[L-1]), which lie in one of the two tiles. */
+const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch);
+
+/* outputs (column->output_width) from one line of the last hidden layer. */
+void nd_cpu_column_outputs(const struct cpu_backend *backend, const struct plan_column *column, const float *hidden,
+                           double *outputs);
+
+#endif

@@ -1,0 +1,46 @@
+/* What the two ways of training on the CPU share: cpu_train.c for networks of all orderings, cpu_fixed.c for those of
+ * one. */
+#ifndef ND_BACKEND_CPU_TRAIN_H
+#define ND_BACKEND_CPU_TRAIN_H
+
+#include "backend/cpu/cpu_backend.h"
+
+/* Where the rows of a batch and their observed sets come from. */
+enum source { SOURCE_TRAIN, SOURCE_VALID, SOURCE_GIVEN };
+
+struct batch_job {
+    struct cpu_backend *backend;
+    const struct cells *cells;
+    enum source source;
+    uint32_t seed;
+    uint64_t update;         /* SOURCE_TRAIN */
+    size_t repeats;          /* SOURCE_VALID: slot s of the batch is repeat (first+s) % repeats of a row */
+    const uint8_t *observed; /* SOURCE_GIVEN: (rows, D); not read with a fixed order */
+    size_t first;            /* place of the batch's first slot in the whole */
+    size_t rows;             /* of this batch */
+    size_t chunk;
+    double factor; /* on gradients: 1 / rows of the mean */
+    bool gradients;
+    const struct recipe *recipe; /* of the optimiser step, or NULL: gradients only */
+    struct step_rates rates;
+};
+
+/* Fills the slot's lines of batch.x, target, weight and factor; unless the order is fixed, its input too. */
+void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch);
+
+/* Turns the slot's outputs, in the last of batch.delta, into the loss's gradients, and fills batch.loss. */
+void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scratch *scratch);
+
+/* sum (width) = the sum over rows of delta (rows, width), row after row. */
+void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum);
+
+/* The optimiser's step on `count` parameters from offset, by their gradients. */
+void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias);
+
+/* Fixed order, first section: task number `task` is a chunk of the batch's rows. */
+void nd_cpu_fixed_chunk(void *job, size_t task, unsigned worker);
+
+/* Fixed order, second section: gradients, and the step where the job has a recipe. */
+void nd_cpu_fixed_weights(struct batch_job *job);
+
+#endif

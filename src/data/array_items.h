@@ -1,0 +1,21 @@
+/* The items of a binary array file, whatever its header was: from the source into a table. */
+#ifndef ND_DATA_ARRAY_ITEMS_H
+#define ND_DATA_ARRAY_ITEMS_H
+
+#include "data/loader.h"
+
+/* What a header claims. */
+struct array_layout {
+    char kind;   /* 'b' truth values, 'i' integers, 'u' unsigned ones, 'f' floating point */
+    size_t size; /* bytes an item: 1, 2, 4 or 8 */
+    bool big_endian;
+    bool fortran; /* columns, not rows, lie together */
+    size_t rows, columns;
+};
+
+/* Reads the items that follow the header, exactly as many as it claims.  Memory is set aside for what has arrived, not
+ * for claims. */
+nade_status nd_load_items(struct source *source, const struct array_layout *layout, const struct load_request *request,
+                          nade_table **table);
+
+#endif

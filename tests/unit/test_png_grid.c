@@ -1,0 +1,131 @@
+/* Grids of images: decoded with libpng, every pixel is what it should be. */
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cmocka_all.h"
+#include "support/model_support.h"
+#include "support/support.h"
+
+enum { HEIGHT = 2, WIDTH = 3, COUNT = 5, ACROSS = 2, GAP = 1, ZOOM = 3 };
+
+static const double images[COUNT * HEIGHT * WIDTH] = {
+    0, 1,   0,   1, 0,   1,   /* */
+    1, 1,   1,   0, 0,   0,   /* */
+    0, 0.5, 1,   2, -1,  NAN, /* */
+    0, 0.2, 0.4, 1, 0.8, 0.6, /* */
+    1, 0,   0,   0, 0,   NAN, /* */
+};
+
+struct decoded {
+    size_t width, height;
+    png_byte *pixels; /* (height, width, 3) */
+};
+
+static struct decoded decode(const char *path)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_file(&image, path) != 0);
+    image.format = PNG_FORMAT_RGB;
+    struct decoded decoded = {image.width, image.height, malloc(PNG_IMAGE_SIZE(image))};
+    assert_non_null(decoded.pixels);
+    assert_true(png_image_finish_read(&image, NULL, decoded.pixels, 0, NULL) != 0);
+    return decoded;
+}
+
+/* The colour that a place of the picture must have. */
+static void expected_colour(size_t y, size_t x, png_byte colour[3])
+{
+    size_t row = y / ZOOM, column = x / ZOOM;
+    size_t down = row / (HEIGHT + GAP), right = column / (WIDTH + GAP), image = down * ACROSS + right;
+    size_t i = row % (HEIGHT + GAP), j = column % (WIDTH + GAP);
+    memset(colour, 96, 3);
+    if (i >= HEIGHT || j >= WIDTH || image >= COUNT) return;
+    double value = images[(image * HEIGHT + i) * WIDTH + j];
+    if (isnan(value))
+        memcpy(colour, "\xB2\x54\x50", 3);
+    else
+        memset(colour, (int)lrint(255 * fmin(fmax(value, 0), 1)), 3);
+}
+
+static void test_pixels(void **state)
+{
+    char *folder = model_support_folder(), path[4200];
+    nade_context *context;
+    size_t size;
+    (void)state;
+    snprintf(path, sizeof path, "%s/grid.png", folder);
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    support_assert_ok(context, nade_write_png(context, path, images, COUNT, HEIGHT, WIDTH, ACROSS, GAP, ZOOM));
+    assert_int_equal(model_support_entries(folder), 1);
+    char *bytes = model_support_read(path, &size);
+    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
+    free(bytes);
+    struct decoded decoded = decode(path);
+    assert_int_equal(decoded.width, (ACROSS * WIDTH + GAP) * ZOOM);
+    assert_int_equal(decoded.height, (3 * HEIGHT + 2 * GAP) * ZOOM);
+    for (size_t y = 0; y < decoded.height; y++)
+        for (size_t x = 0; x < decoded.width; x++) {
+            png_byte colour[3];
+            expected_colour(y, x, colour);
+            assert_memory_equal(decoded.pixels + (y * decoded.width + x) * 3, colour, 3);
+        }
+    free(decoded.pixels);
+    nade_context_free(context);
+    model_support_remove_folder(folder);
+}
+
+/* Fewer images than fit side by side make a narrower picture. */
+static void test_one_row(void **state)
+{
+    char *folder = model_support_folder(), path[4200];
+    nade_context *context;
+    (void)state;
+    snprintf(path, sizeof path, "%s/grid.png", folder);
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    support_assert_ok(context, nade_write_png(context, path, images, 2, HEIGHT, WIDTH, 100, 0, 1));
+    struct decoded decoded = decode(path);
+    assert_int_equal(decoded.width, 2 * WIDTH);
+    assert_int_equal(decoded.height, HEIGHT);
+    free(decoded.pixels);
+    nade_context_free(context);
+    model_support_remove_folder(folder);
+}
+
+static void expect_refusal(nade_context *context, nade_status status, nade_status wanted, const char *text)
+{
+    assert_int_equal(status, wanted);
+    assert_non_null(strstr(nade_last_error(context), text));
+}
+
+static void test_refusals(void **state)
+{
+    nade_context *context;
+    const char *path = "no-such-folder/grid.png";
+    const size_t huge = SIZE_MAX / 2;
+    (void)state;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    expect_refusal(context, nade_write_png(context, path, images, 0, 2, 3, 1, 1, 1), NADE_BAD_CALL, "at least 1");
+    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 0, 1, 1), NADE_BAD_CALL, "at least 1");
+    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 0), NADE_BAD_CALL, "at least 1");
+    expect_refusal(context, nade_write_png(context, NULL, images, 1, 2, 3, 1, 1, 1), NADE_BAD_CALL, "needs a path");
+    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, huge), NADE_BAD_CALL, "too large");
+    expect_refusal(context, nade_write_png(context, path, images, 2, 2, 3, 1, huge, 1), NADE_BAD_CALL, "too large");
+    expect_refusal(context, nade_write_png(context, path, images, huge, 2, 3, 9, 0, 1), NADE_BAD_CALL, "too large");
+    expect_refusal(context, nade_write_png(context, path, images, 1, 20000, 20000, 1, 0, 1), NADE_BAD_CALL,
+                   "too large");
+    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 1), NADE_NO_OUTPUT, path);
+    nade_context_free(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -15,7 +15,8 @@
 #include "report.h"
 #include "verbs.h"
 
-/* Chosen on the validation images among 200 to 500 units and 3000 to 8000 updates, which differ by less than 0.3 nats. */
+/* Chosen on the validation images among 200 to 500 units and 3000 to 8000 updates, which differ by less than 0.3 nats.
+ */
 static const size_t demo_hidden[] = {300, 300};
 enum { DEMO_BATCH = 100, DEMO_ITERATIONS = 60, DEMO_UPDATES = 100 };
 static const double demo_learning_rate = 0.003;

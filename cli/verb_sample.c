@@ -59,6 +59,8 @@ static const struct option options[] = {
      .help = "the mixture of these orderings instead: one a line, zero-based column numbers"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes every random number; row i depends on the seed and i alone"},
+    {.name = "exact", .kind = OPTION_ON, AT(options.exact),
+     .help = "real cells exactly as drawn, not rounded to the step in which the column was recorded"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
      .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},

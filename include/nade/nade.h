@@ -298,14 +298,15 @@ typedef struct nade_sample_options {
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */
     nade_device device;
+    int exact; /* 1: real cells exactly as drawn; 0: rounded to the column's recording step, as the data are */
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);
 
 /* Draws rows.  values (rows, columns), in and out: NaN cells are drawn, all others are conditioned on and come back
  * unchanged, so a plain sample begins with NaN everywhere.  Given cells come first in each row's ordering.  Binary
- * cells are 0 or 1, categorical ones the number of their label, real ones in data units, drawn ones rounded to the
- * column's recording step.  With given cells and K orderings the draw is from the mixture of the K conditionals. */
+ * cells are 0 or 1, categorical ones the number of their label, real ones in data units.  With given cells and K
+ * orderings the draw is from the mixture of the K conditionals. */
 NADE_API nade_status nade_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
                                  size_t rows, double *values);
 

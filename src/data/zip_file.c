@@ -46,7 +46,7 @@ static uint64_t get64(const unsigned char *bytes)
     return get32(bytes) | (uint64_t)get32(bytes + 4) << 32;
 }
 
-static bool has_signature(const unsigned char *bytes, char third, char fourth)
+static bool has_signature(const unsigned char *bytes, unsigned char third, unsigned char fourth)
 {
     return bytes[0] == 'P' && bytes[1] == 'K' && bytes[2] == third && bytes[3] == fourth;
 }

@@ -92,21 +92,10 @@ static nade_status encode_given(struct sampling *s, const double *values)
 
 /* ---- orderings -------------------------------------------------------------------------------------------------- */
 
-/* A model of one ordering has no other to offer; how many are asked for makes no difference. */
-static nade_status check_fixed(const struct sampling *s)
-{
-    const struct plan *plan = &s->model->plan;
-    for (size_t k = 0; s->options->order && k < s->options->orderings; k++)
-        if (memcmp(s->options->order + k * plan->columns, plan->ordering, plan->columns * sizeof *plan->ordering) != 0)
-            return nd_fail(s->context, NADE_BAD_CALL,
-                           "ordering %zu is not the one that the model was trained for, expected that one", k);
-    return NADE_OK;
-}
-
 static nade_status prepare_ensemble(struct sampling *s)
 {
     const nade_sample_options *o = s->options;
-    if (s->model->plan.ordering) return check_fixed(s);
+    if (s->model->plan.ordering) return nd_check_fixed_ordering(s->context, &s->model->plan, o->orderings, o->order);
     if (o->orderings == 0) {
         if (o->order) return nd_fail(s->context, NADE_BAD_CALL, "orderings are given but their number is 0");
         return NADE_OK;
@@ -183,23 +172,24 @@ static double round_to_step(double x, double step)
     return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
 }
 
-static double decode_cell(const struct column_spec *spec, float cell)
+static double decode_cell(const struct sampling *s, size_t at)
 {
-    if (spec->type != NADE_REAL) return (double)cell;
-    double x = spec->mean + spec->sd * (double)cell;
-    return spec->step > 0 ? round_to_step(x, spec->step) : x;
+    const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
+    double cell = (double)s->cells[at];
+    if (spec->type != NADE_REAL) return cell;
+    double x = spec->mean + spec->sd * cell;
+    return spec->step > 0 && !s->options->exact ? round_to_step(x, spec->step) : x;
 }
 
 /* Checks all before anything is written: values stay as they were after a failure. */
 static nade_status check_finite(const struct sampling *s)
 {
     size_t columns = s->model->plan.columns;
-    for (size_t at = 0; at < s->rows * columns; at++) {
-        const struct column_spec *spec = &s->model->schema.column[at % columns];
-        if (!isfinite(decode_cell(spec, s->cells[at])))
+    for (size_t at = 0; at < s->rows * columns; at++)
+        if (!isfinite(decode_cell(s, at)))
             return nd_fail(s->context, NADE_NOT_FINITE,
-                           "a draw of column '%s' is not finite: the model's parameters are too large", spec->name);
-    }
+                           "a draw of column '%s' is not finite: the model's parameters are too large",
+                           s->model->schema.column[at % columns].name);
     return NADE_OK;
 }
 
@@ -207,7 +197,7 @@ static void write_drawn(const struct sampling *s, double *values)
 {
     size_t columns = s->model->plan.columns;
     for (size_t at = 0; at < s->rows * columns; at++)
-        if (isnan(values[at])) values[at] = decode_cell(&s->model->schema.column[at % columns], s->cells[at]);
+        if (isnan(values[at])) values[at] = decode_cell(s, at);
 }
 
 nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options, size_t rows,

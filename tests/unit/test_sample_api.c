@@ -56,7 +56,7 @@ static void test_values_of_each_type(void **state)
     tear_down(&f);
 }
 
-/* Without a step the draws are mean + sd·z; with one they are those, rounded. */
+/* Exact draws are mean + sd·z; otherwise they are those, rounded. */
 static void test_units(void **state)
 {
     struct fixture f;
@@ -67,7 +67,7 @@ static void test_units(void **state)
     empty(shifted, (size_t)ROWS * COLUMNS);
     support_assert_ok(f.context, nade_sample(f.context, f.model, &f.options, ROWS, f.values));
     struct column_spec *spec = &f.model->schema.column[2];
-    spec->step = 0;
+    f.options.exact = 1;
     support_assert_ok(f.context, nade_sample(f.context, f.model, &f.options, ROWS, exact));
     spec->mean += 100;
     spec->sd *= 3;
@@ -179,7 +179,7 @@ static void test_refuses_orderings(void **state)
     f.options.device = NADE_DEVICE_AUTO;
     f.model->plan.ordering = fixed;
     f.options.order = order;
-    expect_refusal(&f, "ordering 0 is not the one that the model was trained for");
+    expect_refusal(&f, "one fixed ordering and ordering 0 is another");
     f.options.order = NULL;
     f.values[0] = 1; /* column 0, smoker, without column 3 */
     expect_refusal(&f, "row 0: column 'smoker' is given but 'Stra");

@@ -82,10 +82,8 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
     if (!backend->stride) return false;
     backend->input_stride = round_up(plan->inputs);
     for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = round_up(nd_layer_outputs(plan, l));
-    for (int b = 0; b < BLOCK_COUNT; b++) {
-        backend->block[b] = nd_arena_alloc(arena, plan->parameters, sizeof(float));
-        if (!backend->block[b]) return false;
-    }
+    backend->block[BLOCK_PARAMETERS] = nd_arena_alloc(arena, plan->parameters, sizeof(float));
+    if (!backend->block[BLOCK_PARAMETERS]) return false;
     return list_blocks(backend, arena) && allocate_scratch(backend, arena, threads);
 }
 
@@ -136,9 +134,21 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     return batch->x && batch->target && batch->factor && batch->weight && batch->loss;
 }
 
+/* Gradient and moments come with the first use that needs them: scoring and sampling never do. */
+static nade_status need_block(nade_context *context, struct cpu_backend *backend, enum block block)
+{
+    if (!backend->block[block])
+        backend->block[block] = nd_arena_alloc(&backend->arena, backend->plan->parameters, sizeof(float));
+    return backend->block[block] ? NADE_OK : nd_no_memory(context, "the network's training");
+}
+
 nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows)
 {
     struct batch_buffers *batch = &backend->batch;
+    for (int block = 0; block < BLOCK_COUNT; block++) {
+        nade_status status = need_block(context, backend, (enum block)block);
+        if (status != NADE_OK) return status;
+    }
     if (rows <= batch->capacity) return NADE_OK;
     nd_arena_free(&batch->arena);
     batch->capacity = 0;
@@ -150,7 +160,8 @@ nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, s
 static nade_status set_block_cpu(nade_context *context, struct backend *opaque, enum block block, const float *values)
 {
     struct cpu_backend *backend = (void *)opaque;
-    (void)context;
+    nade_status status = need_block(context, backend, block);
+    if (status != NADE_OK) return status;
     memcpy(backend->block[block], values, backend->plan->parameters * sizeof(float));
     if (block == BLOCK_PARAMETERS) backend->first_transposed_current = false;
     return NADE_OK;
@@ -159,7 +170,8 @@ static nade_status set_block_cpu(nade_context *context, struct backend *opaque, 
 static nade_status get_block_cpu(nade_context *context, struct backend *opaque, enum block block, float *values)
 {
     struct cpu_backend *backend = (void *)opaque;
-    (void)context;
+    nade_status status = need_block(context, backend, block);
+    if (status != NADE_OK) return status;
     memcpy(values, backend->block[block], backend->plan->parameters * sizeof(float));
     return NADE_OK;
 }

@@ -254,6 +254,10 @@ typedef struct nade_score_options {
     uint32_t seed;       /* fixes the K orderings */
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     nade_device device;
+    /* Which density: of the columns `of` given the columns `given`, both COLS lists over the model's columns.  NULL of:
+     * all that are not given; NULL given: none.  Columns in neither are marginalised: never read, they may be absent.
+     */
+    const char *of, *given;
     /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
     int (*progress)(void *progress_user, double done);
     void *progress_user;
@@ -270,7 +274,7 @@ typedef struct nade_score_summary {
     double mean_spread;    /* mean over rows of the standard deviation over orderings; NaN for one ordering */
     double gain;           /* mean minus the mean log density under independent marginals */
     double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
-    size_t cells;          /* present cells of the rows */
+    size_t cells;          /* present cells that were scored */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have

@@ -5,20 +5,22 @@
 #include "backend/backend.h"
 #include "base/fault.h"
 #include "infer/orderings.h"
+#include "infer/query.h"
 #include "model/head.h"
 
 struct scoring {
     nade_context *context;
     const nade_model *model;
     const nade_score_options *options;
-    const char *source; /* of the rows, for messages */
+    const nade_table *table;
     struct arena arena;
     const struct backend_entries *entries;
     struct backend *backend;
     struct cells cells;
-    double *log_scale;   /* (rows): sum of log sd of the present cells */
+    struct column_query query;
+    double *log_scale;   /* (rows): sum of log sd of the present scored cells */
     size_t orderings;    /* K */
-    size_t *order;       /* (orderings, columns) */
+    size_t *order;       /* (orderings, given and scored columns) */
     double *by_ordering; /* (orderings, block rows) */
     double ordering_sum; /* over rows and orderings, for the mean of one ordering */
 };
@@ -32,12 +34,14 @@ static nade_status prepare_orderings(struct scoring *s)
     const nade_score_options *o = s->options;
     const struct plan *plan = &s->model->plan;
     nade_status status = NADE_OK;
-    size_t cells;
+    size_t cells, *orderings;
     s->orderings = o->orderings > 0 && plan->ordering ? 1 : o->orderings;
     if (plan->ordering) status = nd_check_fixed_ordering(s->context, plan, o->orderings, o->order);
     if (status == NADE_OK)
         status = nd_prepare_orderings(s->context, &s->arena, plan->columns, s->orderings, o->seed,
-                                      plan->ordering ? plan->ordering : o->order, &s->order);
+                                      plan->ordering ? plan->ordering : o->order, &orderings);
+    if (status == NADE_OK)
+        status = nd_query_orders(s->context, &s->arena, plan, &s->query, orderings, s->orderings, &s->order);
     if (status != NADE_OK) return status;
     if (nd_multiply(s->orderings, BLOCK_ROWS, &cells))
         s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);
@@ -46,12 +50,15 @@ static nade_status prepare_orderings(struct scoring *s)
 
 static nade_status prepare(struct scoring *s, const nade_table *table)
 {
-    s->source = table->source;
+    s->table = table;
     s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
     if (!s->log_scale) return nd_no_memory(s->context, "the rows");
-    nade_status status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, &s->cells, s->log_scale);
+    nade_status status = nd_read_query(s->context, &s->arena, s->model, s->options->of, s->options->given, &s->query);
+    if (status == NADE_OK)
+        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed, &s->cells);
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status != NADE_OK) return status;
+    nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
     s->entries = nd_backend_for(s->context, s->options->device);
     if (!s->entries) return NADE_BAD_CALL;
     status = s->entries->open(s->context, &s->model->plan, &s->backend);
@@ -59,8 +66,7 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
 }
 
-/* ---- one block of rows
- * -------------------------------------------------------------------------------------------------- */
+/* ---- one block of rows ------------------------------------------------------------------------------------------- */
 
 /* log of the mean of exp(values), values a stride apart. */
 static double log_mean_exp(const double *values, size_t count, size_t stride)
@@ -92,9 +98,9 @@ static struct cells rows_of(const struct cells *cells, size_t first, size_t rows
 
 static nade_status score_rows(struct scoring *s, size_t first, size_t rows, double *log_density, double *spread)
 {
-    size_t orderings = s->orderings, columns = s->model->plan.columns;
+    size_t orderings = s->orderings;
     struct cells part = rows_of(&s->cells, first, rows);
-    struct score_query query = {s->order, orderings, columns, 0};
+    struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count};
     nade_status status = s->entries->score_block(s->context, s->backend, &part, &query, s->by_ordering);
     if (status != NADE_OK) return status;
     for (size_t row = 0; row < rows; row++) {
@@ -103,9 +109,8 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
         if (!isfinite(log_density[first + row]))
             return nd_fail(
                 s->context, NADE_NOT_FINITE,
-                "row %zu (from 0) of %s has a log density that is not finite: its values lie too far from the "
-                "training rows",
-                first + row, s->source);
+                "%s, %s %zu has a log density that is not finite: its values lie too far from the training rows",
+                s->table->source, s->table->array ? "row" : "line", nd_table_position(s->table, first + row));
         if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
         for (size_t k = 0; k < orderings; k++) s->ordering_sum += s->by_ordering[k * rows + row] - units;
     }
@@ -125,10 +130,9 @@ static nade_status score_all(struct scoring *s, double *log_density, double *spr
     return NADE_OK;
 }
 
-/* ---- summary
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- summary ----------------------------------------------------------------------------------------------------- */
 
-/* Mean log density of the rows if the columns were independent. */
+/* Mean log density of the rows' scored cells if the columns were independent. */
 static double marginal_mean(const struct scoring *s)
 {
     const struct plan *plan = &s->model->plan;
@@ -136,7 +140,7 @@ static double marginal_mean(const struct scoring *s)
     for (size_t row = 0; row < s->cells.rows; row++) {
         for (size_t c = 0; c < plan->columns; c++) {
             float x = nd_cell(&s->cells, row, c);
-            if (isnan(x)) continue;
+            if (isnan(x) || !s->query.of[c]) continue;
             sum += plan->column[c].head->log_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x);
         }
         sum -= s->log_scale[row];
@@ -144,25 +148,26 @@ static double marginal_mean(const struct scoring *s)
     return sum / (double)s->cells.rows;
 }
 
-static size_t count_present(const struct cells *cells)
+static size_t count_scored(const struct scoring *s)
 {
     size_t present = 0;
-    for (size_t row = 0; row < cells->rows; row++)
-        for (size_t c = 0; c < cells->columns; c++) present += isnan(nd_cell(cells, row, c)) ? 0 : 1;
+    for (size_t row = 0; row < s->cells.rows; row++)
+        for (size_t c = 0; c < s->cells.columns; c++)
+            present += s->query.of[c] && !isnan(nd_cell(&s->cells, row, c)) ? 1 : 0;
     return present;
 }
 
 static double bits_per_cell(const struct scoring *s, double mean, size_t present)
 {
     for (size_t c = 0; c < s->cells.columns; c++)
-        if (!s->model->plan.column[c].head->discrete) return NAN;
+        if (s->query.of[c] && !s->model->plan.column[c].head->discrete) return NAN;
     return present ? -mean * (double)s->cells.rows / (double)present / log(2.0) : NAN;
 }
 
 static void summarise(const struct scoring *s, const double *log_density, const double *spread,
                       nade_score_summary *summary)
 {
-    size_t rows = s->cells.rows, present = count_present(&s->cells);
+    size_t rows = s->cells.rows, present = count_scored(s);
     double sum = 0, squares = 0, spread_sum = 0;
     for (size_t row = 0; row < rows; row++) {
         sum += log_density[row];

@@ -121,8 +121,7 @@ static void choose_ordering(const struct sampling *s, uint64_t draw, size_t *ord
         nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, 0, plan->columns, s->scratch, order);
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------
- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 static nade_status prepare(struct sampling *s, const double *values)
 {
@@ -159,8 +158,7 @@ static nade_status draw_all(struct sampling *s)
     return NADE_OK;
 }
 
-/* ---- data units ---------------------------------------------------------------------------------------------------
- */
+/* ---- data units -------------------------------------------------------------------------------------------------- */
 
 /* To a multiple of the step.  Steps are powers of ten up to 1: dividing by 10^k rather than multiplying by 10^-k gives
  * the double that prints with k decimals. */

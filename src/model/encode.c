@@ -19,14 +19,20 @@ struct encoder {
     const nade_table *table;
     const size_t *rows; /* NULL: all */
     size_t row_count;
+    const bool *needed; /* (schema columns), NULL: all */
     size_t *source;     /* (schema columns): column of the table */
     const char **names; /* (table columns) */
+    bool *used;         /* (table columns): in the model */
     enum cell_kind kind;
     void *cells; /* (row_count, schema columns), being filled */
 };
 
-/* ---- which column is which ------------------------------------------------------------------------------------------
- */
+/* ---- which column is which --------------------------------------------------------------------------------------- */
+
+static bool is_needed(const struct encoder *e, size_t column)
+{
+    return !e->needed || e->needed[column];
+}
 
 static nade_status match_by_position(struct encoder *e)
 {
@@ -37,18 +43,15 @@ static nade_status match_by_position(struct encoder *e)
     return NADE_OK;
 }
 
-static bool is_used(const struct encoder *e, size_t column)
-{
-    for (size_t c = 0; c < e->schema->count; c++)
-        if (e->source[c] == column) return true;
-    return false;
-}
-
 static void warn_of_extras(const struct encoder *e)
 {
-    size_t extras = e->table->columns - e->schema->count, first = 0;
+    size_t extras = 0, first = 0;
+    for (size_t at = e->table->columns; at-- > 0;) {
+        if (e->used[at]) continue;
+        extras++;
+        first = at;
+    }
     if (extras == 0) return;
-    while (is_used(e, first)) first++;
     if (extras == 1)
         nd_warn(e->context, "column '%s' of %s is not in the model and is ignored", e->table->column[first].name,
                 e->table->source);
@@ -72,9 +75,10 @@ static size_t find_column(const struct encoder *e, const char *name, size_t star
 static bool read_names(struct encoder *e)
 {
     e->names = nd_arena_alloc(e->arena, e->table->columns, sizeof *e->names);
+    e->used = nd_arena_alloc(e->arena, e->table->columns, sizeof *e->used);
     for (size_t c = 0; e->names && c < e->table->columns; c++)
         if (!(e->names[c] = nd_utf8_text(e->arena, e->table->column[c].name))) return false;
-    return e->names != NULL;
+    return e->names && e->used;
 }
 
 static nade_status match_by_name(struct encoder *e)
@@ -83,17 +87,18 @@ static nade_status match_by_name(struct encoder *e)
     if (!read_names(e)) return nd_no_memory(e->context, "the columns' names");
     for (size_t c = 0; c < e->schema->count; c++) {
         e->source[c] = find_column(e, e->schema->column[c].name, next);
+        if (e->source[c] == SIZE_MAX && !is_needed(e, c)) continue;
         if (e->source[c] == SIZE_MAX)
             return nd_fail(e->context, NADE_BAD_INPUT, "%s has no column '%s', which the model expects",
                            e->table->source, e->schema->column[c].name);
+        e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
     warn_of_extras(e);
     return NADE_OK;
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* Fails for a value that a column can't hold. */
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
@@ -192,6 +197,10 @@ static nade_status encode_numbers(const struct encoder *e, size_t column)
 
 static nade_status encode_column(const struct encoder *e, size_t column)
 {
+    if (!is_needed(e, column)) {
+        for (size_t i = 0; i < e->row_count; i++) put(e, i, column, NAN);
+        return NADE_OK;
+    }
     switch (e->table->column[e->source[column]].storage) {
     case STORE_UNUSABLE: return nd_fail_unusable(e->context, e->table, e->source[column]);
     case STORE_DOUBLES: return encode_numbers(e, column);
@@ -199,13 +208,13 @@ static nade_status encode_column(const struct encoder *e, size_t column)
     }
 }
 
-static void sum_log_sd(const struct encoder *e, const struct cells *cells, double *log_scale)
+void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale)
 {
     for (size_t row = 0; row < cells->rows; row++) {
         log_scale[row] = 0;
         for (size_t c = 0; c < cells->columns; c++)
-            if (e->schema->column[c].type == NADE_REAL && !isnan(nd_cell(cells, row, c)))
-                log_scale[row] += log(e->schema->column[c].sd);
+            if (schema->column[c].type == NADE_REAL && (!chosen || chosen[c]) && !isnan(nd_cell(cells, row, c)))
+                log_scale[row] += log(schema->column[c].sd);
     }
 }
 
@@ -218,7 +227,7 @@ static enum cell_kind choose_kind(const struct schema *schema)
 }
 
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
-                      const size_t *rows, size_t row_count, struct cells *cells, double *log_scale)
+                      const size_t *rows, size_t row_count, const bool *needed, struct cells *cells)
 {
     struct encoder e = {
         .context = context,
@@ -227,6 +236,7 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .table = table,
         .rows = rows,
         .row_count = rows ? row_count : table->rows,
+        .needed = needed,
         .kind = choose_kind(schema),
     };
     size_t count;
@@ -240,6 +250,5 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
     for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
     if (status != NADE_OK) return status;
     *cells = (struct cells){e.row_count, schema->count, e.kind, e.cells};
-    if (log_scale) sum_log_sd(&e, cells, log_scale);
     return NADE_OK;
 }

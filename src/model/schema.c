@@ -77,8 +77,7 @@ static bool learn_labels(struct arena *arena, const struct table_column *column,
                                         : label_texts(arena, column, labels, &spec->label_count);
 }
 
-/* ---- real columns --------------------------------------------------------------------------------------------------
- */
+/* ---- real columns ------------------------------------------------------------------------------------------------ */
 
 /* Mean and standard deviation (divided by the count) over the chosen rows' present cells. */
 static void learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
@@ -108,8 +107,7 @@ static void learn_floor(struct column_spec *spec)
     spec->floor = width > ND_SCALE_FLOOR ? width : ND_SCALE_FLOOR;
 }
 
-/* ---- all columns ----------------------------------------------------------------------------------------------------
- */
+/* ---- all columns ------------------------------------------------------------------------------------------------- */
 
 static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                                 const size_t *rows, size_t row_count, struct column_spec *spec)

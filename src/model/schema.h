@@ -35,9 +35,13 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
                             size_t row_count, struct schema *schema);
 
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
- * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.
- * log_scale (row_count), sum of log sd over the row's present real cells, may be NULL. */
+ * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
+ * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing. */
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
-                      const size_t *rows, size_t row_count, struct cells *cells, double *log_scale);
+                      const size_t *rows, size_t row_count, const bool *needed, struct cells *cells);
+
+/* log_scale (rows): the sum of log sd over each row's present real cells, of the chosen columns (NULL: all).  What a
+ * log density in standardised units exceeds that in data units by. */
+void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale);
 
 #endif

@@ -15,7 +15,7 @@ refuse 2 '-o is missing' -- "$NADE" train data.csv
 for option in --frobnicate --recipe=paper --impute=x -x; do
     refuse 2 "unknown option ${option%%=*}" 'nade train --help' -- "$NADE" train data.csv -o model "$option"
 done
-for option in --of=a --given=a --per-column --columns=a; do
+for option in --frobnicate --columns=a; do
     refuse 2 "unknown option ${option%%=*}" -- "$NADE" score model data.csv "$option"
 done
 refuse 2 'unknown option --hid' -- "$NADE" train data.csv -o model --hid 3

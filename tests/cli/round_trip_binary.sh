@@ -62,3 +62,15 @@ printf '0 1 2 2\n' >orders
 refuse 2 orders -- "$NADE" score model test.csv --ordering-file orders
 
 only all.csv log.csv mixed.csv model orders scores.csv straight test.csv train.csv
+
+# Any columns given any others: the chain rule, and what is refused.
+echo "0 2 1 3" >order
+expect 0 "$NADE" score model test.csv --of a --quiet
+cp out p_a
+expect 0 "$NADE" score model test.csv --given a --ordering-file order --quiet
+cp out p_rest
+expect 0 "$NADE" score model test.csv --ordering-file order --quiet
+paste -d, p_a p_rest out | awk -F, 'NR > 1 && ($1 + $2 - $3) ^ 2 > 1e-10 { exit 1 }' || fail "p(a) p(rest | a) is not p"
+refuse 2 "column 'a' is in --of and in --given" -- "$NADE" score model test.csv --of a,b --given a
+refuse 2 --of nobody -- "$NADE" score model test.csv --of nobody
+refuse 2 'all columns are given' -- "$NADE" score model test.csv --given 0-3

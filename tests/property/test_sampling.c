@@ -56,8 +56,7 @@ static nade_sample_options options_for(size_t candidate, size_t orderings, const
 
 enum { STATES_MOST = 64, COLUMNS_MOST = 8 };
 
-/* ---- whole rows ---------------------------------------------------------------------------------------------------
- */
+/* ---- whole rows -------------------------------------------------------------------------------------------------- */
 
 /* probability (states) = exp of what nade_score says with the same orderings and seed. */
 static void score_states(const struct support_model *m, const nade_sample_options *sampling, double *probability)
@@ -137,8 +136,7 @@ static void test_own_orderings(void **state)
     }
 }
 
-/* ---- given cells --------------------------------------------------------------------------------------------------
- */
+/* ---- given cells ------------------------------------------------------------------------------------------------- */
 
 /* Adds 1/orderings of the conditional of each state given the cells of `given`, by brute force along one order. */
 static void add_conditional(const struct support_model *m, const size_t *order, const double *given, double share,
@@ -195,8 +193,7 @@ static void test_given_cells(void **state)
     }
 }
 
-/* ---- real and mixed tables ----------------------------------------------------------------------------------------
- */
+/* ---- real and mixed tables --------------------------------------------------------------------------------------- */
 
 /* What one column's draws add up to. */
 struct column_result {
@@ -280,8 +277,7 @@ static void test_mixed_tables(void **state)
     for (size_t b = 0; b < CANDIDATES; b++) check_columns(candidates[b], "brc4r");
 }
 
-/* ---- one fixed ordering ---------------------------------------------------------------------------------------------
- */
+/* ---- one fixed ordering ------------------------------------------------------------------------------------------ */
 
 static void test_fixed_ordering(void **state)
 {

@@ -80,7 +80,8 @@ static void test_encodes_by_name(void **state)
     (void)state;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, "town,note,flag,age,sex\nOslo,x,1,?,f\nRome,y,0.0,40,m\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, log_scale));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    nd_log_scale(&s, &cells, NULL, log_scale);
     assert_int_equal(warnings.count, 1);
     assert_non_null(strstr(warnings.last, "'note'"));
     assert_true(cells.kind == CELLS_FLOATS && cells.rows == 2 && cells.columns == 4);
@@ -103,7 +104,7 @@ static void refuse_rows(const char *text, const char *words)
     struct cells cells;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, text, NULL);
-    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL), NADE_BAD_INPUT);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells), NADE_BAD_INPUT);
     assert_sentence(context, words);
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -139,7 +140,7 @@ static void test_numeric_labels(void **state)
     assert_string_equal(s.column[0].labels[0], "-1");
     assert_string_equal(s.column[0].labels[2], "10");
     nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
     assert_int_equal(cells.kind, CELLS_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
     nade_table_free(table);
@@ -166,7 +167,7 @@ static void test_latin1(void **state)
                                   "n,stra\xc3\x9f"
                                   "e\n1,d\xc3\xbcn\n2,breit\n",
                                   NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, &cells, NULL));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "d\xc3\xbcn");
     nade_table_free(table);
     nd_arena_free(&arena);

@@ -61,8 +61,7 @@ void nd_cpu_fixed_chunk(void *argument, size_t task, unsigned worker)
     }
 }
 
-/* ---- second section: blocks of hidden units -----------------------------------------------------------------------
- */
+/* ---- second section: blocks of hidden units ---------------------------------------------------------------------- */
 
 /* One block at work.  Units past `units` are padding: their output weights are zero. */
 struct unit_block {

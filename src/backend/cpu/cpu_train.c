@@ -205,8 +205,7 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
     if (job->gradients) backward_rows(job, first, rows);
 }
 
-/* ---- second section: weights ---------------------------------------------------------------------------------------
- */
+/* ---- second section: weights ------------------------------------------------------------------------------------- */
 
 void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
 {
@@ -251,8 +250,7 @@ static void run_block(void *argument, size_t task, unsigned worker)
     nd_cpu_take_step(job, bias_at, block->count, true);
 }
 
-/* ---- entries
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 /* Makes ready for batches of `rows`. */
 static nade_status prepare(nade_context *context, struct cpu_backend *backend, size_t rows)

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output.h"
 #include "report.h"
+
+static const char header[] =
+    "iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds,stage\n";
 
 /* Each line reaches the file at once, so that it can be followed while training runs. */
 static void flush_line(struct train_log *log, int printed)
@@ -20,20 +24,51 @@ static int fail_log(const struct train_log *log, const struct common *common, co
 
 int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed)
 {
-    *log = (struct train_log){.path = path};
+    *log = (struct train_log){.path = path, .resumed = resumed};
     if (!path) return EXIT_DONE;
-    log->file = fopen(path, resumed ? "a" : "w");
+    log->file = fopen(path, resumed ? "a+" : "w");
     if (!log->file) return fail_log(log, common, "opened", errno);
-    if (resumed && ftell(log->file) > 0) return EXIT_DONE;
-    flush_line(log, fputs("iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,"
-                          "seconds,stage\n",
-                          log->file));
+    if (!resumed) flush_line(log, fputs(header, log->file));
     return log->reason ? train_log_close(log, common) : EXIT_DONE;
+}
+
+/* A killed run may have logged iterations that its checkpoint does not know; they are done again and logged again. */
+static bool is_known(const char *line, const nade_progress *report)
+{
+    const char *last = strrchr(line, ',');
+    char *end;
+    uint64_t iteration = strtoull(line, &end, 10);
+    if (!last || *end != ',') return false;
+    uint64_t stage = strtoull(last + 1, NULL, 10);
+    return stage < report->stage || (stage == report->stage && iteration <= report->iteration);
+}
+
+/* Keeps the lines of a resumed run's file up to where the run stands. */
+static void keep_known_lines(struct train_log *log, const nade_progress *report)
+{
+    char line[512], *kept = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&kept, &length);
+    if (!memory) {
+        log->reason = errno;
+        return;
+    }
+    rewind(log->file);
+    while (fgets(line, sizeof line, log->file))
+        if (is_known(line, report)) fputs(line, memory);
+    if (fclose(memory) != 0 || !freopen(log->path, "w", log->file))
+        log->reason = errno;
+    else
+        flush_line(log, fprintf(log->file, "%s%s", header, kept));
+    free(kept);
 }
 
 void train_log_write(struct train_log *log, const nade_progress *report)
 {
-    if (!log->file || log->reason || !report->iteration_done) return;
+    if (!log->file || log->reason) return;
+    if (log->resumed) keep_known_lines(log, report);
+    log->resumed = false;
+    if (!report->iteration_done || log->reason) return;
     char rate[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];
     flush_line(log, fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%.3f,%" PRIu64 "\n",
                             report->iteration, report->update, format_exact(report->learning_rate, rate),

@@ -10,7 +10,8 @@
 struct train_log {
     FILE *file; /* NULL: no log */
     const char *path;
-    int reason; /* errno of the first write that failed, else 0 */
+    int reason;   /* errno of the first write that failed, else 0 */
+    bool resumed; /* the file may hold lines of an earlier run, which the first report sorts out */
 };
 
 /* Opens the file and writes the header; path may be NULL.  0 or an exit status. */

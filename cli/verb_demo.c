@@ -200,8 +200,7 @@ static int fit(struct demo_run *run)
     nade_status status = nade_train(run->context, run->tables[0], run->tables[1], &train, &run->model);
     run->seconds = progress_seconds(&run->progress);
     if (status == NADE_OK) return EXIT_DONE;
-    int exit_status = report_failure(&demo->common, run->context, status);
-    return status == NADE_INTERRUPTED && interrupt_signal() ? 128 + interrupt_signal() : exit_status;
+    return report_failure(&demo->common, run->context, status);
 }
 
 static int score(struct demo_run *run)

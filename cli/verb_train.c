@@ -145,11 +145,13 @@ static int check_call(const struct train_arguments *train)
     if (!train->output && !train->dry_run)
         return report_error(common, NADE_BAD_CALL, "-o is missing, expected -o MODEL for the file to write");
     const char *outputs[] = {train->output, train->log, train->options.checkpoint};
+    const char *inputs[] = {train->data, train->valid, train->read.rows, train->types.file, train->ordering_file};
     for (size_t i = 0; i < 3 && !train->dry_run; i++) {
         if (!outputs[i]) continue;
-        int status = output_check(common, outputs[i], train->data);
-        if (!status && train->valid) status = output_check(common, outputs[i], train->valid);
-        if (status) return status;
+        for (size_t j = 0; j < sizeof inputs / sizeof *inputs; j++) {
+            int status = inputs[j] ? output_check(common, outputs[i], inputs[j]) : EXIT_DONE;
+            if (status) return status;
+        }
         for (size_t j = 0; j < i; j++)
             if (outputs[j] && strcmp(outputs[i], outputs[j]) == 0)
                 return report_error(common, NADE_BAD_CALL, "%s is named for two outputs, expected two files",
@@ -236,7 +238,7 @@ static json_t *plan_as_json(const struct train_run *run)
 static int on_progress(void *user, const nade_progress *report)
 {
     struct train_run *run = user;
-    if (report->iteration_done) run->last = *report;
+    if (report->iteration_done || run->last.iteration == 0) run->last = *report;
     train_log_write(&run->log, report);
     progress_train(&run->progress, report);
     return interrupt_signal() != 0;
@@ -254,8 +256,7 @@ static int fit(struct train_arguments *train, struct train_run *run)
     train->options.progress_user = run;
     nade_status result = nade_train(run->context, run->table, run->valid, &train->options, &run->model);
     if (result == NADE_OK) return EXIT_DONE;
-    status = report_failure(common, run->context, result);
-    return result == NADE_INTERRUPTED && interrupt_signal() ? 128 + interrupt_signal() : status;
+    return report_failure(common, run->context, result);
 }
 
 static void summarise_as_json(const struct train_arguments *train, const struct train_run *run, double seconds)

@@ -191,8 +191,8 @@ typedef struct nade_train_options {
     double valid_fraction; /* share of the rows held out when no validation table is given; 0: none */
     uint32_t seed;
     nade_device device;
-    /* Called after each iteration and every few updates, from the calling thread.  A nonzero return ends training:
-     * the best model so far is the result.  May be NULL. */
+    /* Called after each iteration and every few updates, and where a resumed run begins, from the calling thread.  A
+     * nonzero return ends training: the best model so far is the result.  May be NULL. */
     int (*progress)(void *progress_user, const nade_progress *report);
     void *progress_user;
     nade_order order;       /* NADE_ORDER_FIXED: one hidden layer, no masks; masks is then ignored */
@@ -218,7 +218,7 @@ typedef struct nade_train_plan {
     size_t inputs, outputs; /* widths of the network's ends */
     size_t parameters;      /* numbers in the model */
     uint64_t updates;       /* in the whole run */
-    uint64_t memory;        /* bytes that training will hold, tables not counted */
+    uint64_t memory;        /* about how many bytes training will hold, tables included */
 } nade_train_plan;
 
 NADE_API nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,

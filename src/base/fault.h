@@ -15,6 +15,9 @@ enum fault {
     FAULT_SCORE_DRIFT = 7,        /* the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* the learning rate stays what it was */
     FAULT_MISSING_IS_ZERO = 9,    /* a missing cell is scored as if it held zero */
+    FAULT_STAGE_FORGETS = 30,     /* a stage of pretraining starts from random weights */
+    FAULT_MOMENTS_LOST = 31,      /* a resumed run starts with zero momentum */
+    FAULT_LOSS_UNITS = 32,        /* training reports losses in standardised units */
     FAULT_SAMPLE_NO_FLOOR = 40,   /* the sampler's scales lack the density's floor */
     FAULT_SAMPLE_ORDERING = 41,   /* with K orderings, samples never use the last */
     FAULT_FIXED_SUM_EARLY = 20,   /* fixed order: a cell's weight also learns from the cell's own position */

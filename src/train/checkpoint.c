@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "train/checkpoint_options.h"
 
 static const char format_name[] = "nade-checkpoint";
@@ -16,7 +17,7 @@ static const struct {
     enum block block;
 } blocks[] = {{"parameters", BLOCK_PARAMETERS}, {"moment1", BLOCK_MOMENT1}, {"moment2", BLOCK_MOMENT2}};
 
-enum { BLOCKS = sizeof blocks / sizeof *blocks };
+enum { BLOCKS = sizeof blocks / sizeof *blocks, TENSORS = BLOCKS + 1 };
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -63,13 +64,31 @@ static json_t *state_json(const struct run *run)
     return NULL;
 }
 
-static json_t *metadata_json(const struct run *run, struct arena *arena)
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ byte[i]) * 0x100000001B3u;
+    return hash;
+}
+
+/* FNV-1a over the JSON text and the tensors: nobody but nade writes these files, so nothing may have changed. */
+static void checksum(const char *text, size_t length, const float *const *tensors, size_t numbers, char sum[17])
+{
+    uint64_t hash = hash_bytes(0xCBF29CE484222325u, text, length);
+    for (size_t t = 0; t < TENSORS; t++) hash = hash_bytes(hash, tensors[t], numbers * sizeof(float));
+    snprintf(sum, 17, "%016" PRIx64, hash);
+}
+
+static json_t *metadata_json(const struct run *run, struct arena *arena, const float *const *tensors)
 {
     json_t *state = state_json(run), *object = json_object();
     size_t length;
     char *text = state ? nd_json_text(arena, state, &length) : NULL;
     int failed = !text || !object;
     if (!failed) {
+        char sum[17];
+        checksum(text, length, tensors, run->plan.parameters, sum);
+        failed |= json_object_set_new(object, "checksum", json_string(sum));
         failed |= json_object_set_new(object, "format", json_string(format_name));
         failed |= json_object_set_new(object, "format_version", json_string(format_version));
         failed |= json_object_set_new(object, "nade", json_stringn(text, length));
@@ -82,7 +101,8 @@ static json_t *metadata_json(const struct run *run, struct arena *arena)
 
 static nade_status write_checkpoint(struct run *run, struct arena *arena)
 {
-    struct safetensors_tensor tensors[BLOCKS + 1];
+    struct safetensors_tensor tensors[TENSORS];
+    const float *numbers[TENSORS];
     size_t count = run->plan.parameters;
     for (size_t b = 0; b < BLOCKS; b++) {
         float *values = nd_arena_alloc(arena, count, sizeof *values);
@@ -90,11 +110,13 @@ static nade_status write_checkpoint(struct run *run, struct arena *arena)
         nade_status status = run->entries->get_block(run->context, run->backend, blocks[b].block, values);
         if (status != NADE_OK) return status;
         tensors[b] = (struct safetensors_tensor){blocks[b].name, {count, 1}, 1, values};
+        numbers[b] = values;
     }
     tensors[BLOCKS] = (struct safetensors_tensor){"best", {count, 1}, 1, run->best};
-    json_t *metadata = metadata_json(run, arena);
+    numbers[BLOCKS] = run->best;
+    json_t *metadata = metadata_json(run, arena, numbers);
     if (!metadata) return nd_no_memory(run->context, "the checkpoint");
-    nade_status status = nd_safetensors_write(run->context, run->options.checkpoint, metadata, tensors, BLOCKS + 1);
+    nade_status status = nd_safetensors_write(run->context, run->options.checkpoint, metadata, tensors, TENSORS);
     json_decref(metadata);
     return status;
 }
@@ -110,7 +132,11 @@ nade_status nd_checkpoint_after_iteration(struct run *run)
     nd_arena_free(&arena);
     run->checkpoint_written = nd_seconds();
     run->checkpoint_cost = run->checkpoint_written - begun;
-    return status;
+    if (status != NADE_NO_OUTPUT) return status;
+    /* A disk that is full for a while must not cost the hours of training that are in memory. */
+    if (!run->checkpoint_failed) nd_warn(run->context, "%s; training goes on without it", run->context->error);
+    run->checkpoint_failed = true;
+    return NADE_OK;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -198,16 +224,31 @@ static nade_status read_tensor(struct run *run, const struct checkpoint *checkpo
     return NADE_OK;
 }
 
+static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const float *const *tensors)
+{
+    const struct safetensors *file = &checkpoint->file;
+    const json_t *text = nd_safetensors_metadata(file, "nade");
+    char sum[17];
+    checksum(json_string_value(text), json_string_length(text), tensors, run->plan.parameters, sum);
+    if (is_text(nd_safetensors_metadata(file, "checksum"), sum)) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_INPUT, "%s is damaged: its checksum is not that of its contents", file->path);
+}
+
 static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
 {
-    float *values = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values);
-    if (!values) return nd_no_memory(run->context, "the checkpoint");
+    const float *tensors[TENSORS];
     nade_status status = nd_safetensors_read_data(run->context, &checkpoint->file);
-    for (size_t b = 0; b < BLOCKS && status == NADE_OK; b++) {
-        status = read_tensor(run, checkpoint, blocks[b].name, values);
-        if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, blocks[b].block, values);
+    for (size_t t = 0; t < TENSORS && status == NADE_OK; t++) {
+        float *values =
+            t < BLOCKS ? nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values) : run->best;
+        if (!values) return nd_no_memory(run->context, "the checkpoint");
+        status = read_tensor(run, checkpoint, t < BLOCKS ? blocks[t].name : "best", values);
+        tensors[t] = values;
     }
-    return status == NADE_OK ? read_tensor(run, checkpoint, "best", run->best) : status;
+    if (status == NADE_OK) status = check_sum(run, checkpoint, tensors);
+    for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : BLOCKS) && status == NADE_OK; b++)
+        status = run->entries->set_block(run->context, run->backend, blocks[b].block, tensors[b]);
+    return status;
 }
 
 nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint)

@@ -1,5 +1,6 @@
 #include "train/checkpoint_options.h"
 
+#include <math.h>
 #include <string.h>
 
 enum field_type { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_COUNTER, FIELD_SEED };
@@ -43,20 +44,22 @@ static double get_field(const nade_train_options *options, const struct field *f
     }
 }
 
-static void set_field(nade_train_options *options, const struct field *field, double value)
+/* False for a value that the field can't hold: a fraction or too large a number where a whole one belongs. */
+static bool set_field(nade_train_options *options, const struct field *field, double value)
 {
+    const double most[] = {
+        [FIELD_COUNT] = 1e15, [FIELD_CHOICE] = 1000, [FIELD_COUNTER] = 1e15, [FIELD_SEED] = UINT32_MAX};
     char *at = (char *)options + field->offset;
-    size_t count = (size_t)value;
-    uint64_t counter = (uint64_t)value;
-    uint32_t seed = (uint32_t)value;
-    int choice = (int)value;
+    if (!(value >= 0) || (field->type != FIELD_NUMBER && (value > most[field->type] || value != floor(value))))
+        return false;
     switch (field->type) {
-    case FIELD_COUNT: memcpy(at, &count, sizeof count); break;
-    case FIELD_COUNTER: memcpy(at, &counter, sizeof counter); break;
-    case FIELD_SEED: memcpy(at, &seed, sizeof seed); break;
-    case FIELD_CHOICE: memcpy(at, &choice, sizeof choice); break;
+    case FIELD_COUNT: memcpy(at, &(size_t){(size_t)value}, sizeof(size_t)); break;
+    case FIELD_COUNTER: memcpy(at, &(uint64_t){(uint64_t)value}, sizeof(uint64_t)); break;
+    case FIELD_SEED: memcpy(at, &(uint32_t){(uint32_t)value}, sizeof(uint32_t)); break;
+    case FIELD_CHOICE: memcpy(at, &(int){(int)value}, sizeof(int)); break;
     default: memcpy(at, &value, sizeof value); break;
     }
+    return true;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
@@ -140,18 +143,11 @@ static nade_status read_hidden(struct run *run, const json_t *options, const nad
     return NADE_OK;
 }
 
-/* The ordering's length can be checked only against the columns, which restoring does. */
+/* How many columns there are, and with that how long the caller's ordering is, is known only when the table is: the
+ * comparison is left to nd_run_prepare. */
 static nade_status read_ordering(struct run *run, const json_t *options)
 {
-    const size_t *ordering;
-    size_t count;
-    nade_status status = read_list(run, options, "ordering", &ordering, &count);
-    if (status != NADE_OK) return status;
-    if (run->options.ordering && (count == 0 || !same_list(run->options.ordering, count, ordering, count)))
-        return refuse(run, "ordering");
-    run->options.ordering = count ? ordering : NULL;
-    run->ordering_length = count;
-    return NADE_OK;
+    return read_list(run, options, "ordering", &run->stored_ordering, &run->stored_length);
 }
 
 nade_status nd_options_from_json(struct run *run, const json_t *options)
@@ -164,9 +160,9 @@ nade_status nd_options_from_json(struct run *run, const json_t *options)
         const json_t *stored = json_object_get(options, fields[i].name);
         double given = get_field(&run->options, &fields[i]), usual = get_field(&defaults, &fields[i]);
         double value = json_number_value(stored);
-        if (!json_is_number(stored) || !(value >= 0 && value < 1e15)) return broken(run, fields[i].name);
+        if (!json_is_number(stored)) return broken(run, fields[i].name);
         if (given != value && given != usual) return refuse(run, fields[i].name);
-        set_field(&run->options, &fields[i], value);
+        if (!set_field(&run->options, &fields[i], value)) return broken(run, fields[i].name);
     }
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/initial.h"
 #include "train/run.h"
 #include "train/split.h"
@@ -62,7 +63,7 @@ static nade_status encode_rows(struct run *run, const nade_table *table, const s
     nade_status status = nd_encode(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, cells);
     if (status != NADE_OK) return status;
     nd_log_scale(&run->model->schema, cells, NULL, log_scale);
-    *scale = mean_of(log_scale, count);
+    *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, count);
     return NADE_OK;
 }
 
@@ -101,20 +102,35 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
-/* A fixed ordering is the one given, or the table's own. */
+/* A resumed run has its checkpoint's ordering, and the caller's must be the same. */
+static nade_status check_stored_ordering(struct run *run, const size_t *chosen)
+{
+    size_t columns = run->model->schema.count;
+    if (run->stored_length && run->stored_length != columns)
+        return nd_fail(run->context, NADE_BAD_INPUT, "%s has an ordering of %zu columns, the table has %zu",
+                       run->options.resume, run->stored_length, columns);
+    for (size_t c = 0; c < columns; c++)
+        if (chosen[c] != (run->stored_length ? run->stored_ordering[c] : c))
+            return nd_fail(run->context, NADE_BAD_CALL,
+                           "%s was made with another ordering: leave the option out, or give the same",
+                           run->options.resume);
+    return NADE_OK;
+}
+
+/* A fixed ordering is the one given, or the checkpoint's, or the table's own. */
 static nade_status choose_ordering(struct run *run, const size_t **ordering)
 {
     size_t columns = run->model->schema.count;
+    const size_t *given = run->options.ordering;
     *ordering = NULL;
     if (run->options.order != NADE_ORDER_FIXED) return NADE_OK;
-    if (run->ordering_length && run->ordering_length != columns)
-        return nd_fail(run->context, NADE_BAD_INPUT, "%s has an ordering of %zu columns, the table has %zu",
-                       run->options.resume, run->ordering_length, columns);
     size_t *chosen = nd_arena_alloc(&run->model->arena, columns, sizeof *chosen);
     if (!chosen) return nd_no_memory(run->context, "the ordering");
-    for (size_t c = 0; c < columns; c++) chosen[c] = run->options.ordering ? run->options.ordering[c] : c;
+    if (!given && run->stored_length == columns) given = run->stored_ordering;
+    for (size_t c = 0; c < columns; c++) chosen[c] = given ? given[c] : c;
     *ordering = chosen;
-    return NADE_OK;
+    run->options.ordering = chosen;
+    return run->options.resume ? check_stored_ordering(run, chosen) : NADE_OK;
 }
 
 static nade_status prepare_architecture(struct run *run)
@@ -223,7 +239,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
     if (!run->best) return nd_no_memory(run->context, "the parameters");
     nd_initial_parameters(&run->plan, run->options.seed, run->best);
-    if (previous) inherit(&run->plan, run->best, previous, parameters);
+    if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     fill_recipe(run);
     run->iteration = run->update = run->best_iteration = 0;
     run->best_loss = INFINITY;

@@ -10,10 +10,11 @@
 
 struct run {
     nade_context *context;
-    nade_train_options options; /* complete; a resumed run has those of its checkpoint */
-    size_t ordering_length;     /* of options.ordering when it comes from a checkpoint, else 0 */
-    struct arena arena;         /* what lives as long as the run */
-    struct nade_model *model;   /* being made */
+    nade_train_options options;    /* complete; a resumed run has those of its checkpoint */
+    const size_t *stored_ordering; /* (stored_length) of a checkpoint; length 0: the table's own order */
+    size_t stored_length;
+    struct arena arena;       /* what lives as long as the run */
+    struct nade_model *model; /* being made */
 
     struct cells train, valid;
     double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */
@@ -39,6 +40,7 @@ struct run {
     size_t history_room;
 
     double started, checkpoint_written, checkpoint_cost; /* seconds */
+    bool checkpoint_failed;                              /* and the caller was told */
     bool stop;
     nade_progress progress;
 };

@@ -136,10 +136,9 @@ static nade_status run_iteration(struct run *run)
     if (status == NADE_OK) status = validate(run, &valid_loss);
     if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
     if (status == NADE_OK) status = keep_best(run, valid_loss);
-    if (status == NADE_OK && whole) status = nd_checkpoint_after_iteration(run);
     if (status != NADE_OK) return status;
-    tell(run, true);
-    return NADE_OK;
+    tell(run, true); /* before the checkpoint: an iteration that it knows has been logged */
+    return whole ? nd_checkpoint_after_iteration(run) : NADE_OK;
 }
 
 static bool is_out_of_patience(const struct run *run)
@@ -157,9 +156,10 @@ static nade_status run_stage(struct run *run)
         .stages = run->stages,
         .iterations = run->iterations,
         .updates = run->recipe.total_updates,
-        .train_loss = NAN,
-        .valid_loss = NAN,
+        .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
+        .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
     };
+    if (run->iteration) tell(run, false); /* a resumed run first says where it stands */
     while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !is_out_of_patience(run))
         status = run_iteration(run);
     return status;
@@ -285,19 +285,32 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
 
 /* ---- dry run ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes that training holds: rows as cells, and for the CPU backend four blocks of parameters, the best so far and the
- * model's own, and the buffers of a batch. */
-static uint64_t estimate_memory(const struct run *run)
+static uint64_t table_bytes(const nade_table *table)
 {
-    const struct plan *plan = &run->model->plan;
-    uint64_t cell = run->train.kind == CELLS_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows, width = plan->inputs + plan->outputs;
-    uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
-    for (size_t l = 0; l < plan->layers; l++) width += 2 * plan->hidden[l];
-    return rows * plan->columns * cell + 6 * plan->parameters * sizeof(float) + batch * width * sizeof(float);
+    uint64_t bytes = 0;
+    for (size_t c = 0; table && c < table->columns; c++) {
+        enum storage storage = table->column[c].storage;
+        bytes += table->rows * (storage == STORE_DOUBLES ? sizeof(double) : storage == STORE_CODES16 ? 2 : 1);
+    }
+    return bytes;
 }
 
-static void describe_plan(const struct run *run, nade_train_plan *plan)
+/* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
+ * for the CPU backend four blocks of parameters, the best so far and the model's own; the buffers of a batch. */
+static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
+{
+    enum { ROW_BYTES = 40 };
+    const struct plan *plan = &run->model->plan;
+    uint64_t cell = run->train.kind == CELLS_FLOATS ? sizeof(float) : 1;
+    uint64_t rows = run->train.rows + run->valid.rows, width = plan->inputs + plan->outputs + 2 * plan->columns;
+    uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
+    for (size_t l = 0; l < plan->layers; l++) width += 2 * plan->hidden[l];
+    return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
+           6 * plan->parameters * sizeof(float) + batch * width * sizeof(float);
+}
+
+static void describe_plan(const struct run *run, const nade_table *train, const nade_table *valid,
+                          nade_train_plan *plan)
 {
     const struct plan *p = &run->model->plan;
     uint64_t iterations = run->options.iterations + (run->stages - 1) * run->options.pretrain;
@@ -309,7 +322,7 @@ static void describe_plan(const struct run *run, nade_train_plan *plan)
         .inputs = p->inputs,
         .outputs = p->outputs,
         .updates = iterations * run->updates,
-        .memory = estimate_memory(run),
+        .memory = estimate_memory(run, train, valid),
     };
     for (size_t t = 0; t < p->tensors; t++) plan->parameters += p->tensor[t].rows * p->tensor[t].columns;
 }
@@ -323,7 +336,7 @@ nade_status nd_train_dry_run(nade_context *context, const nade_table *train, con
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     nd_checkpoint_close(&checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
-    if (status == NADE_OK) describe_plan(&run, plan);
+    if (status == NADE_OK) describe_plan(&run, train, valid, plan);
     free_run(&run);
     return status;
 }

@@ -154,6 +154,39 @@ static void test_options_come_from_the_checkpoint(void **state)
     nade_model_free(whole);
 }
 
+/* A fixed ordering is kept; the same may be given again, another not, whatever their lengths. */
+static void test_fixed_ordering_is_kept(void **state)
+{
+    static const size_t order[] = {4, 2, 0, 1, 3}, other[] = {0, 1, 2, 3, 4};
+    struct fixture *f = *state;
+    nade_train_options o = small_options(), bare;
+    struct stopper stopper = {0, 3};
+    nade_model *model = NULL;
+    o.order = NADE_ORDER_FIXED;
+    o.layers = 1;
+    o.pretrain = 0;
+    o.ordering = order;
+    nade_model *whole = train(f, &o);
+    o.checkpoint = f->path;
+    o.progress = stop_later;
+    o.progress_user = &stopper;
+    nade_model_free(train(f, &o));
+    nade_train_options_init(&bare, sizeof bare);
+    bare.resume = f->path;
+    nade_model *resumed = train(f, &bare);
+    assert_same(resumed, whole);
+    nade_model_free(resumed);
+    bare.ordering = order;
+    bare.order = NADE_ORDER_FIXED;
+    resumed = train(f, &bare);
+    assert_same(resumed, whole);
+    bare.ordering = other;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "another ordering"));
+    nade_model_free(resumed);
+    nade_model_free(whole);
+}
+
 static void expect_refused(struct fixture *f, const nade_table *table, const char *words)
 {
     nade_train_options o;
@@ -193,6 +226,12 @@ static void test_broken_checkpoints_are_refused(void **state)
     for (size_t length = 0; length < size; length += length < 3000 ? 37 : 997) {
         model_support_write(f->path, bytes, length);
         expect_refused(f, f->table, f->path);
+    }
+    for (size_t at = size - 4000; at < size; at += 397) {
+        bytes[at] ^= 1;
+        model_support_write(f->path, bytes, size);
+        expect_refused(f, f->table, "damaged");
+        bytes[at] ^= 1;
     }
     support_assert_ok(f->context, nade_model_save(f->context, model, f->path));
     expect_refused(f, f->table, "not a checkpoint");
@@ -244,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_resume_adam, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume_nag, setup, teardown),
         cmocka_unit_test_setup_teardown(test_options_come_from_the_checkpoint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fixed_ordering_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_data_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_checkpoints_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stages, setup, teardown),

@@ -1,0 +1,123 @@
+/* Pretraining, Algorithm 1: what a stage takes over from the one before and what starts anew. */
+#include <string.h>
+
+#include "model/initial.h"
+#include "support/cmocka_all.h"
+#include "support/support.h"
+#include "train/run.h"
+
+enum { ROWS = 40, COLUMNS = 4 };
+
+struct fixture {
+    nade_context *context;
+    nade_table *table;
+    struct run run;
+};
+
+static const size_t hidden[] = {6, 5, 4};
+
+static void open_run(struct fixture *f)
+{
+    double values[ROWS * COLUMNS];
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) values[i] = (i * 7 + i / 5) % 3 == 0;
+    memset(f, 0, sizeof *f);
+    assert_int_equal(nade_context_create(NULL, &f->context), NADE_OK);
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, COLUMNS, NULL, &f->table));
+    f->run.context = f->context;
+    f->run.arena.allocator = f->context->allocator;
+    f->run.model = nd_model_create(f->context);
+    nade_train_options_init(&f->run.options, sizeof f->run.options);
+    f->run.options.hidden = hidden;
+    f->run.options.layers = 3;
+    f->run.options.pretrain = 2;
+    f->run.options.iterations = 7;
+    f->run.options.updates = 10;
+    f->run.options.learning_rate = 0.01;
+    support_assert_ok(f->context, nd_run_prepare(&f->run, f->table, NULL));
+}
+
+static void close_run(struct fixture *f)
+{
+    nd_stage_end(&f->run);
+    nade_model_free(f->run.model);
+    nd_arena_free(&f->run.arena);
+    nade_table_free(f->table);
+    nade_context_free(f->context);
+}
+
+/* A stage that has ended: its plan and made-up parameters, kept alive for comparison. */
+struct ended {
+    struct arena arena;
+    struct plan plan;
+    float *parameters;
+};
+
+static void next_stage(struct fixture *f, struct ended *old)
+{
+    struct run *run = &f->run;
+    old->plan = run->plan;
+    old->parameters = nd_arena_alloc(&run->stage_arena, old->plan.parameters, sizeof *old->parameters);
+    support_random_parameters(&old->plan, 77, old->parameters);
+    run->entries->close(run->backend);
+    run->backend = NULL;
+    old->arena = run->stage_arena;
+    run->stage_arena.newest = NULL;
+    run->stage++;
+    support_assert_ok(f->context, nd_stage_begin(run, &old->plan, old->parameters));
+}
+
+static void compare_tensor(const struct run *run, size_t tensor, const float *expected, size_t offset)
+{
+    const struct tensor_view *view = &run->plan.tensor[tensor];
+    if (memcmp(run->best + view->offset, expected + offset, view->rows * view->columns * sizeof(float)) != 0)
+        fail_msg("%s is not what it should start from", view->name);
+}
+
+static void check_fresh_start(struct fixture *f)
+{
+    struct run *run = &f->run;
+    float *moment = nd_alloc(&f->context->allocator, run->plan.parameters, sizeof *moment);
+    support_assert_ok(f->context, run->entries->get_block(f->context, run->backend, BLOCK_MOMENT1, moment));
+    for (size_t i = 0; i < run->plan.parameters; i++) assert_true(moment[i] == 0);
+    assert_true(run->update == 0 && run->iteration == 0 && run->best_iteration == 0);
+    assert_true(run->recipe.learning_rate == 0.01);
+    nd_free(&f->context->allocator, moment);
+}
+
+/* Depth 2, 3, then the full run: hidden layers are taken over, the output layer is new at each depth and kept for the
+ * full run; schedule, momentum and counters start again, the draws go on. */
+static void test_algorithm_1(void **state)
+{
+    struct fixture f;
+    struct ended old;
+    (void)state;
+    open_run(&f);
+    struct run *run = &f.run;
+    assert_int_equal(run->stages, 3);
+    support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
+    assert_true(run->plan.layers == 2 && run->iterations == 2 && run->recipe.first_draw == 0);
+
+    next_stage(&f, &old);
+    float *fresh = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *fresh);
+    nd_initial_parameters(&run->plan, run->options.seed, fresh);
+    assert_true(run->plan.layers == 3 && run->iterations == 2 && run->recipe.first_draw == 20);
+    assert_true(run->recipe.total_updates == 20);
+    for (size_t t = 0; t < 4; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
+    for (size_t t = 4; t < 8; t++) compare_tensor(run, t, fresh, run->plan.tensor[t].offset);
+    check_fresh_start(&f);
+    nd_arena_free(&old.arena);
+
+    next_stage(&f, &old);
+    assert_true(run->plan.layers == 3 && run->iterations == 7 && run->recipe.first_draw == 40);
+    assert_true(run->recipe.total_updates == 70);
+    for (size_t t = 0; t < 8; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
+    check_fresh_start(&f);
+    nd_arena_free(&old.arena);
+    close_run(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_algorithm_1)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

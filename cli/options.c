@@ -224,7 +224,8 @@ static int store_flag(const struct parser *parser, const struct option *option)
 static int check_repetition(struct parser *parser, size_t number)
 {
     const struct option *option = verb_option(parser->verb, number);
-    if (parser->given[number] && option->kind != OPTION_LIST)
+    bool repeatable = option->kind == OPTION_LIST || option->kind == OPTION_ON || option->kind == OPTION_OFF;
+    if (parser->given[number] && !repeatable)
         return report_error(parser->common, NADE_BAD_CALL, "--%s is given twice, expected once", option->name);
     parser->given[number] = true;
     return EXIT_DONE;

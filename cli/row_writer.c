@@ -1,15 +1,6 @@
 #include "row_writer.h"
 
-#include <jansson.h>
 #include <string.h>
-
-static bool has_names(const nade_model *model)
-{
-    json_t *description = json_loads(nade_model_description(model), 0, NULL);
-    bool named = json_is_true(json_object_get(description, "named"));
-    json_decref(description);
-    return named;
-}
 
 static bool needs_quotes(const char *text)
 {
@@ -31,7 +22,7 @@ static void write_text(struct output *output, const char *text)
 
 void write_header(struct output *output, const nade_model *model)
 {
-    if (!has_names(model)) return;
+    if (!nade_model_named(model)) return;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         if (c > 0) output_print(output, ",");
         write_text(output, nade_model_column_name(model, c));

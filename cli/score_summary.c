@@ -46,10 +46,10 @@ void score_total_add(struct score_total *total, const nade_score_summary *part)
         total->discrete && all->cells > 0 ? -all->mean * (double)all->rows / (double)all->cells / log(2.0) : NAN;
 }
 
-static void report_as_json(const nade_score_summary *summary, size_t orderings)
+static void report_as_json(const nade_score_summary *summary)
 {
     report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)summary->rows, "orderings",
-                          (json_int_t)orderings, "mean", json_number(summary->mean), "standard_error",
+                          (json_int_t)summary->orderings, "mean", json_number(summary->mean), "standard_error",
                           json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
                           "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
                           "bits_per_cell", json_number(summary->bits_per_cell)));
@@ -60,19 +60,19 @@ static void note_number(const struct common *common, const char *label, double v
     if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
 }
 
-void score_total_report(const struct score_total *total, const struct common *common, size_t orderings)
+void score_total_report(const struct score_total *total, const struct common *common)
 {
     const nade_score_summary *summary = &total->summary;
     if (common->json) {
-        report_as_json(summary, orderings);
+        report_as_json(summary);
         return;
     }
     char label[64];
-    snprintf(label, sizeof label, "mean of the %zu ordering%s", orderings, orderings == 1 ? "" : "s");
+    snprintf(label, sizeof label, "mean of the %zu orderings", summary->orderings);
     report_note(common, "%zu row%s, log density in nats per row:", summary->rows, summary->rows == 1 ? "" : "s");
     note_number(common, "mean", summary->mean);
     note_number(common, "standard error of the mean", summary->standard_error);
-    note_number(common, label, summary->mean_ordering);
+    if (summary->orderings > 1) note_number(common, label, summary->mean_ordering);
     note_number(common, "mean spread over orderings", summary->mean_spread);
     note_number(common, "gain over independent marginals", summary->gain);
     note_number(common, "bits per cell", summary->bits_per_cell);

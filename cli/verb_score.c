@@ -27,6 +27,7 @@ struct score_run {
     struct common quiet;  /* of silent */
     nade_model *model;
     nade_reader *reader;
+    const char **names; /* of the model's columns, where they have any */
     size_t *order;
     double *log_density, *spread; /* (PART_ROWS); spread NULL: not asked for */
     struct output output;
@@ -80,6 +81,19 @@ static void init_score(void *arguments)
     nade_score_options_init(&score->options, sizeof score->options);
 }
 
+/* Lets the reader know the model's names, so that a header of numbers is not taken for a row. */
+static bool expect_names(struct score_arguments *score, struct score_run *run)
+{
+    size_t columns = nade_model_columns(run->model);
+    if (!nade_model_named(run->model)) return true;
+    run->names = calloc(columns, sizeof *run->names);
+    if (!run->names) return false;
+    for (size_t c = 0; c < columns; c++) run->names[c] = nade_model_column_name(run->model, c);
+    score->read.names = run->names;
+    score->read.name_count = columns;
+    return true;
+}
+
 static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
@@ -87,6 +101,7 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
     if (status == NADE_OK && score->ordering_file)
         status = nade_order_read(run->context, score->ordering_file, nade_model_columns(run->model), &run->order,
                                  &score->options.orderings);
+    if (status == NADE_OK && !expect_names(score, run)) return report_no_memory(common);
     if (status == NADE_OK) status = nade_reader_open(run->context, score->data, &score->read, &run->reader);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     score->options.order = run->order;
@@ -141,8 +156,7 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
         return status;
     }
     status = output_close(output);
-    if (status == EXIT_DONE && !output_reader_gone(output))
-        score_total_report(&run->total, &score->common, score->options.orderings);
+    if (status == EXIT_DONE && !output_reader_gone(output)) score_total_report(&run->total, &score->common);
     return status;
 }
 
@@ -156,6 +170,7 @@ static int open_contexts(struct score_arguments *score, struct score_run *run)
 
 static void free_run(struct score_run *run)
 {
+    free(run->names);
     free(run->log_density);
     free(run->spread);
     if (run->order) nade_order_free(run->context, run->order);

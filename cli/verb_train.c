@@ -287,12 +287,16 @@ static void summarise(const struct train_arguments *train, const struct train_ru
         summarise_as_json(train, run, seconds);
         return;
     }
-    char valid[96] = "", file[1024];
+    char valid[96] = "", file[1024], stage[96] = "";
+    if (last->stage + 1 < last->stages)
+        snprintf(stage, sizeof stage,
+                 "still pretraining, so the model has %" PRIu64 " layers of %zu: ", last->stage + 2,
+                 train->options.layers);
     if (!isnan(last->best_valid_loss))
         snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
-    report_note(common, "%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
-                is_stopped_early(train, last) ? "stopped early: " : "", last->best_iteration, last->iteration, valid,
-                seconds, printable(train->output, file, sizeof file - 1));
+    report_note(common, "%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
+                is_stopped_early(train, last) ? "stopped early: " : "", stage, last->best_iteration, last->iteration,
+                valid, seconds, printable(train->output, file, sizeof file - 1));
 }
 
 static int save(const struct train_arguments *train, struct train_run *run)

@@ -95,7 +95,10 @@ typedef struct nade_read_options {
     int header;          /* 1: the first line holds names, 0: it does not, -1: find out (text files only) */
     const char *columns; /* keep only these columns (a COLS list, see docs/formats.md), NULL: all */
     const char *drop;    /* leave these columns out; they are not even parsed.  NULL: none */
-    const char *rows;    /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
+    const char *const
+        *names; /* (name_count) with header = -1: a first line made of these names alone is a header.  NULL */
+    size_t name_count;
+    const char *rows; /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
@@ -236,6 +239,9 @@ NADE_API void nade_model_free(nade_model *model);
 
 NADE_API size_t nade_model_columns(const nade_model *model);
 
+/* 1 when the columns' names came from the data, so that tables are matched by name; 0 when they are just numbers. */
+NADE_API int nade_model_named(const nade_model *model);
+
 /* A column's name; its type; the number of its labels (0: its values are numbers); the text of label `label`, which is
  * what value `label` of the column means.  Texts are valid as long as the model. */
 NADE_API const char *nade_model_column_name(const nade_model *model, size_t column);
@@ -275,6 +281,7 @@ typedef struct nade_score_summary {
     double gain;           /* mean minus the mean log density under independent marginals */
     double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
     size_t cells;          /* present cells that were scored */
+    size_t orderings;      /* that were averaged: 1 for a model of one fixed ordering */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have

@@ -34,6 +34,11 @@ const char *nade_model_description(const nade_model *model)
     return model->description;
 }
 
+int nade_model_named(const nade_model *model)
+{
+    return model->schema.named;
+}
+
 const char *nade_model_column_name(const nade_model *model, size_t column)
 {
     return model->schema.column[column].name;

@@ -228,12 +228,35 @@ static nade_status find_header(const struct source *source, char separator, bool
     return status;
 }
 
+static bool is_among(const char *text, const nade_read_options *options)
+{
+    for (size_t i = 0; i < options->name_count; i++)
+        if (strcmp(options->names[i], text) == 0) return true;
+    return false;
+}
+
+/* Names that the caller expects make a header, whatever they look like: years, for instance. */
+static nade_status find_expected_names(const struct source *source, char separator, const nade_read_options *options,
+                                       bool *header)
+{
+    struct head first;
+    head_begin(&first, source, separator);
+    enum csv_result result = head_next(&first);
+    *header = result == CSV_ROW;
+    for (size_t i = 0; *header && i < first.csv.fields; i++) *header = is_among(nd_csv_text(&first.csv, i), options);
+    nd_csv_free(&first.csv);
+    return result == CSV_NO_MEMORY ? nd_no_memory(source->context, "the first rows of a text file") : NADE_OK;
+}
+
 nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, struct csv_layout *layout)
 {
     layout->separator = options->delimiter;
     layout->header = options->header == 1;
     nade_status status = load_head(source);
     if (status == NADE_OK && layout->separator == 0) status = find_separator(source, &layout->separator);
-    if (status == NADE_OK && options->header < 0) status = find_header(source, layout->separator, &layout->header);
+    if (status == NADE_OK && options->header < 0 && options->names)
+        status = find_expected_names(source, layout->separator, options, &layout->header);
+    if (status == NADE_OK && options->header < 0 && !layout->header)
+        status = find_header(source, layout->separator, &layout->header);
     return status;
 }

@@ -38,7 +38,9 @@ struct table_column {
     struct label *labels; /* (label_count), in order of appearance; code = index */
     size_t label_count;   /* 0 for STORE_DOUBLES */
     size_t missing;
-    nade_type type;       /* found, or overridden */
+    nade_type type; /* found, or overridden */
+    const struct label
+        *stray;           /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     size_t unusable_line; /* STORE_UNUSABLE: the line of the label that was one too many */
     size_t place;         /* its number in the data, from 0, before columns were left out */
 };

@@ -39,6 +39,7 @@ static bool looks_categorical(const struct table_column *column)
     for (size_t i = 0; i < column->label_count; i++) {
         const struct label *label = &column->labels[i];
         size_t at = 0;
+        if (!label->is_number) continue;
         if (label->number != floor(label->number)) return false;
         while (at < distinct && values[at] != label->number) at++;
         if (at == CATEGORIES_MOST) return false;
@@ -51,6 +52,22 @@ static bool looks_categorical(const struct table_column *column)
     for (size_t i = 0; i < distinct; i++)
         if (counts[i] < ROWS_EACH_LEAST) return false;
     return distinct > 0;
+}
+
+/* The first text of a column that would be real without its few texts: likely a slip, not a label.  NULL: none such. */
+static const struct label *find_stray(const struct table_column *column)
+{
+    enum { NUMBERS_FOR_A_TEXT = 9, DISTINCT_LEAST = 9 };
+    const struct label *first = NULL;
+    size_t numbers = 0, texts = 0, distinct = 0;
+    if (!has_dictionary(column) || looks_categorical(column)) return NULL;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const struct label *label = &column->labels[i];
+        *(label->is_number ? &numbers : &texts) += label->count;
+        distinct += label->is_number;
+        if (!label->is_number && !first) first = label;
+    }
+    return distinct >= DISTINCT_LEAST && numbers >= NUMBERS_FOR_A_TEXT * texts ? first : NULL;
 }
 
 static nade_type find_type(const struct table_column *column)
@@ -76,8 +93,11 @@ static nade_type find_array_type(const struct nade_table *table)
 void nd_find_types(struct nade_table *table)
 {
     nade_type array_type = table->array ? find_array_type(table) : NADE_REAL;
-    for (size_t i = 0; i < table->columns; i++)
-        table->column[i].type = table->array ? array_type : find_type(&table->column[i]);
+    for (size_t i = 0; i < table->columns; i++) {
+        struct table_column *column = &table->column[i];
+        column->type = table->array ? array_type : find_type(column);
+        column->stray = column->type == NADE_CATEGORICAL && !table->array ? find_stray(column) : NULL;
+    }
 }
 
 /* NULL when the column's values allow the type, else what they are instead. */
@@ -127,7 +147,10 @@ nade_status nd_set_types(nade_context *context, struct nade_table *table, const 
     status = nd_parse_columns(context, options[type], list, names, table->source_columns, chosen);
     if (status == NADE_OK) status = check_types(context, table, chosen, type);
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
-        if (chosen[table->column[i].place]) table->column[i].type = type;
+        if (chosen[table->column[i].place]) {
+            table->column[i].type = type;
+            table->column[i].stray = NULL;
+        }
 cleanup:
     nd_free(allocator, chosen);
     nd_free(allocator, names);

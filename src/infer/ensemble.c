@@ -48,6 +48,33 @@ static nade_status prepare_orderings(struct scoring *s)
     return s->by_ordering ? NADE_OK : nd_no_memory(s->context, "the orderings");
 }
 
+/* True when a cell is missing before one that is present, along the order. */
+static bool has_inner_hole(const struct scoring *s, size_t row)
+{
+    size_t length = s->query.given_count + s->query.of_count;
+    bool hole = false;
+    for (size_t t = 0; t < length; t++) {
+        bool missing = isnan(nd_cell(&s->cells, row, s->order[t]));
+        if (hole && !missing) return true;
+        hole = hole || missing;
+    }
+    return false;
+}
+
+/* One ordering can leave out only its last columns: to leave out others is what the network may have learnt from rows
+ * with holes, but no marginal of the densities it gives to whole rows. */
+static void warn_of_holes(const struct scoring *s)
+{
+    size_t count = 0;
+    for (size_t row = 0; s->model->plan.ordering && row < s->cells.rows; row++) count += has_inner_hole(s, row);
+    if (count)
+        nd_warn(s->context,
+                "%zu rows of %s lack cells that come before others in the model's fixed ordering: these are left out, "
+                "which "
+                "is no exact marginal",
+                count, s->table->source);
+}
+
 static nade_status prepare(struct scoring *s, const nade_table *table)
 {
     s->table = table;
@@ -59,6 +86,7 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
+    warn_of_holes(s);
     s->entries = nd_backend_for(s->context, s->options->device);
     if (!s->entries) return NADE_BAD_CALL;
     status = s->entries->open(s->context, &s->model->plan, &s->backend);
@@ -185,6 +213,7 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .gain = mean - marginal_mean(s),
         .bits_per_cell = bits_per_cell(s, mean, present),
         .cells = present,
+        .orderings = s->orderings,
     };
 }
 

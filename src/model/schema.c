@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "data/cell_text.h"
 #include "data/numbers.h"
 #include "data/recording_step.h"
 
@@ -115,6 +116,15 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
     const struct table_column *column = &table->column[number];
     const char *name = nd_utf8_text(arena, column->name);
     if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, number);
+    if (column->stray) {
+        char excerpt[ND_EXCERPT];
+        return nd_fail(
+            context, NADE_BAD_INPUT,
+            "%s, line %zu, column '%s': found '%s', expected a number as in the column's other rows (or give "
+            "--categorical %s)",
+            table->source, column->stray->first_line, column->name,
+            nd_excerpt(column->stray->text, strlen(column->stray->text), excerpt), column->name);
+    }
     if (column->missing == table->rows)
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave it out with --drop",
                        table->source, column->name);
@@ -180,14 +190,11 @@ static void warn_of_constants(nade_context *context, const nade_table *table, co
         count++;
     }
     if (count == 1)
-        nd_warn(context,
-                "column '%s' of %s holds a single value in the training rows; it is kept, its deviation counts as 1",
-                name, table->source);
+        nd_warn(context, "column '%s' of %s holds a single value in the training rows; it is kept", name,
+                table->source);
     else if (count > 1)
         nd_warn(context,
-                "%zu of %zu columns of %s hold a single value in the training rows ('%s' is the first); they are kept, "
-                "their "
-                "deviations count as 1",
+                "%zu of %zu columns of %s hold a single value in the training rows ('%s' is the first); they are kept",
                 count, table->columns, table->source, name);
 }
 

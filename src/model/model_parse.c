@@ -254,6 +254,7 @@ static void read_field(struct reader *r, const json_t *object, const struct reco
 {
     char *at = (char *)record + field->offset;
     const json_t *value = json_object_get(object, field->key);
+    if (!value) return; /* an earlier version did not know it: zero */
     if (field->kind == FIELD_REAL) {
         double number = read_number(r, object, field->key, -DBL_MAX, DBL_MAX, "a number");
         memcpy(at, &number, sizeof number);
@@ -273,6 +274,7 @@ static void read_fingerprint(struct reader *r, const json_t *object, uint64_t *f
 {
     const json_t *value = json_object_get(object, "fingerprint");
     const char *text = json_string_value(value);
+    if (!value) return;
     if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
         wrong(r, "fingerprint", value, "16 hexadecimal digits");
         return;
@@ -291,6 +293,7 @@ static double read_loss(struct reader *r, const json_t *object, const char *key,
 static void read_history(struct reader *r, const json_t *object, struct training_record *record)
 {
     size_t count = (size_t)record->iterations_done;
+    if (!json_object_get(object, "train_loss") && !json_object_get(object, "valid_loss")) return;
     list_length(r, object, "train_loss", count, count);
     list_length(r, object, "valid_loss", count, count);
     record->history = take(r, count, sizeof *record->history);
@@ -300,12 +303,15 @@ static void read_history(struct reader *r, const json_t *object, struct training
     }
 }
 
+/* The record answers no question about the data, so what is not in it is no reason to refuse a model. */
 static void read_training(struct reader *r, const json_t *root, struct training_record *record)
 {
     r->where[0] = '\0';
+    if (!json_object_get(root, "training")) return;
     const json_t *object = read_object(r, root, "training");
     snprintf(r->where, sizeof r->where, "training.");
-    record->optimizer = (nade_optimizer)read_choice(r, object, "optimizer", nd_optimizer_names, ND_OPTIMIZERS);
+    if (json_object_get(object, "optimizer"))
+        record->optimizer = (nade_optimizer)read_choice(r, object, "optimizer", nd_optimizer_names, ND_OPTIMIZERS);
     for (size_t i = 0; i < ND_RECORD_FIELDS; i++) read_field(r, object, &nd_record_fields[i], record);
     read_fingerprint(r, object, &record->fingerprint);
     read_history(r, object, record);

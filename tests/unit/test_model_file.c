@@ -470,8 +470,12 @@ static void parts_may_not_be_missing(void **state)
     char *training = strstr(text, ",\"training\"");
     assert_non_null(training);
     memcpy(training, "}", 2);
+    /* The training record may, and so may an entry of it: an earlier version wrote fewer. */
+    support_assert_ok(f->context, nd_model_parse(f->context, f->model, "x", text, strlen(text)));
+    char *columns = strstr(text, "\"columns\"");
+    assert_non_null(columns);
+    columns[1] = 'k';
     assert_int_equal(nd_model_parse(f->context, f->model, "x", text, strlen(text)), NADE_BAD_INPUT);
-    assert_string_equal(nade_last_error(f->context), "x: the model's training is missing, expected an object");
     free(text);
     f->model->schema.count = 0;
     support_assert_ok(f->context, nd_model_describe(f->context, f->model));

@@ -39,6 +39,8 @@ static const struct positional positionals[] = {
     {"DATA", offsetof(struct score_arguments, data)},
 };
 
+static const struct choice unseen_choices[] = {{"error", 0}, {"missing", 1}, {NULL, 0}};
+
 #define AT(member) .offset = offsetof(struct score_arguments, member)
 
 /* One field a line, as the formatter wants it, would hide the table. */
@@ -58,6 +60,8 @@ static const struct option options[] = {
     {.name = "spread", .kind = OPTION_ON, AT(spread),
      .help = "add the column spread, the standard deviation of log p over the orderings"},
     {.kind = OPTION_HEADING, .help = "Data"},
+    {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
+     .choices = unseen_choices, .help = "what a label is that training has not seen"},
     {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
      .help = "separator of a text file: ',' ';' tab or auto"},
     {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,

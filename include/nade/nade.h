@@ -261,6 +261,9 @@ typedef struct nade_score_options {
     /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
     int (*progress)(void *progress_user, double done);
     void *progress_user;
+    /* A value of a binary or categorical column that training has not seen: 0: an error that names it; 1: a missing
+     * cell, which the summary counts. */
+    int unseen_missing;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
@@ -268,13 +271,15 @@ NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
 typedef struct nade_score_summary {
     size_t size;
     size_t rows;
-    double mean;           /* of the rows' log densities */
-    double standard_error; /* of that mean, over rows; NaN for a single row */
-    double mean_ordering;  /* mean over orderings of each one's average log density (the paper's "one ordering") */
-    double mean_spread;    /* mean over rows of the standard deviation over orderings; NaN for one ordering */
-    double gain;           /* mean minus the mean log density under independent marginals */
-    double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
-    size_t cells;          /* present cells that were scored */
+    double mean;            /* of the rows' log densities */
+    double standard_error;  /* of that mean, over rows; NaN for a single row */
+    double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
+    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
+    double gain;            /* mean minus the mean log density under independent marginals */
+    double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
+    size_t cells;           /* present cells that were scored */
+    size_t unseen;          /* cells that count as missing because training has not seen their label */
+    char first_unseen[256]; /* where the first of them is and what it holds; "" when there is none */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have

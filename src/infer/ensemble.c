@@ -1,6 +1,7 @@
 #include "infer/ensemble.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "backend/backend.h"
 #include "base/fault.h"
@@ -18,6 +19,7 @@ struct scoring {
     struct backend *backend;
     struct cells cells;
     struct column_query query;
+    struct unseen_cells unseen;
     double *log_scale;   /* (rows): sum of log sd of the present scored cells */
     size_t orderings;    /* K */
     size_t *order;       /* (orderings, given and scored columns) */
@@ -55,7 +57,8 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (!s->log_scale) return nd_no_memory(s->context, "the rows");
     nade_status status = nd_read_query(s->context, &s->arena, s->model, s->options->of, s->options->given, &s->query);
     if (status == NADE_OK)
-        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed, &s->cells);
+        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
+                           s->options->unseen_missing ? &s->unseen : NULL, &s->cells);
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
@@ -185,7 +188,9 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .gain = mean - marginal_mean(s),
         .bits_per_cell = bits_per_cell(s, mean, present),
         .cells = present,
+        .unseen = s->unseen.count,
     };
+    snprintf(summary->first_unseen, sizeof summary->first_unseen, "%s", s->unseen.first);
 }
 
 nade_status nd_score(nade_context *context, const nade_model *model, const nade_table *table,

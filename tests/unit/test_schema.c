@@ -80,7 +80,7 @@ static void test_encodes_by_name(void **state)
     (void)state;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, "town,note,flag,age,sex\nOslo,x,1,?,f\nRome,y,0.0,40,m\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     nd_log_scale(&s, &cells, NULL, log_scale);
     assert_int_equal(warnings.count, 1);
     assert_non_null(strstr(warnings.last, "'note'"));
@@ -104,7 +104,7 @@ static void refuse_rows(const char *text, const char *words)
     struct cells cells;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, text, NULL);
-    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells), NADE_BAD_INPUT);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells), NADE_BAD_INPUT);
     assert_sentence(context, words);
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -124,6 +124,32 @@ static void test_refuses_what_the_model_does_not_know(void **state)
     refuse_rows("m,20,Rome\nf,20,Rome\n", "has 3 columns, the model expects 4");
 }
 
+/* Asked to, unknown labels of discrete columns become missing cells and are counted; the first row's is named.  Text in
+ * a real column stays an error. */
+static void test_unseen_labels_as_missing(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    struct unseen_cells unseen = {.count = 0};
+    (void)state;
+    learn(context, &arena, mixed, &s);
+    nade_table *table =
+        read_good(context, "sex,age,town,flag\nm,20,Rome,1\nx,20,Rome,1\nf,20,Paris,2\nm,3,Paris,0\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &unseen, &cells));
+    assert_int_equal(unseen.count, 4);
+    assert_string_equal(unseen.first, "line 3, column 'sex': 'x'");
+    assert_true(isnan(nd_cell(&cells, 1, 0)) && isnan(nd_cell(&cells, 2, 2)) && isnan(nd_cell(&cells, 3, 2)));
+    assert_true(isnan(nd_cell(&cells, 2, 3)) && nd_cell(&cells, 0, 2) == 2 && nd_cell(&cells, 3, 3) == 0);
+    nade_table_free(table);
+    table = read_good(context, "sex,age,town,flag\nm,old,Rome,1\n", NULL);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, &unseen, &cells), NADE_BAD_INPUT);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 /* "1", "1.0" and "01" are one label; a byte a cell where all columns are discrete. */
 static void test_numeric_labels(void **state)
 {
@@ -140,7 +166,7 @@ static void test_numeric_labels(void **state)
     assert_string_equal(s.column[0].labels[0], "-1");
     assert_string_equal(s.column[0].labels[2], "10");
     nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_int_equal(cells.kind, CELLS_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
     nade_table_free(table);
@@ -167,7 +193,7 @@ static void test_latin1(void **state)
                                   "n,stra\xc3\x9f"
                                   "e\n1,d\xc3\xbcn\n2,breit\n",
                                   NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "d\xc3\xbcn");
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -232,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_learns_columns),
         cmocka_unit_test(test_encodes_by_name),
         cmocka_unit_test(test_refuses_what_the_model_does_not_know),
+        cmocka_unit_test(test_unseen_labels_as_missing),
         cmocka_unit_test(test_numeric_labels),
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),

@@ -80,9 +80,10 @@ static void describe_values(const nade_model *model, size_t column, char *expect
         snprintf(expected, EXPECTED_SIZE, "one of ");
         for (size_t i = 0; i < count; i++) {
             char label[LABEL_SHOWN + 1];
+            const char *text = nade_model_label(model, column, i);
             size_t used = strlen(expected);
             snprintf(expected + used, EXPECTED_SIZE - used, "%s%s", i ? ", " : "",
-                     printable(nade_model_label(model, column, i), label, LABEL_SHOWN));
+                     *text ? printable(text, label, LABEL_SHOWN) : "nothing (a missing cell)");
         }
     }
 }

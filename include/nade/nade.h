@@ -141,6 +141,12 @@ NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
 NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
 
+/* Makes absence a value of its own in the columns of a COLS list: their missing cells get the empty text as label, they
+ * become categorical, and what is missing there is learnt, scored and sampled like any other label.  The model keeps
+ * that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the column
+ * can't be categorical. */
+NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns);
+
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
 typedef struct nade_model nade_model;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/numbers.h"
@@ -168,6 +169,13 @@ static bool encode_value(struct arena *arena, const struct column_spec *spec, co
     return *cell >= 0;
 }
 
+/* What a missing cell of a column is: missing, unless absence is one of its labels. */
+static float missing_value(const struct column_spec *spec)
+{
+    float label = ND_FAULT(FAULT_ABSENCE_LOST) ? -1 : find_label(spec, "", false, 0);
+    return label < 0 ? NAN : label;
+}
+
 static void put(const struct encoder *e, size_t row, size_t column, float value)
 {
     size_t at = row * e->schema->count + column;
@@ -186,6 +194,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column)
     const struct table_column *from = &e->table->column[e->source[column]];
     bool forgiving = may_be_unseen(e, column);
     float *value = nd_arena_alloc(e->arena, from->label_count + 1, sizeof *value);
+    float absent = missing_value(&e->schema->column[column]);
     if (!value) return nd_no_memory(e->context, "the rows");
     for (size_t i = 0; i < from->label_count; i++) {
         const struct label *label = &from->labels[i];
@@ -198,7 +207,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column)
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
         bool unseen = forgiving && code != SIZE_MAX && value[code] == UNSEEN;
         if (unseen) note_unseen(e, i, column, from->labels[code].text);
-        put(e, i, column, unseen || code == SIZE_MAX ? NAN : value[code]);
+        put(e, i, column, unseen ? NAN : code == SIZE_MAX ? absent : value[code]);
     }
     return NADE_OK;
 }
@@ -207,10 +216,11 @@ static nade_status encode_numbers(const struct encoder *e, size_t column)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     const struct column_spec *spec = &e->schema->column[column];
+    float absent = missing_value(spec);
     for (size_t i = 0; i < e->row_count; i++) {
         size_t row = e->rows ? e->rows[i] : i;
         double number = from->cells.numbers[row];
-        float value = NAN;
+        float value = absent;
         char text[ND_NUMBER_TEXT] = "";
         if (spec->type != NADE_REAL) nd_format_number(number, text);
         if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value)) {

@@ -49,13 +49,14 @@ void score_total_add(struct score_total *total, const nade_score_summary *part)
         total->discrete && all->cells > 0 ? -all->mean * (double)all->rows / (double)all->cells / log(2.0) : NAN;
 }
 
-static void report_as_json(const nade_score_summary *summary, size_t orderings)
+static void report_as_json(const nade_score_summary *summary, const nade_score_options *options)
 {
-    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I}", "rows", (json_int_t)summary->rows, "orderings",
-                          (json_int_t)orderings, "mean", json_number(summary->mean), "standard_error",
+    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:b}", "rows", (json_int_t)summary->rows, "orderings",
+                          (json_int_t)options->orderings, "mean", json_number(summary->mean), "standard_error",
                           json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
                           "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
-                          "bits_per_cell", json_number(summary->bits_per_cell), "unseen", (json_int_t)summary->unseen));
+                          "bits_per_cell", json_number(summary->bits_per_cell), "unseen", (json_int_t)summary->unseen,
+                          "cell_score", options->cells));
 }
 
 static void note_number(const struct common *common, const char *label, double value)
@@ -73,17 +74,19 @@ static void warn_of_unseen(const nade_score_summary *summary, const struct commo
                     summary->unseen, summary->first_unseen);
 }
 
-void score_total_report(const struct score_total *total, const struct common *common, size_t orderings)
+void score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)
 {
     const nade_score_summary *summary = &total->summary;
     warn_of_unseen(summary, common);
     if (common->json) {
-        report_as_json(summary, orderings);
+        report_as_json(summary, options);
         return;
     }
     char label[64];
+    size_t orderings = options->orderings;
     snprintf(label, sizeof label, "mean of the %zu ordering%s", orderings, orderings == 1 ? "" : "s");
-    report_note(common, "%zu row%s, log density in nats per row:", summary->rows, summary->rows == 1 ? "" : "s");
+    report_note(common, "%zu row%s, %s in nats per row:", summary->rows, summary->rows == 1 ? "" : "s",
+                options->cells ? "cell score" : "log density");
     note_number(common, "mean", summary->mean);
     note_number(common, "standard error of the mean", summary->standard_error);
     note_number(common, label, summary->mean_ordering);

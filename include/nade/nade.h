@@ -270,6 +270,9 @@ typedef struct nade_score_options {
     /* A value of a binary or categorical column that training has not seen: 0: an error that names it; 1: a missing
      * cell, which the summary counts. */
     int unseen_missing;
+    /* 1: the cell score instead of the density: for a real column with a recording step log [P(x ± step/2 | …) / step],
+     * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
+    int cells;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);

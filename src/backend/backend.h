@@ -35,6 +35,8 @@ struct recipe {
 struct score_query {
     const size_t *order; /* (orders, length) */
     size_t orders, length, given;
+    const double *half_step; /* (columns) NULL: densities.  Else for the columns where it is above 0 the mean density
+                                over the cell x ± half_step, plan's units (head's log_cell) */
 };
 
 /* Draws for rows.  Row r has its own order of all columns; cells that are there are conditioned on, before anything is

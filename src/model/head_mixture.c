@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/normal.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
 static const double two_pi = 6.28318530717958647693;
@@ -67,6 +68,19 @@ static double log_density(const struct plan_column *column, const double *output
         add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
     }
     return log_total(&joint) - log_total(&weights);
+}
+
+static double log_cell(const struct plan_column *column, const double *outputs, double x, double half)
+{
+    size_t count = column->components;
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
+    for (size_t c = 0; c < count; c++) {
+        double scale = spread_of(outputs, count, c) + column->floor;
+        add_term(&weights, outputs[c]);
+        add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
+    }
+    return log_total(&joint) - log_total(&weights) - log(2 * half);
 }
 
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
@@ -172,6 +186,7 @@ const struct head nd_head_mixture = {
     .input_width = input_width,
     .output_width = output_width,
     .log_density = log_density,
+    .log_cell = log_cell,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,

@@ -317,6 +317,11 @@ typedef struct nade_sample_options {
     uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */
     nade_device device;
     int exact; /* 1: real cells exactly as drawn; 0: rounded to the column's recording step, as the data are */
+    /* (columns) each, in data units, both ends included: draw only rows whose real cells lie between them.  -INFINITY
+     * and INFINITY where there is no bound; NULL: none at all.  One such column is drawn from its conditional cut off
+     * at the bounds, first of all that is drawn; rows that miss the bounds of others are drawn anew.  Regions that are
+     * too unlikely for that are refused. */
+    const double *low, *high;
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);

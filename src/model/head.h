@@ -30,6 +30,12 @@ struct head {
     /* A draw from p(x | outputs): the same function of outputs and words in every backend. */
     double (*sample)(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
 
+    /* A draw from p(x | outputs, low <= x <= high), bounds possibly infinite; log of that interval's probability.  NULL
+     * for discrete columns. */
+    double (*sample_between)(const struct plan_column *column, const double *outputs, double low, double high,
+                             const uint32_t words[4]);
+    double (*log_between)(const struct plan_column *column, const double *outputs, double low, double high);
+
     /* Outputs that a fresh network's bias starts from; NULL: zeros. */
     void (*initial_bias)(const struct plan_column *column, double *outputs);
 

@@ -116,6 +116,45 @@ static double sample(const struct plan_column *column, const double *outputs, co
     return outputs[count + c] + scale * normal;
 }
 
+/* ---- within bounds ---- */
+
+/* term (C): log of weight times probability of the interval, up to a common constant. */
+static void interval_terms(const struct plan_column *column, const double *outputs, double low, double high,
+                           double *term)
+{
+    size_t count = column->components;
+    for (size_t c = 0; c < count; c++) {
+        double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+        term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
+    }
+}
+
+static double log_between(const struct plan_column *column, const double *outputs, double low, double high)
+{
+    double term[ND_COMPONENTS_MOST];
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    interval_terms(column, outputs, low, high, term);
+    for (size_t c = 0; c < column->components; c++) {
+        add_term(&weights, outputs[c]);
+        add_term(&joint, term[c]);
+    }
+    return log_total(&joint) - log_total(&weights);
+}
+
+/* Word 0 chooses the component by its share of the interval; words 1 and 2 are a uniform of 48 bits within (0, 1) for
+ * the inversion. */
+static double sample_between(const struct plan_column *column, const double *outputs, double low, double high,
+                             const uint32_t words[4])
+{
+    double term[ND_COMPONENTS_MOST];
+    size_t count = column->components;
+    interval_terms(column, outputs, low, high, term);
+    size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
+    double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
+    double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+    return mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
+}
+
 /* ---- the column alone: a mixture fitted by expectation maximisation ---- */
 
 enum { EM_ROUNDS = 50, EM_ROWS = 5000 };
@@ -190,6 +229,8 @@ const struct head nd_head_mixture = {
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
+    .sample_between = sample_between,
+    .log_between = log_between,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -57,3 +57,36 @@ double nd_normal_log_around(double middle, double half)
     middle = fabs(middle);
     return half * fmax(middle, 1) < 0.5 ? log_narrow(middle, half) : log_wide(middle, half);
 }
+
+/* log Q(z). */
+static double log_upper_tail(double z)
+{
+    return z <= 0 ? log1p(-upper_tail(-z)) : log_mills(z) - 0.5 * z * z - half_log_two_pi;
+}
+
+double nd_normal_log_between(double low, double high)
+{
+    if (isinf(low)) return isinf(high) ? 0 : log_upper_tail(-high);
+    if (isinf(high)) return log_upper_tail(low);
+    return nd_normal_log_around(low + 0.5 * (high - low), 0.5 * (high - low));
+}
+
+/* Beyond this distance from the likeliest point of an interval lies less than 1e-31 of its probability. */
+#define REACH 12.0
+
+/* By bisection of log P, which is monotone and accurate everywhere; the calls are few. */
+double nd_normal_quantile_between(double low, double high, double share)
+{
+    double likeliest = fmin(fmax(0, low), high);
+    double left = fmax(low, likeliest - REACH), right = fmin(high, likeliest + REACH);
+    double target = nd_normal_log_between(low, high) + log(share);
+    while (right > left) {
+        double middle = left + 0.5 * (right - left);
+        if (middle <= left || middle >= right) break;
+        if (nd_normal_log_between(low, middle) < target)
+            left = middle;
+        else
+            right = middle;
+    }
+    return left + 0.5 * (right - left);
+}

@@ -1,13 +1,21 @@
-/* --where COL=VALUE: cells that a sample is conditioned on. */
+/* --where: cells and ranges that a sample is conditioned on. */
 #ifndef CLI_CONDITIONS_H
 #define CLI_CONDITIONS_H
+
+#include <stdbool.h>
 
 #include "nade/nade.h"
 #include "options.h"
 
-/* given (columns of the model) = the values in the units of nade_sample, NaN where nothing is given: 0 or an exit
- * status. */
+/* (columns of the model) each, in the units of nade_sample. */
+struct conditions {
+    double *given;      /* NaN where nothing is given */
+    double *low, *high; /* both included; infinite where there is no bound */
+    bool ranges;        /* some column has a bound */
+};
+
+/* Fills the three arrays: 0 or an exit status. */
 int parse_conditions(const struct common *common, const nade_model *model, const struct text_list *where,
-                     double *given);
+                     struct conditions *conditions);
 
 #endif

@@ -115,9 +115,8 @@ void report_note(const struct common *common, const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void report_warning(void *user, const char *warning)
+static void show_warning(const struct common *common, const char *warning)
 {
-    const struct common *common = user;
     if (common->quiet) return;
     if (common->json) {
         report_json(json_pack("{s:o}", "warning", json_text(warning)));
@@ -126,6 +125,21 @@ static void report_warning(void *user, const char *warning)
     char safe[2048];
     clear_passing_line();
     fprintf(stderr, "nade: warning: %s\n", printable(warning, safe, sizeof safe - 1));
+}
+
+void report_warn(const struct common *common, const char *format, ...)
+{
+    char sentence[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    show_warning(common, sentence);
+}
+
+static void report_warning(void *user, const char *warning)
+{
+    show_warning(user, warning);
 }
 
 int open_context(struct common *common, unsigned threads, nade_context **context)

@@ -22,6 +22,9 @@ int report_failure(const struct common *common, const nade_context *context, nad
 /* report_error for memory that the command itself could not get. */
 int report_no_memory(const struct common *common);
 
+/* A warning, one sentence, like those of the library: dropped with --quiet. */
+void report_warn(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* A line for people: dropped with --quiet and with --json. */
 void report_note(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

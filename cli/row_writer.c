@@ -38,9 +38,10 @@ void write_values(struct output *output, const nade_model *model, size_t rows, c
         for (size_t c = 0; c < columns; c++) {
             double value = values[row * columns + c];
             if (c > 0) output_print(output, ",");
-            if (nade_model_label_count(model, c) > 0)
-                write_text(output, nade_model_label(model, c, (size_t)value));
-            else
+            const char *label = nade_model_label_count(model, c) ? nade_model_label(model, c, (size_t)value) : NULL;
+            if (label && (*label || columns == 1))
+                write_text(output, label);
+            else if (!label)
                 output_print(output, "%s", format_exact(value, number));
         }
         output_print(output, "\n");

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report.h"
 
@@ -27,6 +28,8 @@ static void join(struct score_total *total, const nade_score_summary *part)
     all->mean_ordering = join_means(all->mean_ordering, a, part->mean_ordering, b);
     all->mean_spread = join_means(all->mean_spread, a, part->mean_spread, b);
     all->gain = join_means(all->gain, a, part->gain, b);
+    if (all->unseen == 0) memcpy(all->first_unseen, part->first_unseen, sizeof all->first_unseen);
+    all->unseen += part->unseen;
     all->rows += part->rows;
     all->cells += part->cells;
     all->standard_error = sqrt(total->squares / (a + b - 1) / (a + b));
@@ -46,13 +49,14 @@ void score_total_add(struct score_total *total, const nade_score_summary *part)
         total->discrete && all->cells > 0 ? -all->mean * (double)all->rows / (double)all->cells / log(2.0) : NAN;
 }
 
-static void report_as_json(const nade_score_summary *summary)
+static void report_as_json(const nade_score_summary *summary, const nade_score_options *options)
 {
-    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)summary->rows, "orderings",
+    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:b}", "rows", (json_int_t)summary->rows, "orderings",
                           (json_int_t)summary->orderings, "mean", json_number(summary->mean), "standard_error",
                           json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
                           "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
-                          "bits_per_cell", json_number(summary->bits_per_cell)));
+                          "bits_per_cell", json_number(summary->bits_per_cell), "unseen", (json_int_t)summary->unseen,
+                          "cell_score", options->cells));
 }
 
 static void note_number(const struct common *common, const char *label, double value)
@@ -60,16 +64,28 @@ static void note_number(const struct common *common, const char *label, double v
     if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
 }
 
-void score_total_report(const struct score_total *total, const struct common *common)
+static void warn_of_unseen(const nade_score_summary *summary, const struct common *common)
+{
+    if (summary->unseen == 1)
+        report_warn(common, "1 cell holds a label that training has not seen and counts as missing: %s",
+                    summary->first_unseen);
+    else if (summary->unseen > 1)
+        report_warn(common, "%zu cells hold labels that training has not seen and count as missing; the first: %s",
+                    summary->unseen, summary->first_unseen);
+}
+
+void score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)
 {
     const nade_score_summary *summary = &total->summary;
+    warn_of_unseen(summary, common);
     if (common->json) {
-        report_as_json(summary);
+        report_as_json(summary, options);
         return;
     }
     char label[64];
     snprintf(label, sizeof label, "mean of the %zu orderings", summary->orderings);
-    report_note(common, "%zu row%s, log density in nats per row:", summary->rows, summary->rows == 1 ? "" : "s");
+    report_note(common, "%zu row%s, %s in nats per row:", summary->rows, summary->rows == 1 ? "" : "s",
+                options->cells ? "cell score" : "log density");
     note_number(common, "mean", summary->mean);
     note_number(common, "standard error of the mean", summary->standard_error);
     if (summary->orderings > 1) note_number(common, label, summary->mean_ordering);

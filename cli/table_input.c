@@ -128,7 +128,9 @@ int apply_types(const struct common *common, nade_context *context, nade_table *
         nade_status status = nade_table_set_type(context, table, lists[i].columns, lists[i].type);
         if (status != NADE_OK) return report_failure(common, context, status);
     }
-    return EXIT_DONE;
+    if (!overrides->missing_as_value) return EXIT_DONE;
+    nade_status status = nade_table_missing_as_value(context, table, overrides->missing_as_value);
+    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 
 /* ---- types as found ------------------------------------------------------------------------------------------ */

@@ -14,9 +14,10 @@ extern const struct choice device_choices[];
 struct type_overrides {
     const char *file;                        /* --types */
     const char *binary, *categorical, *real; /* lists of columns */
+    const char *missing_as_value;            /* a list of columns */
 };
 
-/* Applies the file first, then the lists: 0 or an exit status. */
+/* Applies the file first, then the lists, that of missing cells last: 0 or an exit status. */
 int apply_types(const struct common *common, nade_context *context, nade_table *table,
                 const struct type_overrides *overrides);
 

@@ -28,7 +28,7 @@ struct sample_run {
     nade_model *model;
     size_t columns;
     size_t *order;
-    double *given;        /* (columns) */
+    struct conditions conditions;
     double *values;       /* (block, columns) */
     size_t block;         /* rows drawn at a time */
     size_t height, width; /* of an image; 0: no picture */
@@ -50,7 +50,8 @@ static const struct option options[] = {
     {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "condition on this cell; may be given for several columns, by name or zero-based number"},
+     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=; may be given several times, "
+             "columns by name or zero-based number"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
      .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "
@@ -112,22 +113,29 @@ static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
     return run->height ? check_image(&sample->common, run->model, run->height, run->width) : EXIT_DONE;
 }
 
-static int prepare(const struct sample_arguments *sample, struct sample_run *run)
+static int prepare(struct sample_arguments *sample, struct sample_run *run)
 {
     size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
     run->block = run->height || sample->rows < most ? sample->rows : most;
-    run->given = calloc(run->columns, sizeof *run->given);
+    struct conditions *conditions = &run->conditions;
+    conditions->given = calloc(run->columns, sizeof(double));
+    conditions->low = calloc(run->columns, sizeof(double));
+    conditions->high = calloc(run->columns, sizeof(double));
     run->values = calloc(run->block, run->columns * sizeof *run->values);
-    if (!run->given || !run->values) return report_no_memory(&sample->common);
+    if (!conditions->given || !conditions->low || !conditions->high || !run->values)
+        return report_no_memory(&sample->common);
     progress_start(&run->progress, &sample->common, 0);
-    return parse_conditions(&sample->common, run->model, &sample->where, run->given);
+    int status = parse_conditions(&sample->common, run->model, &sample->where, conditions);
+    sample->options.low = conditions->ranges ? conditions->low : NULL;
+    sample->options.high = conditions->ranges ? conditions->high : NULL;
+    return status;
 }
 
 /* Draws rows first…first+rows-1 into values. */
 static int draw_block(struct sample_arguments *sample, struct sample_run *run, size_t first, size_t rows)
 {
     for (size_t row = 0; row < rows; row++)
-        memcpy(run->values + row * run->columns, run->given, run->columns * sizeof *run->given);
+        memcpy(run->values + row * run->columns, run->conditions.given, run->columns * sizeof(double));
     sample->options.first = first;
     nade_status status = nade_sample(run->context, run->model, &sample->options, rows, run->values);
     if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
@@ -178,7 +186,9 @@ static int write_rows(struct sample_arguments *sample, struct sample_run *run)
 
 static void free_run(struct sample_run *run)
 {
-    free(run->given);
+    free(run->conditions.given);
+    free(run->conditions.low);
+    free(run->conditions.high);
     free(run->values);
     if (run->order) nade_order_free(run->context, run->order);
     nade_model_free(run->model);
@@ -209,7 +219,9 @@ const struct verb verb_sample = {
     .description =
         "Writes N rows drawn from the model as CSV, in the data's own units and labels and with the model's column "
         "names, so that they read back as data. Real values are rounded to the step in which the column was recorded. "
-        "With --where the other cells are drawn given these.",
+        "With --where the other cells are drawn given these; one column with a range is drawn cut off at its ends, "
+        "rows that "
+        "miss the ranges of others are drawn anew.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -40,6 +40,8 @@ static const struct positional positionals[] = {
     {"DATA", offsetof(struct score_arguments, data)},
 };
 
+static const struct choice unseen_choices[] = {{"error", 0}, {"missing", 1}, {NULL, 0}};
+
 #define AT(member) .offset = offsetof(struct score_arguments, member)
 
 /* One field a line, as the formatter wants it, would hide the table. */
@@ -56,9 +58,14 @@ static const struct option options[] = {
      .help = "the density of these columns alone; without it of all that are not given"},
     {.name = "given", .metavar = "COLS", .kind = OPTION_TEXT, AT(options.given),
      .help = "given these columns; columns in neither list are marginalised, never read, and may be absent"},
+    {.name = "cells", .kind = OPTION_ON, AT(options.cells),
+     .help = "the cell score instead of the density: real columns with a recording step count by the probability of the "
+             "step around the value, divided by the step"},
     {.name = "spread", .kind = OPTION_ON, AT(spread),
      .help = "add the column spread, the standard deviation of log p over the orderings"},
     {.kind = OPTION_HEADING, .help = "Data"},
+    {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
+     .choices = unseen_choices, .help = "what a label is that training has not seen"},
     {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
      .help = "separator of a text file: ',' ';' tab or auto"},
     {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,
@@ -135,7 +142,9 @@ static int score_part(const struct score_arguments *score, struct score_run *run
     if (status == NADE_OK && table) {
         *rows = part.rows;
         score_total_add(&run->total, &part);
-        if (first) output_print(&run->output, run->spread ? "log_density,spread\n" : "log_density\n");
+        if (first)
+            output_print(&run->output, "%s%s\n", score->options.cells ? "cell_score" : "log_density",
+                         run->spread ? ",spread" : "");
         write_rows(&run->output, run, part.rows);
         progress_rows(&run->progress, "scored", run->total.summary.rows);
     }
@@ -156,7 +165,8 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
         return status;
     }
     status = output_close(output);
-    if (status == EXIT_DONE && !output_reader_gone(output)) score_total_report(&run->total, &score->common);
+    if (status == EXIT_DONE && !output_reader_gone(output))
+        score_total_report(&run->total, &score->common, &score->options);
     return status;
 }
 
@@ -207,7 +217,7 @@ const struct verb verb_score = {
         "Writes a CSV with the header log_density and one line for each row of DATA, in row order: natural "
         "logarithms, in the data's own units. Columns are matched to the model's by name when both have names, "
         "else by position; missing cells are marginalised. DATA may be - for standard input; text of any length is "
-        "scored as it comes. A summary goes to stderr.",
+        "scored as it comes. With --cells the header is cell_score. A summary goes to stderr.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

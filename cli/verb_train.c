@@ -70,6 +70,8 @@ static const struct option options[] = {
     {.name = "categorical", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.categorical),
      .help = "columns that are categorical"},
     {.name = "real", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.real), .help = "columns that are real"},
+    {.name = "missing-as-value", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.missing_as_value),
+     .help = "columns in which absence is a label of its own; they become categorical"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
      .help = "types of columns, one a line: name,type"},
     {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),

@@ -144,6 +144,12 @@ NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
 NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
 
+/* Makes absence a value of its own in the columns of a COLS list: their missing cells get the empty text as label, they
+ * become categorical, and what is missing there is learnt, scored and sampled like any other label.  The model keeps
+ * that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the column
+ * can't be categorical. */
+NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns);
+
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
 typedef struct nade_model nade_model;
@@ -267,6 +273,12 @@ typedef struct nade_score_options {
     /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
     int (*progress)(void *progress_user, double done);
     void *progress_user;
+    /* A value of a binary or categorical column that training has not seen: 0: an error that names it; 1: a missing
+     * cell, which the summary counts. */
+    int unseen_missing;
+    /* 1: the cell score instead of the density: for a real column with a recording step log [P(x ± step/2 | …) / step],
+     * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
+    int cells;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
@@ -274,14 +286,16 @@ NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
 typedef struct nade_score_summary {
     size_t size;
     size_t rows;
-    double mean;           /* of the rows' log densities */
-    double standard_error; /* of that mean, over rows; NaN for a single row */
-    double mean_ordering;  /* mean over orderings of each one's average log density (the paper's "one ordering") */
-    double mean_spread;    /* mean over rows of the standard deviation over orderings; NaN for one ordering */
-    double gain;           /* mean minus the mean log density under independent marginals */
-    double bits_per_cell;  /* mean in bits per present cell, negated; NaN unless all columns are discrete */
-    size_t cells;          /* present cells that were scored */
-    size_t orderings;      /* that were averaged: 1 for a model of one fixed ordering */
+    double mean;            /* of the rows' log densities */
+    double standard_error;  /* of that mean, over rows; NaN for a single row */
+    double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
+    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
+    double gain;            /* mean minus the mean log density under independent marginals */
+    double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
+    size_t cells;           /* present cells that were scored */
+    size_t orderings;       /* that were averaged: 1 for a model of one fixed ordering */
+    size_t unseen;          /* cells that count as missing because training has not seen their label */
+    char first_unseen[256]; /* where the first of them is and what it holds; "" when there is none */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
@@ -310,6 +324,11 @@ typedef struct nade_sample_options {
     uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */
     nade_device device;
     int exact; /* 1: real cells exactly as drawn; 0: rounded to the column's recording step, as the data are */
+    /* (columns) each, in data units, both ends included: draw only rows whose real cells lie between them.  -INFINITY
+     * and INFINITY where there is no bound; NULL: none at all.  One such column is drawn from its conditional cut off
+     * at the bounds, first of all that is drawn; rows that miss the bounds of others are drawn anew.  Regions that are
+     * too unlikely for that are refused. */
+    const double *low, *high;
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);

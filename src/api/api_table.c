@@ -112,6 +112,13 @@ nade_status nade_table_set_type(nade_context *context, nade_table *table, const 
     return nd_set_types(context, table, columns, type);
 }
 
+nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns)
+{
+    if (!table || !columns)
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_missing_as_value needs a table and columns");
+    return nd_missing_as_value(context, table, columns);
+}
+
 nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order, size_t *orderings)
 {
     if (!path || !order || !orderings)

@@ -35,6 +35,8 @@ struct recipe {
 struct score_query {
     const size_t *order; /* (orders, length) */
     size_t orders, length, given;
+    const double *half_step; /* (columns) NULL: densities.  Else for the columns where it is above 0 the mean density
+                                over the cell x ± half_step, plan's units (head's log_cell) */
 };
 
 /* Draws for rows.  Row r has its own order of all columns; cells that are there are conditioned on, before anything is
@@ -45,7 +47,13 @@ struct sample_query {
     const uint64_t *draw; /* (rows) */
     const uint32_t *row;  /* (rows) */
     uint32_t seed;
+    size_t bounded;   /* where low < high: a real column that is drawn within them, plan's units */
+    double low, high; /* possibly infinite; both 0: no column is bounded */
 };
+
+/* A draw of column c under a query from its outputs: the same in every backend. */
+double nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
+                    const uint32_t words[4]);
 
 struct backend_entries {
     const char *name;

@@ -79,6 +79,15 @@ void nd_find_types(struct nade_table *table);
 /* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column, suggesting --drop. */
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);
 
+/* The columns of a COLS list, all of which must allow the type: *chosen (source columns, by place) is the caller's to
+ * free.  what ("--binary") begins the sentence when it fails. */
+nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                              nade_type type, bool **chosen);
+
+/* Makes absence a label of its own, the empty text, in the columns of a COLS list, all or none: they become
+ * categorical and have no missing cells any more. */
+nade_status nd_missing_as_value(nade_context *context, struct nade_table *table, const char *list);
+
 /* Overrides the type of the columns in a COLS list, all or none; numbers count the columns of the data as they were
  * before any were left out. */
 nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);

@@ -131,28 +131,41 @@ static nade_status check_types(nade_context *context, const struct nade_table *t
     return NADE_OK;
 }
 
-nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
+nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                              nade_type type, bool **chosen)
 {
-    static const char *const options[] = {
-        [NADE_BINARY] = "--binary", [NADE_REAL] = "--real", [NADE_CATEGORICAL] = "--categorical"};
     const nade_allocator *allocator = &context->allocator;
     const char **names = nd_alloc(allocator, table->source_columns, sizeof *names);
-    bool *chosen = nd_alloc(allocator, table->source_columns, sizeof *chosen);
+    bool *flags = nd_alloc(allocator, table->source_columns, sizeof *flags);
     nade_status status = NADE_NO_MEMORY;
-    if (!names || !chosen) {
+    if (!names || !flags) {
         nd_no_memory(context, "the choice of columns");
         goto cleanup;
     }
     for (size_t i = 0; i < table->columns; i++) names[table->column[i].place] = table->column[i].name;
-    status = nd_parse_columns(context, options[type], list, names, table->source_columns, chosen);
-    if (status == NADE_OK) status = check_types(context, table, chosen, type);
+    status = nd_parse_columns(context, what, list, names, table->source_columns, flags);
+    if (status == NADE_OK) status = check_types(context, table, flags, type);
+    if (status == NADE_OK) {
+        *chosen = flags;
+        flags = NULL;
+    }
+cleanup:
+    nd_free(allocator, flags);
+    nd_free(allocator, names);
+    return status;
+}
+
+nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
+{
+    static const char *const options[] = {
+        [NADE_BINARY] = "--binary", [NADE_REAL] = "--real", [NADE_CATEGORICAL] = "--categorical"};
+    bool *chosen = NULL;
+    nade_status status = nd_choose_columns(context, table, options[type], list, type, &chosen);
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
         if (chosen[table->column[i].place]) {
             table->column[i].type = type;
             table->column[i].stray = NULL;
         }
-cleanup:
-    nd_free(allocator, chosen);
-    nd_free(allocator, names);
+    nd_free(&context->allocator, chosen);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "infer/ensemble.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "backend/backend.h"
 #include "base/fault.h"
@@ -18,6 +19,8 @@ struct scoring {
     struct backend *backend;
     struct cells cells;
     struct column_query query;
+    struct unseen_cells unseen;
+    double *half_step;   /* (columns), plan's units, 0 = none; NULL: densities, not cell scores */
     double *log_scale;   /* (rows): sum of log sd of the present scored cells */
     size_t orderings;    /* K */
     size_t *order;       /* (orderings, given and scored columns) */
@@ -75,6 +78,17 @@ static void warn_of_holes(const struct scoring *s)
                 count, s->table->source);
 }
 
+/* Half of each real column's recording step. */
+static nade_status prepare_cells(struct scoring *s)
+{
+    const struct schema *schema = &s->model->schema;
+    if (!s->options->cells) return NADE_OK;
+    s->half_step = nd_arena_alloc(&s->arena, schema->count, sizeof *s->half_step);
+    if (!s->half_step) return nd_no_memory(s->context, "the columns");
+    for (size_t c = 0; c < schema->count; c++) s->half_step[c] = schema->column[c].step / (2 * schema->column[c].sd);
+    return NADE_OK;
+}
+
 static nade_status prepare(struct scoring *s, const nade_table *table)
 {
     s->table = table;
@@ -82,8 +96,10 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (!s->log_scale) return nd_no_memory(s->context, "the rows");
     nade_status status = nd_read_query(s->context, &s->arena, s->model, s->options->of, s->options->given, &s->query);
     if (status == NADE_OK)
-        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed, &s->cells);
+        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
+                           s->options->unseen_missing ? &s->unseen : NULL, &s->cells);
     if (status == NADE_OK) status = prepare_orderings(s);
+    if (status == NADE_OK) status = prepare_cells(s);
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
     warn_of_holes(s);
@@ -128,7 +144,8 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
 {
     size_t orderings = s->orderings;
     struct cells part = rows_of(&s->cells, first, rows);
-    struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count};
+    struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count,
+                                s->half_step};
     nade_status status = s->entries->score_block(s->context, s->backend, &part, &query, s->by_ordering);
     if (status != NADE_OK) return status;
     for (size_t row = 0; row < rows; row++) {
@@ -169,7 +186,8 @@ static double marginal_mean(const struct scoring *s)
         for (size_t c = 0; c < plan->columns; c++) {
             float x = nd_cell(&s->cells, row, c);
             if (isnan(x) || !s->query.of[c]) continue;
-            sum += plan->column[c].head->log_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x);
+            sum += nd_log_cell_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
+                                          s->half_step ? s->half_step[c] : 0);
         }
         sum -= s->log_scale[row];
     }
@@ -214,7 +232,9 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .bits_per_cell = bits_per_cell(s, mean, present),
         .cells = present,
         .orderings = s->orderings,
+        .unseen = s->unseen.count,
     };
+    snprintf(summary->first_unseen, sizeof summary->first_unseen, "%s", s->unseen.first);
 }
 
 nade_status nd_score(nade_context *context, const nade_model *model, const nade_table *table,

@@ -1,5 +1,6 @@
 #include "infer/sampling.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,10 +8,14 @@
 #include "backend/backend.h"
 #include "base/fault.h"
 #include "infer/orderings.h"
+#include "infer/ranges.h"
 #include "model/draws.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
 enum { BLOCK_ROWS = 1024 };
+
+/* A row that misses its ranges is drawn anew at most so often; nor may fewer than one row in so many meet them. */
+enum { TRIES_MOST = 10000 };
 
 /* Standard deviations from the mean beyond which float arithmetic would overflow. */
 #define FARTHEST 1e15
@@ -28,7 +33,11 @@ struct sampling {
     size_t *order;     /* (BLOCK_ROWS, columns) */
     uint64_t *scratch; /* (columns) */
     uint64_t *draw;    /* (BLOCK_ROWS) */
-    uint32_t *row;     /* (BLOCK_ROWS), zeros: a sample's number is all in its draw */
+    uint32_t *row;     /* (BLOCK_ROWS): which try it is; a sample's number is all in its draw */
+    struct ranges ranges;
+    float *tried;         /* (BLOCK_ROWS, columns): cells of the rows that are being drawn */
+    size_t *pending;      /* (BLOCK_ROWS): rows of the block that have not met their ranges yet */
+    uint64_t drawn, kept; /* rows so far */
 };
 
 /* ---- given cells ------------------------------------------------------------------------------------------------ */
@@ -74,6 +83,30 @@ static nade_status check_prefix(const struct sampling *s, size_t row, const size
     return NADE_OK;
 }
 
+static nade_status check_given_ranges(const struct sampling *s, size_t row, const double *values)
+{
+    for (size_t c = 0; c < s->model->plan.columns; c++)
+        if (values[c] < s->ranges.least[c] || values[c] > s->ranges.most[c])
+            return nd_fail(s->context, NADE_BAD_CALL,
+                           "row %zu, column '%s': the given %.17g lies outside the column's range", row,
+                           s->model->schema.column[c].name, values[c]);
+    return NADE_OK;
+}
+
+/* A model of one ordering can draw only the first column that is not given within bounds; another is left to new
+ * tries. */
+static void check_bounded_first(struct sampling *s)
+{
+    size_t columns = s->model->plan.columns, *bounded = &s->ranges.bounded;
+    const size_t *ordering = s->model->plan.ordering;
+    for (size_t row = 0; ordering && row < s->rows && *bounded != SIZE_MAX; row++) {
+        const float *cells = s->cells + row * columns;
+        size_t t = 0;
+        while (t < columns && !isnan(cells[ordering[t]])) t++;
+        if (t < columns && ordering[t] != *bounded && isnan(cells[*bounded])) *bounded = SIZE_MAX;
+    }
+}
+
 static nade_status encode_given(struct sampling *s, const double *values)
 {
     size_t columns = s->model->plan.columns;
@@ -84,6 +117,7 @@ static nade_status encode_given(struct sampling *s, const double *values)
             s->cells[at] = NAN;
             if (!isnan(values[at])) status = encode_cell(s, row, c, values[at], &s->cells[at]);
         }
+        if (status == NADE_OK && s->ranges.low) status = check_given_ranges(s, row, values + row * columns);
         if (status == NADE_OK && s->model->plan.ordering) status = check_prefix(s, row, s->model->plan.ordering);
         if (status != NADE_OK) return status;
     }
@@ -104,21 +138,30 @@ static nade_status prepare_ensemble(struct sampling *s)
                                 &s->ensemble);
 }
 
-/* The ordering of sample number `draw`. */
-static void choose_ordering(const struct sampling *s, uint64_t draw, size_t *order)
+static void move_to_front(size_t column, size_t *order)
+{
+    size_t at = 0;
+    while (order[at] != column) at++;
+    memmove(order + 1, order, at * sizeof *order);
+    order[0] = column;
+}
+
+/* The ordering of try number `attempt` of sample number `draw`. */
+static void choose_ordering(const struct sampling *s, uint64_t draw, uint32_t attempt, size_t *order)
 {
     const struct plan *plan = &s->model->plan;
     const size_t *chosen = plan->ordering;
     uint32_t seed = s->options->seed, count = (uint32_t)s->options->orderings;
     if (!chosen && s->ensemble) {
-        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, 0, 0);
+        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, attempt, 0);
         if (ND_FAULT(FAULT_SAMPLE_ORDERING)) count--;
         chosen = s->ensemble + nd_random_below(word, count) * plan->columns;
     }
     if (chosen)
         memcpy(order, chosen, plan->columns * sizeof *order);
     else
-        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, 0, plan->columns, s->scratch, order);
+        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, attempt, plan->columns, s->scratch, order);
+    if (s->ranges.bounded != SIZE_MAX && !plan->ordering) move_to_front(s->ranges.bounded, order);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
@@ -127,14 +170,21 @@ static nade_status prepare(struct sampling *s, const double *values)
 {
     size_t columns = s->model->plan.columns, count;
     if (nd_multiply(s->rows, columns, &count)) s->cells = nd_arena_alloc(&s->arena, count, sizeof *s->cells);
-    if (nd_multiply(BLOCK_ROWS, columns, &count)) s->order = nd_arena_alloc(&s->arena, count, sizeof *s->order);
+    if (nd_multiply(BLOCK_ROWS, columns, &count)) {
+        s->order = nd_arena_alloc(&s->arena, count, sizeof *s->order);
+        s->tried = nd_arena_alloc(&s->arena, count, sizeof *s->tried);
+    }
+    s->pending = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->pending);
     s->scratch = nd_arena_alloc(&s->arena, columns, sizeof *s->scratch);
     s->draw = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->draw);
     s->row = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->row);
-    if (!s->cells || !s->order || !s->scratch || !s->draw || !s->row) return nd_no_memory(s->context, "the samples");
+    if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->draw || !s->row)
+        return nd_no_memory(s->context, "the samples");
     nade_status status = prepare_ensemble(s);
+    if (status == NADE_OK) status = nd_read_ranges(s->context, &s->arena, s->model, s->options, &s->ranges);
     if (status == NADE_OK) status = encode_given(s, values);
     if (status != NADE_OK) return status;
+    check_bounded_first(s);
     s->entries = nd_backend_for(s->context, s->options->device);
     if (!s->entries) return NADE_BAD_CALL;
     status = s->entries->open(s->context, &s->model->plan, &s->backend);
@@ -142,33 +192,78 @@ static nade_status prepare(struct sampling *s, const double *values)
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
 }
 
-static nade_status draw_all(struct sampling *s)
+/* Draws tries attempt…attempt+tries-1 of every pending row. */
+static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, uint32_t attempt, size_t tries)
 {
-    size_t columns = s->model->plan.columns;
-    struct sample_query query = {s->order, s->draw, s->row, s->options->seed};
-    for (size_t first = 0; first < s->rows; first += BLOCK_ROWS) {
-        size_t left = s->rows - first, rows = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        for (size_t r = 0; r < rows; r++) {
-            s->draw[r] = s->options->first + first + r;
-            choose_ordering(s, s->draw[r], s->order + r * columns);
-        }
-        nade_status status = s->entries->sample_block(s->context, s->backend, &query, rows, s->cells + first * columns);
+    size_t columns = s->model->plan.columns, bounded = s->ranges.bounded;
+    struct sample_query query = {.order = s->order,
+                                 .draw = s->draw,
+                                 .row = s->row,
+                                 .seed = s->options->seed,
+                                 .bounded = bounded,
+                                 .low = bounded == SIZE_MAX ? 0 : s->ranges.low[bounded],
+                                 .high = bounded == SIZE_MAX ? 0 : s->ranges.high[bounded]};
+    for (size_t i = 0; i < pending * tries; i++) {
+        size_t row = first + s->pending[i / tries];
+        s->draw[i] = s->options->first + row;
+        s->row[i] = attempt + (uint32_t)(i % tries);
+        choose_ordering(s, s->draw[i], s->row[i], s->order + i * columns);
+        memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
+    }
+    s->drawn += pending * tries;
+    return s->entries->sample_block(s->context, s->backend, &query, pending * tries, s->tried);
+}
+
+/* Keeps each pending row's first try that lies within the ranges; returns how many rows are still without one. */
+static size_t keep_good(struct sampling *s, size_t first, size_t pending, size_t tries)
+{
+    size_t columns = s->model->plan.columns, left = 0;
+    for (size_t p = 0; p < pending; p++) {
+        float *cells = s->cells + (first + s->pending[p]) * columns;
+        const float *tried = s->tried + p * tries * columns;
+        size_t t = 0;
+        while (t < tries && !nd_within_ranges(&s->ranges, columns, cells, tried + t * columns)) t++;
+        if (t < tries) memcpy(cells, tried + t * columns, columns * sizeof *cells);
+        s->kept += t < tries;
+        if (t == tries) s->pending[left++] = s->pending[p];
+    }
+    return left;
+}
+
+/* Rows that miss their ranges are drawn anew, ordering included: the rows that are kept come from the conditional.  A
+ * row's tries are numbered and its first good one is taken, so it does not matter how many are drawn at once. */
+static nade_status draw_block(struct sampling *s, size_t first, size_t rows)
+{
+    size_t pending = rows, attempt = 0;
+    for (size_t r = 0; r < rows; r++) s->pending[r] = r;
+    while (pending > 0) {
+        bool hopeless = s->drawn >= 10 * (uint64_t)TRIES_MOST && s->kept * TRIES_MOST < s->drawn;
+        if (attempt >= TRIES_MOST || hopeless)
+            return nd_fail(s->context, NADE_BAD_CALL,
+                           "the ranges are too unlikely together: %" PRIu64 " of %" PRIu64
+                           " rows drawn lay within them, expected at least one in %d",
+                           s->kept, s->drawn, TRIES_MOST);
+        size_t tries = BLOCK_ROWS / pending < attempt ? BLOCK_ROWS / pending : attempt;
+        if (tries == 0) tries = 1;
+        nade_status status = draw_tries(s, first, pending, (uint32_t)attempt, tries);
         if (status != NADE_OK) return status;
+        pending = keep_good(s, first, pending, tries);
+        attempt += tries;
     }
     return NADE_OK;
 }
 
-/* ---- data units -------------------------------------------------------------------------------------------------- */
-
-/* To a multiple of the step.  Steps are powers of ten up to 1: dividing by 10^k rather than multiplying by 10^-k gives
- * the double that prints with k decimals. */
-static double round_to_step(double x, double step)
+static nade_status draw_all(struct sampling *s)
 {
-    double power = nearbyint(1 / step);
-    bool reciprocal = fabs(power * step - 1) < 1e-9;
-    double rounded = reciprocal ? nearbyint(x * power) / power : nearbyint(x / step) * step;
-    return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
+    nade_status status = NADE_OK;
+    for (size_t first = 0; first < s->rows && status == NADE_OK; first += BLOCK_ROWS) {
+        size_t left = s->rows - first;
+        status = draw_block(s, first, left < BLOCK_ROWS ? left : BLOCK_ROWS);
+    }
+    return status;
 }
+
+/* ---- data units -------------------------------------------------------------------------------------------------- */
 
 static double decode_cell(const struct sampling *s, size_t at)
 {
@@ -176,7 +271,9 @@ static double decode_cell(const struct sampling *s, size_t at)
     double cell = (double)s->cells[at];
     if (spec->type != NADE_REAL) return cell;
     double x = spec->mean + spec->sd * cell;
-    return spec->step > 0 && !s->options->exact ? round_to_step(x, spec->step) : x;
+    if (spec->step > 0 && !s->options->exact) x = nd_round_to_step(x, spec->step);
+    if (!s->ranges.low || !isfinite(x)) return x;
+    return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);
 }
 
 /* Checks all before anything is written: values stay as they were after a failure. */

@@ -1,7 +1,9 @@
 /* Table rows to a model's cells. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/numbers.h"
@@ -19,10 +21,11 @@ struct encoder {
     const nade_table *table;
     const size_t *rows; /* NULL: all */
     size_t row_count;
-    const bool *needed; /* (schema columns), NULL: all */
-    size_t *source;     /* (schema columns): column of the table */
-    const char **names; /* (table columns) */
-    bool *used;         /* (table columns): in the model */
+    const bool *needed;          /* (schema columns), NULL: all */
+    struct unseen_cells *unseen; /* NULL: an unknown label is an error */
+    size_t *source;              /* (schema columns): column of the table */
+    const char **names;          /* (table columns) */
+    bool *used;                  /* (table columns): in the model */
     enum cell_kind kind;
     void *cells; /* (row_count, schema columns), being filled */
 };
@@ -117,6 +120,24 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
                    expected);
 }
 
+/* Counts a value that training has not seen and that is to be a missing cell. */
+static void note_unseen(const struct encoder *e, size_t row, size_t column, const char *found)
+{
+    struct unseen_cells *unseen = e->unseen;
+    char excerpt[ND_EXCERPT], name[ND_EXCERPT];
+    const char *title = e->schema->column[column].name;
+    if (unseen->count++ > 0 && row >= unseen->row) return;
+    unseen->row = row;
+    snprintf(unseen->first, sizeof unseen->first, "%s %zu, column '%s': '%s'", e->table->array ? "row" : "line",
+             nd_table_position(e->table, e->rows ? e->rows[row] : row), nd_excerpt(title, strlen(title), name),
+             nd_excerpt(found, strlen(found), excerpt));
+}
+
+static bool may_be_unseen(const struct encoder *e, size_t column)
+{
+    return e->unseen && e->schema->column[column].type != NADE_REAL;
+}
+
 /* The number of a label, or -1.  Numbers are compared as numbers: "1.0" is the label "1". */
 static float find_label(const struct column_spec *spec, const char *text, bool is_number, double number)
 {
@@ -148,6 +169,13 @@ static bool encode_value(struct arena *arena, const struct column_spec *spec, co
     return *cell >= 0;
 }
 
+/* What a missing cell of a column is: missing, unless absence is one of its labels. */
+static float missing_value(const struct column_spec *spec)
+{
+    float label = ND_FAULT(FAULT_ABSENCE_LOST) ? -1 : find_label(spec, "", false, 0);
+    return label < 0 ? NAN : label;
+}
+
 static void put(const struct encoder *e, size_t row, size_t column, float value)
 {
     size_t at = row * e->schema->count + column;
@@ -157,21 +185,29 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
         ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
 }
 
+/* What stands for a value that training has not seen until it is counted: no cell is that. */
+#define UNSEEN (-1.0f)
+
 /* A dictionary column: each distinct cell is encoded once. */
 static nade_status encode_labels(const struct encoder *e, size_t column)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
+    bool forgiving = may_be_unseen(e, column);
     float *value = nd_arena_alloc(e->arena, from->label_count + 1, sizeof *value);
+    float absent = missing_value(&e->schema->column[column]);
     if (!value) return nd_no_memory(e->context, "the rows");
     for (size_t i = 0; i < from->label_count; i++) {
         const struct label *label = &from->labels[i];
-        if (!encode_value(e->arena, &e->schema->column[column], label->text, label->is_number, label->number,
-                          &value[i]))
-            return refuse(e, column, label->first_line, label->text);
+        if (encode_value(e->arena, &e->schema->column[column], label->text, label->is_number, label->number, &value[i]))
+            continue;
+        if (!forgiving) return refuse(e, column, label->first_line, label->text);
+        value[i] = UNSEEN;
     }
     for (size_t i = 0; i < e->row_count; i++) {
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
-        put(e, i, column, code == SIZE_MAX ? NAN : value[code]);
+        bool unseen = forgiving && code != SIZE_MAX && value[code] == UNSEEN;
+        if (unseen) note_unseen(e, i, column, from->labels[code].text);
+        put(e, i, column, unseen ? NAN : code == SIZE_MAX ? absent : value[code]);
     }
     return NADE_OK;
 }
@@ -180,15 +216,18 @@ static nade_status encode_numbers(const struct encoder *e, size_t column)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     const struct column_spec *spec = &e->schema->column[column];
+    float absent = missing_value(spec);
     for (size_t i = 0; i < e->row_count; i++) {
         size_t row = e->rows ? e->rows[i] : i;
         double number = from->cells.numbers[row];
-        float value = NAN;
+        float value = absent;
         char text[ND_NUMBER_TEXT] = "";
         if (spec->type != NADE_REAL) nd_format_number(number, text);
         if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value)) {
             nd_format_number(number, text);
-            return refuse(e, column, nd_table_position(e->table, row), text);
+            if (!may_be_unseen(e, column)) return refuse(e, column, nd_table_position(e->table, row), text);
+            note_unseen(e, i, column, text);
+            value = NAN;
         }
         put(e, i, column, value);
     }
@@ -227,7 +266,8 @@ static enum cell_kind choose_kind(const struct schema *schema)
 }
 
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
-                      const size_t *rows, size_t row_count, const bool *needed, struct cells *cells)
+                      const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
+                      struct cells *cells)
 {
     struct encoder e = {
         .context = context,
@@ -237,6 +277,7 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .rows = rows,
         .row_count = rows ? row_count : table->rows,
         .needed = needed,
+        .unseen = unseen,
         .kind = choose_kind(schema),
     };
     size_t count;

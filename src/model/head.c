@@ -14,6 +14,12 @@ const struct head *nd_head_for(nade_type type)
     return NULL;
 }
 
+double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half)
+{
+    if (half > 0 && column->head->log_cell) return column->head->log_cell(column, outputs, x, half);
+    return column->head->log_density(column, outputs, x);
+}
+
 size_t nd_pick_from_logits(const double *logits, size_t count, double uniform)
 {
     double most = logits[0], total = 0, sum = 0;

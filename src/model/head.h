@@ -18,6 +18,9 @@ struct head {
     /* log p(x | outputs). */
     double (*log_density)(const struct plan_column *column, const double *outputs, double x);
 
+    /* log of the mean density over the cell x ± half, half > 0; NULL for discrete columns. */
+    double (*log_cell)(const struct plan_column *column, const double *outputs, double x, double half);
+
     /* -log p(x | outputs), and its gradient with respect to the outputs. */
     double (*loss_gradient)(const struct plan_column *column, const double *outputs, double x, double *gradient);
 
@@ -27,6 +30,12 @@ struct head {
     /* A draw from p(x | outputs): the same function of outputs and words in every backend. */
     double (*sample)(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
 
+    /* A draw from p(x | outputs, low <= x <= high), bounds possibly infinite; log of that interval's probability.  NULL
+     * for discrete columns. */
+    double (*sample_between)(const struct plan_column *column, const double *outputs, double low, double high,
+                             const uint32_t words[4]);
+    double (*log_between)(const struct plan_column *column, const double *outputs, double low, double high);
+
     /* Outputs that a fresh network's bias starts from; NULL: zeros. */
     void (*initial_bias)(const struct plan_column *column, double *outputs);
 
@@ -34,6 +43,9 @@ struct head {
 };
 
 const struct head *nd_head_for(nade_type type);
+
+/* The head's log_cell where there is a cell (half > 0) and the head has one, else its log_density. */
+double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half);
 
 /* For samplers: an index drawn from softmax(logits) by inverting the cumulative probabilities at uniform, in [0, 1). */
 size_t nd_pick_from_logits(const double *logits, size_t count, double uniform);

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/normal.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
 static const double two_pi = 6.28318530717958647693;
@@ -69,6 +70,19 @@ static double log_density(const struct plan_column *column, const double *output
     return log_total(&joint) - log_total(&weights);
 }
 
+static double log_cell(const struct plan_column *column, const double *outputs, double x, double half)
+{
+    size_t count = column->components;
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
+    for (size_t c = 0; c < count; c++) {
+        double scale = spread_of(outputs, count, c) + column->floor;
+        add_term(&weights, outputs[c]);
+        add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
+    }
+    return log_total(&joint) - log_total(&weights) - log(2 * half);
+}
+
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
 {
     size_t count = column->components;
@@ -100,6 +114,45 @@ static double sample(const struct plan_column *column, const double *outputs, co
     double normal = radius * cos(two_pi * (double)nd_random_uniform(words[2]));
     double scale = spread_of(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
     return outputs[count + c] + scale * normal;
+}
+
+/* ---- within bounds ---- */
+
+/* term (C): log of weight times probability of the interval, up to a common constant. */
+static void interval_terms(const struct plan_column *column, const double *outputs, double low, double high,
+                           double *term)
+{
+    size_t count = column->components;
+    for (size_t c = 0; c < count; c++) {
+        double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+        term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
+    }
+}
+
+static double log_between(const struct plan_column *column, const double *outputs, double low, double high)
+{
+    double term[ND_COMPONENTS_MOST];
+    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    interval_terms(column, outputs, low, high, term);
+    for (size_t c = 0; c < column->components; c++) {
+        add_term(&weights, outputs[c]);
+        add_term(&joint, term[c]);
+    }
+    return log_total(&joint) - log_total(&weights);
+}
+
+/* Word 0 chooses the component by its share of the interval; words 1 and 2 are a uniform of 48 bits within (0, 1) for
+ * the inversion. */
+static double sample_between(const struct plan_column *column, const double *outputs, double low, double high,
+                             const uint32_t words[4])
+{
+    double term[ND_COMPONENTS_MOST];
+    size_t count = column->components;
+    interval_terms(column, outputs, low, high, term);
+    size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
+    double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
+    double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+    return mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
 }
 
 /* ---- the column alone: a mixture fitted by expectation maximisation ---- */
@@ -172,9 +225,12 @@ const struct head nd_head_mixture = {
     .input_width = input_width,
     .output_width = output_width,
     .log_density = log_density,
+    .log_cell = log_cell,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
+    .sample_between = sample_between,
+    .log_between = log_between,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -22,11 +22,20 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* True when every label is a number, that of absence aside. */
+static bool has_numbers(const struct table_column *column)
+{
+    for (size_t i = 0; i < column->label_count; i++)
+        if (!column->labels[i].is_number && column->labels[i].text[0] != '\0') return false;
+    return true;
+}
+
 /* The distinct numbers of a dictionary column, ascending; returns how many.  numbers (label_count). */
 static size_t distinct_numbers(const struct table_column *column, double *numbers)
 {
     size_t count = 0, kept = 0;
-    for (size_t i = 0; i < column->label_count; i++) numbers[count++] = column->labels[i].number;
+    for (size_t i = 0; i < column->label_count; i++)
+        if (column->labels[i].is_number) numbers[count++] = column->labels[i].number;
     qsort(numbers, count, sizeof *numbers, compare_numbers);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || numbers[i] != numbers[kept - 1]) numbers[kept++] = numbers[i];
@@ -37,11 +46,12 @@ static bool label_numbers(struct arena *arena, const struct table_column *column
 {
     double *numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
     if (!numbers) return false;
-    *count = distinct_numbers(column, numbers);
-    for (size_t i = 0; i < *count; i++) {
+    size_t distinct = distinct_numbers(column, numbers);
+    if (!nd_column_is_numeric(column)) labels[(*count)++] = "";
+    for (size_t i = 0; i < distinct; i++) {
         char text[ND_NUMBER_TEXT];
         nd_format_number(numbers[i], text);
-        if (!(labels[i] = nd_arena_text(arena, text))) return false;
+        if (!(labels[(*count)++] = nd_arena_text(arena, text))) return false;
     }
     return true;
 }
@@ -67,15 +77,15 @@ static bool is_zero_one(const struct table_column *column)
     return true;
 }
 
-/* Labels in a fixed order: numbers ascending, texts by their bytes. */
+/* Labels in a fixed order: that of absence first, numbers ascending, texts by their bytes. */
 static bool learn_labels(struct arena *arena, const struct table_column *column, struct column_spec *spec)
 {
     if (spec->type == NADE_BINARY && is_zero_one(column)) return true;
     const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
     if (!labels) return false;
     spec->labels = labels;
-    return nd_column_is_numeric(column) ? label_numbers(arena, column, labels, &spec->label_count)
-                                        : label_texts(arena, column, labels, &spec->label_count);
+    return has_numbers(column) ? label_numbers(arena, column, labels, &spec->label_count)
+                               : label_texts(arena, column, labels, &spec->label_count);
 }
 
 /* ---- real columns ------------------------------------------------------------------------------------------------ */

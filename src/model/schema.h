@@ -17,7 +17,7 @@ struct column_spec {
     double mean, sd;           /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
     double step;               /* real: recording step in data units, 0 = none found */
     double floor;              /* real: added to every component's scale, standardised units */
-    const char *const *labels; /* (label_count) the text of cell value 0, 1, ... */
+    const char *const *labels; /* (label_count) the text of cell value 0, 1, ...; "" is absence */
     size_t label_count;        /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
     double *marginal;          /* (output width) the head's parameters fitted to this column alone */
     size_t marginal_count;
@@ -34,11 +34,21 @@ struct schema {
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 
+/* Values of discrete columns that training has not seen. */
+struct unseen_cells {
+    size_t count;
+    size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
+    char first[256]; /* its place and text, for a message */
+};
+
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
- * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing. */
+ * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a
+ * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error: they come out
+ * as missing and are counted there. */
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
-                      const size_t *rows, size_t row_count, const bool *needed, struct cells *cells);
+                      const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
+                      struct cells *cells);
 
 /* log_scale (rows): the sum of log sd over each row's present real cells, of the chosen columns (NULL: all).  What a
  * log density in standardised units exceeds that in data units by. */

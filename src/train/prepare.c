@@ -60,7 +60,8 @@ static nade_status encode_rows(struct run *run, const nade_table *table, const s
 {
     double *log_scale = nd_arena_alloc(&run->arena, count, sizeof *log_scale);
     if (!log_scale) return nd_no_memory(run->context, "the rows");
-    nade_status status = nd_encode(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, cells);
+    nade_status status =
+        nd_encode(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, NULL, cells);
     if (status != NADE_OK) return status;
     nd_log_scale(&run->model->schema, cells, NULL, log_scale);
     *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, count);

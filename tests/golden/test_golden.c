@@ -281,7 +281,7 @@ static void check_density(struct rig *rig, const char *name, size_t length, size
     for (size_t k = 0; k < count; k++) {
         for (size_t i = 0; i < length; i++) order[k * length + i] = (size_t)orders->value[k * cells.columns + i];
     }
-    struct score_query query = {order, count, length, given};
+    struct score_query query = {order, count, length, given, NULL};
     for (size_t i = 0; i < expected->count; i++) found[i] = NAN;
     support_assert_ok(context, rig->entries->score_block(context, rig->backend, &cells, &query, found));
     support_assert_all_close(label(rig, name), found, expected->value, expected->count, rig->device->density);

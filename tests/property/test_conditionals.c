@@ -45,7 +45,7 @@ static void score(struct world *w, const float *rows, size_t count, const size_t
                   double *log_density)
 {
     struct cells cells = {count, w->columns, CELLS_FLOATS, rows};
-    struct score_query query = {order, 1, length, given};
+    struct score_query query = {order, 1, length, given, NULL};
     support_assert_ok(w->m.context, w->entries->score_block(w->m.context, w->backend, &cells, &query, log_density));
 }
 

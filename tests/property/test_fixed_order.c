@@ -108,7 +108,7 @@ static double scored_loss(const struct backend_entries *entries, const struct su
                           const struct cells *cells)
 {
     double *log_density = nd_alloc(&m->context->allocator, cells->rows, sizeof *log_density), sum = 0;
-    struct score_query query = {m->plan.ordering, 1, m->plan.columns, 0};
+    struct score_query query = {m->plan.ordering, 1, m->plan.columns, 0, NULL};
     support_assert_ok(m->context, entries->score_block(m->context, backend, cells, &query, log_density));
     for (size_t row = 0; row < cells->rows; row++) sum -= log_density[row];
     nd_free(&m->context->allocator, log_density);
@@ -187,7 +187,7 @@ static void test_missing_cells(void **state)
     for (size_t b = 0; b < 2; b++) {
         struct backend *backend = open_with(backends[b], &m);
         struct cells cells = {1, 4, CELLS_FLOATS, row}, empty = {1, 4, CELLS_FLOATS, none};
-        struct score_query query = {shorter, 1, length, 0};
+        struct score_query query = {shorter, 1, length, 0, NULL};
         double loss = NAN, log_density = NAN;
         support_assert_ok(m.context, backends[b]->loss_and_gradients(m.context, backend, &cells, NULL, &loss));
         support_assert_ok(m.context, backends[b]->score_block(m.context, backend, &cells, &query, &log_density));

@@ -45,7 +45,7 @@ static void check_expectation(const struct backend_entries *entries, const struc
         double log_density;
         unrank(number, n, rank);
         for (size_t i = 0; i < n; i++) order[i] = present[rank[i]];
-        struct score_query query = {order, 1, n, 0};
+        struct score_query query = {order, 1, n, 0, NULL};
         support_assert_ok(m->context, entries->score_block(m->context, backend, &cells, &query, &log_density));
         exact -= log_density / (double)factorial(n);
         for (size_t d = 0; d < n; d++) {
@@ -106,7 +106,7 @@ static double density(const struct backend_entries *entries, const struct suppor
                       const size_t *order)
 {
     struct cells cells = {1, m->plan.columns, CELLS_FLOATS, row};
-    struct score_query query = {order, 1, m->plan.columns, 0};
+    struct score_query query = {order, 1, m->plan.columns, 0, NULL};
     struct backend *backend = NULL;
     double log_density;
     support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));

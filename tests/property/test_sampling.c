@@ -154,7 +154,7 @@ static void add_conditional(const struct support_model *m, const size_t *order, 
     for (size_t i = 0; i < states * columns; i++) values[i] = (float)cells[i];
     struct backend *backend = open_with(&nd_reference_double, m);
     struct cells all = {states, columns, CELLS_FLOATS, values};
-    struct score_query query = {moved, 1, columns, first};
+    struct score_query query = {moved, 1, columns, first, NULL};
     support_assert_ok(m->context, nd_reference_double.score_block(m->context, backend, &all, &query, log_density));
     for (size_t s = 0; s < states; s++) {
         bool fits = true;
@@ -256,7 +256,7 @@ static void check_columns(const struct backend_entries *entries, const char *kin
         nd_draw_order(5, PURPOSE_SAMPLE_ORDER, i, 0, columns, scratch, order + i * columns);
     }
     for (size_t i = 0; i < SOME * columns; i++) cells[i] = NAN;
-    struct sample_query query = {order, draw, row, 99};
+    struct sample_query query = {order, draw, row, 99, 0, 0, 0};
     struct backend *backend = open_with(entries, &m);
     support_assert_ok(m.context, entries->sample_block(m.context, backend, &query, SOME, cells));
     entries->close(backend);

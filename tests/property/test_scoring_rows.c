@@ -11,7 +11,7 @@ static void score(const struct support_model *m, struct backend *backend, const 
                   const size_t *order, double *log_density)
 {
     struct cells cells = {rows, m->plan.columns, CELLS_FLOATS, values};
-    struct score_query query = {order, 1, m->plan.columns, 0};
+    struct score_query query = {order, 1, m->plan.columns, 0, NULL};
     support_assert_ok(m->context, nd_cpu_entries.score_block(m->context, backend, &cells, &query, log_density));
 }
 

@@ -71,7 +71,7 @@ static void check_discrete(const char *kinds, const size_t *hidden, size_t layer
     fill_states(&m.plan, states, values);
     for (size_t k = 0; k < ORDERS; k++) nd_draw_ordering(5, k, columns, scratch, order + k * columns);
     struct cells cells = {states, columns, CELLS_FLOATS, values};
-    struct score_query query = {order, ORDERS, columns, 0};
+    struct score_query query = {order, ORDERS, columns, 0, NULL};
     for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
         const struct backend_entries *entries = candidates[b].entries;
         struct backend *backend = open_with(entries, &m);
@@ -119,7 +119,7 @@ static void test_fixed_order_states(void **state)
         double *log_density = nd_arena_alloc(&m.arena, states, sizeof *log_density);
         fill_states(&m.plan, states, values);
         struct cells cells = {states, columns, CELLS_FLOATS, values};
-        struct score_query query = {m.plan.ordering, 1, columns, 0};
+        struct score_query query = {m.plan.ordering, 1, columns, 0, NULL};
         for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
             const struct backend_entries *entries = candidates[b].entries;
             struct backend *backend = open_with(entries, &m);
@@ -146,7 +146,7 @@ static double integrate(const struct backend_entries *entries, struct backend *b
         values[p * columns + last] = (float)(((double)p - POINTS / 2) * step);
     }
     struct cells cells = {POINTS, columns, CELLS_FLOATS, values};
-    struct score_query query = {order, 1, length, length - 1};
+    struct score_query query = {order, 1, length, length - 1, NULL};
     support_assert_ok(m->context, entries->score_block(m->context, backend, &cells, &query, log_density));
     for (size_t p = 0; p < POINTS; p++) sum += exp(log_density[p]) * step;
     nd_free(&m->context->allocator, values);
@@ -193,7 +193,7 @@ static void test_missing_is_marginalised(void **state)
         const struct backend_entries *entries = candidates[b].entries;
         struct backend *backend = open_with(entries, &m);
         double all, some;
-        struct score_query query = {full, 1, 4, 0}, shorter = {without, 1, 3, 0};
+        struct score_query query = {full, 1, 4, 0, NULL}, shorter = {without, 1, 3, 0, NULL};
         support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &query, &all));
         support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &shorter, &some));
         assert_true(isfinite(all) && all == some);

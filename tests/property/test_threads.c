@@ -23,7 +23,7 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
                             .total_updates = UPDATES,
                             .batch = BATCH,
                             .seed = 7};
-    struct score_query query = {order, ORDERS, m->plan.columns, 0};
+    struct score_query query = {order, ORDERS, m->plan.columns, 0, NULL};
     struct backend *backend = NULL;
     uint64_t failed;
     m->context->threads = threads;

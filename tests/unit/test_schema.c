@@ -80,7 +80,7 @@ static void test_encodes_by_name(void **state)
     (void)state;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, "town,note,flag,age,sex\nOslo,x,1,?,f\nRome,y,0.0,40,m\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     nd_log_scale(&s, &cells, NULL, log_scale);
     assert_int_equal(warnings.count, 1);
     assert_non_null(strstr(warnings.last, "'note'"));
@@ -104,7 +104,7 @@ static void refuse_rows(const char *text, const char *words)
     struct cells cells;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, text, NULL);
-    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells), NADE_BAD_INPUT);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells), NADE_BAD_INPUT);
     assert_sentence(context, words);
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -124,6 +124,102 @@ static void test_refuses_what_the_model_does_not_know(void **state)
     refuse_rows("m,20,Rome\nf,20,Rome\n", "has 3 columns, the model expects 4");
 }
 
+/* Asked to, unknown labels of discrete columns become missing cells and are counted; the first row's is named.  Text in
+ * a real column stays an error. */
+static void test_unseen_labels_as_missing(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    struct unseen_cells unseen = {.count = 0};
+    (void)state;
+    learn(context, &arena, mixed, &s);
+    nade_table *table =
+        read_good(context, "sex,age,town,flag\nm,20,Rome,1\nx,20,Rome,1\nf,20,Paris,2\nm,3,Paris,0\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &unseen, &cells));
+    assert_int_equal(unseen.count, 4);
+    assert_string_equal(unseen.first, "line 3, column 'sex': 'x'");
+    assert_true(isnan(nd_cell(&cells, 1, 0)) && isnan(nd_cell(&cells, 2, 2)) && isnan(nd_cell(&cells, 3, 2)));
+    assert_true(isnan(nd_cell(&cells, 2, 3)) && nd_cell(&cells, 0, 2) == 2 && nd_cell(&cells, 3, 3) == 0);
+    nade_table_free(table);
+    table = read_good(context, "sex,age,town,flag\nm,old,Rome,1\n", NULL);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, &unseen, &cells), NADE_BAD_INPUT);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* Absence as a label: texts and numbers, and in the tables that are encoded later. */
+static void test_missing_as_value(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    struct unseen_cells unseen = {.count = 0};
+    size_t rows[] = {0, 1, 2, 3};
+    (void)state;
+    nade_table *table = read_good(context, "k,flag,town,x\n2,1,Rome,1.5\n,0,?,2.5\n2.0,,Oslo,\n-1,1,Rome,3.5\n", NULL);
+    assert_int_equal(nade_table_missing_as_value(context, table, "k,nobody"), NADE_BAD_CALL);
+    assert_sentence(context, "--missing-as-value");
+    assert_int_equal(nade_table_missing(table, 0), 1);
+    support_assert_ok(context, nade_table_missing_as_value(context, table, "0-2"));
+    support_assert_ok(context, nade_table_missing_as_value(context, table, "k"));
+    for (size_t c = 0; c < 3; c++) {
+        assert_int_equal(nade_table_column_type(table, c), NADE_CATEGORICAL);
+        assert_int_equal(nade_table_missing(table, c), 0);
+    }
+    assert_int_equal(nade_table_missing(table, 3), 1);
+    assert_int_equal(nade_table_set_type(context, table, "k", NADE_REAL), NADE_BAD_INPUT);
+    support_assert_ok(context, nd_schema_learn(context, &arena, table, rows, 4, &s));
+    assert_int_equal(s.column[0].label_count, 3);
+    assert_string_equal(s.column[0].labels[0], "");
+    assert_string_equal(s.column[0].labels[1], "-1");
+    assert_string_equal(s.column[0].labels[2], "2");
+    assert_int_equal(s.column[1].label_count, 3);
+    assert_int_equal(s.column[2].label_count, 3);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
+    assert_true(nd_cell(&cells, 0, 0) == 2 && nd_cell(&cells, 1, 0) == 0 && nd_cell(&cells, 2, 0) == 2);
+    assert_true(nd_cell(&cells, 2, 1) == 0 && nd_cell(&cells, 1, 2) == 0 && isnan(nd_cell(&cells, 2, 3)));
+    nade_table_free(table);
+    table = read_good(context, "k,flag,town,x\n,NA,?,\n7,1,Bern,1\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &unseen, &cells));
+    for (size_t c = 0; c < 3; c++) assert_true(nd_cell(&cells, 0, c) == 0);
+    assert_true(isnan(nd_cell(&cells, 0, 3)) && isnan(nd_cell(&cells, 1, 0)) && isnan(nd_cell(&cells, 1, 2)));
+    assert_int_equal(unseen.count, 2);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* One label more than a byte has codes for, one more than a column may have, and a column that can't have labels. */
+static void test_missing_as_value_limits(void **state)
+{
+    static double values[1000 * 3];
+    nade_context *context = new_context();
+    nade_table *table;
+    (void)state;
+    for (size_t row = 0; row < 1000; row++) {
+        values[3 * row] = row < 255 ? (double)row : NAN;
+        values[3 * row + 1] = (double)row;
+        values[3 * row + 2] = (double)row + 0.5;
+    }
+    support_assert_ok(context, nade_table_from_array(context, values, 1000, 3, NULL, &table));
+    assert_int_equal(table->column[0].storage, STORE_CODES8);
+    support_assert_ok(context, nade_table_missing_as_value(context, table, "0"));
+    assert_int_equal(table->column[0].storage, STORE_CODES16);
+    for (size_t row = 0; row < 1000; row++)
+        assert_int_equal(nd_table_code(&table->column[0], row), row < 255 ? row : 255);
+    assert_int_equal(nade_table_missing_as_value(context, table, "1"), NADE_BAD_INPUT);
+    assert_sentence(context, "column '1' has 1000 labels already");
+    assert_int_equal(nade_table_column_type(table, 1), NADE_REAL);
+    assert_int_equal(nade_table_missing_as_value(context, table, "2"), NADE_BAD_INPUT);
+    assert_sentence(context, "column '2'");
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
 /* "1", "1.0" and "01" are one label; a byte a cell where all columns are discrete. */
 static void test_numeric_labels(void **state)
 {
@@ -140,7 +236,7 @@ static void test_numeric_labels(void **state)
     assert_string_equal(s.column[0].labels[0], "-1");
     assert_string_equal(s.column[0].labels[2], "10");
     nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_int_equal(cells.kind, CELLS_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
     nade_table_free(table);
@@ -167,7 +263,7 @@ static void test_latin1(void **state)
                                   "n,stra\xc3\x9f"
                                   "e\n1,d\xc3\xbcn\n2,breit\n",
                                   NULL);
-    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, &cells));
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "d\xc3\xbcn");
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -232,6 +328,9 @@ int main(void)
         cmocka_unit_test(test_learns_columns),
         cmocka_unit_test(test_encodes_by_name),
         cmocka_unit_test(test_refuses_what_the_model_does_not_know),
+        cmocka_unit_test(test_unseen_labels_as_missing),
+        cmocka_unit_test(test_missing_as_value),
+        cmocka_unit_test(test_missing_as_value_limits),
         cmocka_unit_test(test_numeric_labels),
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),

@@ -72,7 +72,7 @@ static void draw_cell(struct walk *walk, size_t i, const float *hidden)
     const struct plan_column *column = &backend->plan->column[c];
     struct philox_block words = nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)c);
     nd_cpu_column_outputs(backend, column, hidden, walk->scratch->block);
-    float x = (float)column->head->sample(column, walk->scratch->block, words.word);
+    float x = (float)nd_draw_cell(query, column, c, walk->scratch->block, words.word);
     cells_of(walk, i)[c] = x;
     nd_cpu_observe(backend, c, x, sum_of(walk, i));
 }

@@ -31,12 +31,14 @@ struct tile {
     struct tile_line line[ND_TILE];
 };
 
-static double line_log_density(const struct cpu_backend *backend, const struct tile_line *line, const float *hidden,
+static double line_log_density(const struct score_job *job, const struct tile_line *line, const float *hidden,
                                double *outputs)
 {
+    const struct cpu_backend *backend = job->backend;
+    double half = job->query->half_step ? job->query->half_step[line->column] : 0;
     const struct plan_column *column = &backend->plan->column[line->column];
     nd_cpu_column_outputs(backend, column, hidden, outputs);
-    return column->head->log_density(column, outputs, (double)line->x);
+    return nd_log_cell_or_density(column, outputs, (double)line->x, half);
 }
 
 static void finish_tile(const struct score_job *job, struct worker_scratch *scratch, struct tile *tile,
@@ -47,8 +49,7 @@ static void finish_tile(const struct score_job *job, struct worker_scratch *scra
     const float *hidden = nd_cpu_pass_hidden(backend, scratch);
     size_t stride = backend->stride[backend->plan->layers - 1];
     for (size_t i = 0; i < tile->used; i++)
-        log_density[tile->line[i].row] +=
-            line_log_density(backend, &tile->line[i], hidden + i * stride, scratch->block);
+        log_density[tile->line[i].row] += line_log_density(job, &tile->line[i], hidden + i * stride, scratch->block);
     tile->used = 0;
 }
 

@@ -211,21 +211,22 @@ static double REF(rows)(const struct plan *plan, const real *parameters, const s
 
 /* Paper, eq. (1) and (6): the chain rule along an order, one network pass a column. */
 static double REF(row_log_density)(const struct plan *plan, const real *parameters, const struct cells *cells,
-                                   size_t row, const size_t *order, size_t length, size_t given,
-                                   struct REF(work) * work)
+                                   size_t row, const struct score_query *query, size_t k, struct REF(work) * work)
 {
+    const size_t *order = query->order + k * query->length;
     double sum = 0;
     memset(work->observed, 0, plan->columns);
-    for (size_t t = 0; t < length; t++) {
+    for (size_t t = 0; t < query->length; t++) {
         const struct plan_column *column = &plan->column[order[t]];
         float x = nd_cell(cells, row, order[t]);
         if (ND_FAULT(FAULT_MISSING_IS_ZERO) && isnan(x)) x = 0;
         if (isnan(x)) continue;
-        if (t >= given) {
+        if (t >= query->given) {
             REF(fill_input)(plan, cells, row, work->observed, work->input);
             REF(forward)(plan, parameters, work);
             for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
-            sum += column->head->log_density(column, work->block, (double)x);
+            sum += nd_log_cell_or_density(column, work->block, (double)x,
+                                          query->half_step ? query->half_step[order[t]] : 0);
         }
         work->observed[order[t]] = 1;
     }
@@ -416,9 +417,8 @@ static nade_status REF(score_block)(nade_context *context, struct backend *opaqu
     (void)context;
     for (size_t k = 0; k < query->orders; k++)
         for (size_t row = 0; row < cells->rows; row++)
-            log_density[k * cells->rows + row] =
-                REF(row_log_density)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row,
-                                     query->order + k * query->length, query->length, query->given, &backend->work);
+            log_density[k * cells->rows + row] = REF(row_log_density)(backend->plan, backend->block[BLOCK_PARAMETERS],
+                                                                      cells, row, query, k, &backend->work);
     return NADE_OK;
 }
 

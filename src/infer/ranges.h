@@ -1,0 +1,24 @@
+/* Bounds on real columns under which rows are drawn. */
+#ifndef ND_INFER_RANGES_H
+#define ND_INFER_RANGES_H
+
+#include "model/model.h"
+
+struct ranges {
+    double *low, *high;   /* (columns), plan's units: what a drawn cell must lie between; NULL: no bounds at all */
+    double *least, *most; /* (columns), data units: what the values that are returned lie between */
+    size_t bounded;       /* the column that is drawn within its bounds; SIZE_MAX: none */
+};
+
+/* Reads the bounds of nade_sample_options.  Bounds on other than real columns, and ones that no value can meet, are
+ * refused.  The column to be drawn within its bounds is the one whose range is the least likely by itself. */
+nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nade_model *model,
+                           const nade_sample_options *options, struct ranges *ranges);
+
+/* True when every cell that was not given lies within its bounds; the bounded column does by the way it is drawn. */
+bool nd_within_ranges(const struct ranges *ranges, size_t columns, const float *given, const float *cells);
+
+/* To a multiple of a column's recording step. */
+double nd_round_to_step(double x, double step);
+
+#endif

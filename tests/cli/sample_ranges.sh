@@ -1,0 +1,35 @@
+# sample --where with ranges of real columns, and the ranges that are refused.
+. "$(dirname "$0")/../support/checks.bash"
+
+real_data 300 1 | tr ';' ',' | awk -F, 'NR == 1 { print "x,y,k" } NR > 1 { printf "%.1f,%.1f,%s\n", $1, $2, ($1 > 0 ? "u" : "v") }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 5 --quiet
+
+# Ends included or not, in recorded values; several narrow each other.
+expect 0 "$NADE" sample model -n 400 --where 'x>=2.5' --where 'x<2.9' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.5 2.6 2.7 2.8 " ] || fail "$(sort -u out)"
+expect 0 "$NADE" sample model -n 400 --where '0>2.5' --where '0<=2.9' --where 'x>-9' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.6 2.7 2.8 2.9 " ] || fail "$(sort -u out)"
+
+# What follows is drawn given the range, and ranges go with given cells and with each other.
+expect 0 "$NADE" sample model -n 200 --where 'y>12' --quiet
+awk -F, 'NR > 1 { n += $3 == "u" } END { exit !(n > 160) }' out || fail "$(cat out)"
+expect 0 "$NADE" sample model -n 100 --where 'y>8' --where 'x<3' --where k=u --quiet
+awk -F, 'NR > 1 && !($1 < 3 && $2 > 8 && $3 == "u") { exit 1 }' out || fail "$(cat out)"
+
+# A row does not depend on how many are drawn.
+mv out many
+expect 0 "$NADE" sample model -n 7 --where 'y>8' --where 'x<3' --where k=u --quiet
+head -8 many | cmp - out
+
+expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 8 --iterations 2 --updates 50 --quiet
+expect 0 "$NADE" sample fixed -n 50 --where 'y>8' --where 'x<3' --quiet
+awk -F, 'NR > 1 && !($1 < 3 && $2 > 8) { exit 1 }' out || fail "$(cat out)"
+
+refuse 2 "no value of column 'x' lies between 3 and 2" -- "$NADE" sample model --where 'x>=3' --where 'x<=2'
+refuse 2 "no value of column 'x'" -- "$NADE" sample model --where 'x>2.5' --where 'x<2.6'
+refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-400' --where 'y>900'
+refuse 2 "the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
+refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where 'k>1'
+refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'
+refuse 2 "--where: found 'z<1'" -- "$NADE" sample model --where 'z<1'
+only data.csv fixed many model

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/mixture.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
 static const double two_pi = 6.28318530717958647693;
@@ -43,18 +44,12 @@ static double log_total(const struct log_sum *total)
     return total->most + log(total->sum);
 }
 
-/* exp of a component's log-scale: its scale without the floor. */
-static double spread_of(const double *outputs, size_t count, size_t c)
-{
-    return exp(fmin(outputs[2 * count + c], ND_LOG_SCALE_MOST));
-}
-
 /* log N(x; mean, scale) of component c. */
 static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
 {
     size_t count = column->components;
     size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
-    double scale = spread_of(outputs, count, c) + column->floor;
+    double scale = nd_component_spread(outputs, count, c) + column->floor;
     double z = (x - outputs[count + mean]) / scale;
     return -0.5 * z * z - log(scale) - half_log_two_pi;
 }
@@ -79,7 +74,7 @@ static double loss_gradient(const struct plan_column *column, const double *outp
     }
     double all_weights = log_total(&weights), all_joint = log_total(&joint);
     for (size_t c = 0; c < count; c++) {
-        double spread = spread_of(outputs, count, c), scale = spread + column->floor;
+        double spread = nd_component_spread(outputs, count, c), scale = spread + column->floor;
         double z = (x - outputs[count + c]) / scale;
         double weight = exp(outputs[c] - all_weights);
         double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
@@ -98,7 +93,7 @@ static double sample(const struct plan_column *column, const double *outputs, co
     size_t c = nd_pick_from_logits(outputs, count, (double)nd_random_uniform(words[0]));
     double radius = sqrt(-2 * log(1 - (double)nd_random_uniform(words[1])));
     double normal = radius * cos(two_pi * (double)nd_random_uniform(words[2]));
-    double scale = spread_of(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
+    double scale = nd_component_spread(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
     return outputs[count + c] + scale * normal;
 }
 
@@ -175,6 +170,10 @@ const struct head nd_head_mixture = {
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
+    .mean = nd_mixture_mean,
+    .quantile = nd_mixture_quantile,
+    .mode = nd_mixture_mode,
+    .tail = nd_mixture_tail,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -7,18 +7,17 @@
 #include "backend/backend.h"
 #include "base/fault.h"
 #include "infer/orderings.h"
+#include "infer/values.h"
 #include "model/draws.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
 enum { BLOCK_ROWS = 1024 };
 
-/* Standard deviations from the mean beyond which float arithmetic would overflow. */
-#define FARTHEST 1e15
-
 struct sampling {
     nade_context *context;
     const nade_model *model;
     const nade_sample_options *options;
+    struct sample_numbers numbers;
     struct arena arena;
     const struct backend_entries *entries;
     struct backend *backend;
@@ -28,67 +27,8 @@ struct sampling {
     size_t *order;     /* (BLOCK_ROWS, columns) */
     uint64_t *scratch; /* (columns) */
     uint64_t *draw;    /* (BLOCK_ROWS) */
-    uint32_t *row;     /* (BLOCK_ROWS), zeros: a sample's number is all in its draw */
+    uint32_t *row;     /* (BLOCK_ROWS) */
 };
-
-/* ---- given cells ------------------------------------------------------------------------------------------------ */
-
-static nade_status refuse_cell(const struct sampling *s, size_t row, const struct column_spec *spec, double found)
-{
-    if (spec->type == NADE_REAL)
-        return nd_fail(s->context, NADE_BAD_CALL,
-                       "row %zu, column '%s': found %g, expected a number within 1e15 standard deviations of the "
-                       "training mean",
-                       row, spec->name, found);
-    return nd_fail(s->context, NADE_BAD_CALL, "row %zu, column '%s': found %g, expected a whole number from 0 to %zu",
-                   row, spec->name, found, spec->type == NADE_BINARY ? (size_t)1 : spec->label_count - 1);
-}
-
-static nade_status encode_cell(const struct sampling *s, size_t row, size_t column, double value, float *cell)
-{
-    const struct column_spec *spec = &s->model->schema.column[column];
-    double standardised = (value - spec->mean) / spec->sd;
-    size_t values = s->model->plan.column[column].values;
-    bool good = spec->type == NADE_REAL ? fabs(standardised) <= FARTHEST
-                                        : value >= 0 && value < (double)values && value == floor(value);
-    if (!good) return refuse_cell(s, row, spec, value);
-    *cell = (float)(spec->type == NADE_REAL ? standardised : value);
-    return NADE_OK;
-}
-
-/* One ordering can be conditioned only on what comes first in it. */
-static nade_status check_prefix(const struct sampling *s, size_t row, const size_t *ordering)
-{
-    const float *cells = s->cells + row * s->model->plan.columns;
-    size_t hole = SIZE_MAX;
-    for (size_t t = 0; t < s->model->plan.columns; t++) {
-        if (isnan(cells[ordering[t]])) {
-            if (hole == SIZE_MAX) hole = ordering[t];
-        } else if (hole != SIZE_MAX) {
-            return nd_fail(s->context, NADE_BAD_CALL,
-                           "row %zu: column '%s' is given but '%s', which comes before it in the model's fixed "
-                           "ordering, is not; expected the first columns of the ordering",
-                           row, s->model->schema.column[ordering[t]].name, s->model->schema.column[hole].name);
-        }
-    }
-    return NADE_OK;
-}
-
-static nade_status encode_given(struct sampling *s, const double *values)
-{
-    size_t columns = s->model->plan.columns;
-    for (size_t row = 0; row < s->rows; row++) {
-        nade_status status = NADE_OK;
-        for (size_t c = 0; c < columns && status == NADE_OK; c++) {
-            size_t at = row * columns + c;
-            s->cells[at] = NAN;
-            if (!isnan(values[at])) status = encode_cell(s, row, c, values[at], &s->cells[at]);
-        }
-        if (status == NADE_OK && s->model->plan.ordering) status = check_prefix(s, row, s->model->plan.ordering);
-        if (status != NADE_OK) return status;
-    }
-    return NADE_OK;
-}
 
 /* ---- orderings -------------------------------------------------------------------------------------------------- */
 
@@ -104,21 +44,21 @@ static nade_status prepare_ensemble(struct sampling *s)
                                 &s->ensemble);
 }
 
-/* The ordering of sample number `draw`. */
-static void choose_ordering(const struct sampling *s, uint64_t draw, size_t *order)
+/* The ordering of a row with these numbers. */
+static void choose_ordering(const struct sampling *s, uint64_t draw, uint32_t row, size_t *order)
 {
     const struct plan *plan = &s->model->plan;
     const size_t *chosen = plan->ordering;
     uint32_t seed = s->options->seed, count = (uint32_t)s->options->orderings;
     if (!chosen && s->ensemble) {
-        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, 0, 0);
+        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, row, 0);
         if (ND_FAULT(FAULT_SAMPLE_ORDERING)) count--;
         chosen = s->ensemble + nd_random_below(word, count) * plan->columns;
     }
     if (chosen)
         memcpy(order, chosen, plan->columns * sizeof *order);
     else
-        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, 0, plan->columns, s->scratch, order);
+        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, row, plan->columns, s->scratch, order);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
@@ -133,13 +73,27 @@ static nade_status prepare(struct sampling *s, const double *values)
     s->row = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->row);
     if (!s->cells || !s->order || !s->scratch || !s->draw || !s->row) return nd_no_memory(s->context, "the samples");
     nade_status status = prepare_ensemble(s);
-    if (status == NADE_OK) status = encode_given(s, values);
+    if (status == NADE_OK)
+        status = nd_encode_values(s->context, s->model, (struct row_names){0, 1}, s->rows, values, s->cells);
     if (status != NADE_OK) return status;
     s->entries = nd_backend_for(s->context, s->options->device);
     if (!s->entries) return NADE_BAD_CALL;
     status = s->entries->open(s->context, &s->model->plan, &s->backend);
     if (status != NADE_OK) return status;
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+}
+
+/* Which random words a row gets: those of a sample's number, or those of a draw for a row of data, whose number may
+ * need more than 32 bits. */
+static void number_row(const struct sampling *s, size_t at, uint64_t *draw, uint32_t *row)
+{
+    uint64_t draws = s->numbers.draws, first = s->options->first;
+    *draw = first + at;
+    *row = 0;
+    if (draws == 0) return;
+    uint64_t number = first + (ND_FAULT(FAULT_IMPUTE_ROW_NUMBER) ? 0 : at / draws);
+    *draw = (number >> 32 << 32) | (uint32_t)(s->numbers.first_draw + at % draws);
+    *row = (uint32_t)number;
 }
 
 static nade_status draw_all(struct sampling *s)
@@ -149,8 +103,8 @@ static nade_status draw_all(struct sampling *s)
     for (size_t first = 0; first < s->rows; first += BLOCK_ROWS) {
         size_t left = s->rows - first, rows = left < BLOCK_ROWS ? left : BLOCK_ROWS;
         for (size_t r = 0; r < rows; r++) {
-            s->draw[r] = s->options->first + first + r;
-            choose_ordering(s, s->draw[r], s->order + r * columns);
+            number_row(s, first + r, &s->draw[r], &s->row[r]);
+            choose_ordering(s, s->draw[r], s->row[r], s->order + r * columns);
         }
         nade_status status = s->entries->sample_block(s->context, s->backend, &query, rows, s->cells + first * columns);
         if (status != NADE_OK) return status;
@@ -160,23 +114,10 @@ static nade_status draw_all(struct sampling *s)
 
 /* ---- data units -------------------------------------------------------------------------------------------------- */
 
-/* To a multiple of the step.  Steps are powers of ten up to 1: dividing by 10^k rather than multiplying by 10^-k gives
- * the double that prints with k decimals. */
-static double round_to_step(double x, double step)
-{
-    double power = nearbyint(1 / step);
-    bool reciprocal = fabs(power * step - 1) < 1e-9;
-    double rounded = reciprocal ? nearbyint(x * power) / power : nearbyint(x / step) * step;
-    return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
-}
-
 static double decode_cell(const struct sampling *s, size_t at)
 {
     const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
-    double cell = (double)s->cells[at];
-    if (spec->type != NADE_REAL) return cell;
-    double x = spec->mean + spec->sd * cell;
-    return spec->step > 0 && !s->options->exact ? round_to_step(x, spec->step) : x;
+    return nd_decode_value(spec, (double)s->cells[at], s->options->exact);
 }
 
 /* Checks all before anything is written: values stay as they were after a failure. */
@@ -198,13 +139,14 @@ static void write_drawn(const struct sampling *s, double *values)
         if (isnan(values[at])) values[at] = decode_cell(s, at);
 }
 
-nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options, size_t rows,
-                      double *values)
+nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
+                      struct sample_numbers numbers, size_t rows, double *values)
 {
     struct sampling s = {
         .context = context,
         .model = model,
         .options = options,
+        .numbers = numbers,
         .arena = {context->allocator, NULL},
         .rows = rows,
     };

@@ -1,5 +1,7 @@
 #include "model/mixture.h"
 
+#include <float.h>
+
 #include "base/fault.h"
 
 static const double sqrt_half = 0.70710678118654752440;
@@ -127,14 +129,26 @@ double nd_mixture_quantile(const struct plan_column *column, const double *outpu
     return x;
 }
 
-/* ---- critical points --------------------------------------------------------------------------------------------- */
+/* ---- extremes ---------------------------------------------------------------------------------------------------- */
 
-/* Beyond so many scales a component is no longer felt; within them a quarter of a scale is a small step. */
-static const double reach = 8, fraction = 0.25;
+/* A place on the density: log p there and the sign of its slope. */
+struct place {
+    double x, log_density, slope;
+};
+
+static struct place look(const struct mixture *m, double x)
+{
+    struct place place = {.x = x};
+    place.log_density = log_density_at(m, x, &place.slope);
+    return place;
+}
+
+/* Beyond so many scales a component is no longer felt; within them half a scale is a small step. */
+static const double reach = 8, fraction = 0.5;
 
 /* The next place to look at, right of x: near a component a fraction of its scale, else the nearest one's edge.  All
  * extremes of a mixture's density lie between its means. */
-static double next_place(const struct mixture *m, double x)
+static struct place next_place(const struct mixture *m, double x)
 {
     double step = m->most - x;
     for (size_t c = 0; c < m->count; c++) {
@@ -142,122 +156,126 @@ static double next_place(const struct mixture *m, double x)
         if (x > m->mean[c] + reach * m->scale[c]) continue;
         step = fmin(step, fmax(fraction * m->scale[c], edge - x));
     }
-    return fmax(x + step, nextafter(x, HUGE_VAL));
+    return look(m, fmin(fmax(x + step, nextafter(x, HUGE_VAL)), m->most));
 }
 
-/* The extreme between a and b, where the slope has the sign of `slope` at a and another at b. */
-static double find_extreme(const struct mixture *m, double a, double b, double slope)
+/* The root of slope (level NULL) or of log p - *level between a and b, where its signs differ: the Illinois method,
+ * with a bisection whenever that is slow to close the bracket. */
+static double find_root(const struct mixture *m, double a, double at_a, double b, double at_b, const double *level)
 {
+    double enough = level ? 1e-14 * (1 + fabs(*level)) : 0;
     for (int step = 0; step < STEPS_MOST; step++) {
-        double middle = a + (b - a) / 2, here;
-        if (middle <= a || middle >= b) break;
-        log_density_at(m, middle, &here);
-        if ((here > 0) == (slope > 0))
-            a = middle;
-        else
-            b = middle;
+        double x = step % 4 == 3 ? a + (b - a) / 2 : b - at_b * (b - a) / (at_b - at_a), here;
+        if (!(x > fmin(a, b) && x < fmax(a, b))) x = a + (b - a) / 2;
+        if (x == a || x == b || fabs(b - a) <= 1e-13 * fabs(b)) return x;
+        double log_density = log_density_at(m, x, &here);
+        if (level) here = log_density - *level;
+        if (fabs(here) <= enough) return x;
+        if ((here > 0) == (at_b > 0)) {
+            at_a *= 0.5;
+        } else {
+            a = b;
+            at_a = at_b;
+        }
+        b = x;
+        at_b = here;
     }
-    return a;
+    return b;
 }
 
-/* A walk over the density from the least mean to the largest, in pieces on which it rises or falls throughout. */
-struct walk {
-    const struct mixture *m;
-    double x, slope;         /* where the last piece ended */
-    double ahead, log_ahead; /* an end of a piece that is known already, behind an extreme */
-    double slope_ahead;
-    bool split;
-};
-
-/* The next piece's end, and log p there; false behind the last. */
-static bool next_piece(struct walk *walk, double *end, double *log_density)
+static double find_extreme(const struct mixture *m, const struct place *a, const struct place *b)
 {
-    const struct mixture *m = walk->m;
-    if (walk->split) {
-        walk->split = false;
-        walk->x = *end = walk->ahead;
-        walk->slope = walk->slope_ahead;
-        *log_density = walk->log_ahead;
-        return true;
-    }
-    if (!(walk->x < m->most)) return false;
-    double next = fmin(next_place(m, walk->x), m->most), slope;
-    double there = log_density_at(m, next, &slope);
-    if ((slope > 0) == (walk->slope > 0)) {
-        walk->x = *end = next;
-        walk->slope = slope;
-        *log_density = there;
-        return true;
-    }
-    walk->split = true;
-    walk->ahead = next;
-    walk->log_ahead = there;
-    walk->slope_ahead = slope;
-    *end = find_extreme(m, walk->x, next, walk->slope);
-    *log_density = log_density_at(m, *end, NULL);
-    return true;
+    return find_root(m, a->x, a->slope, b->x, b->slope, NULL);
 }
 
-static struct walk begin_walk(const struct mixture *m)
+static double find_crossing(const struct mixture *m, const struct place *a, const struct place *b, double level)
 {
-    struct walk walk = {.m = m, .x = m->least};
-    log_density_at(m, m->least, &walk.slope);
-    return walk;
+    return find_root(m, a->x, a->log_density - level, b->x, b->log_density - level, &level);
 }
 
 double nd_mixture_mode(const struct plan_column *column, const double *outputs)
 {
     struct mixture m;
     read_mixture(column, outputs, &m);
-    struct walk walk = begin_walk(&m);
-    double best = m.least, highest = log_density_at(&m, best, NULL), x, here;
-    while (next_piece(&walk, &x, &here)) {
-        if (here <= highest) continue;
-        best = x;
-        highest = here;
+    struct place a = look(&m, m.least), best = a;
+    while (a.x < m.most) {
+        struct place b = next_place(&m, a.x), top = b;
+        if (a.slope > 0 && b.slope <= 0) top = look(&m, find_extreme(&m, &a, &b));
+        if (top.log_density > best.log_density) best = top;
+        a = b;
     }
-    return best;
+    return best.x;
 }
 
 /* ---- tail probabilities ------------------------------------------------------------------------------------------ */
 
-/* Where log p crosses level between a, where it is at most that, and b, where it is more. */
-static double find_crossing(const struct mixture *m, double a, double b, double level)
-{
-    for (int step = 0; step < STEPS_MOST; step++) {
-        double middle = a + (b - a) / 2;
-        if (middle == a || middle == b) break;
-        if (log_density_at(m, middle, NULL) <= level)
-            a = middle;
-        else
-            b = middle;
-    }
-    return a;
-}
-
-/* The crossing outside the means, on the side of `from` that `direction` (-1 or 1) points to. */
+/* The crossing outside the means, on the side of `from` that `direction` (-1 or 1) points to; `from` if there is none.
+ */
 static double find_outer(const struct mixture *m, double from, double direction, double level)
 {
-    double distance = 1e-3;
-    if (log_density_at(m, from, NULL) <= level) return from;
-    while (log_density_at(m, from + direction * distance, NULL) > level) distance *= 2;
-    return find_crossing(m, from + direction * distance, from, level);
+    struct place near = look(m, from), far = near;
+    for (double distance = 1e-3; far.log_density > level; distance *= 2) {
+        near = far;
+        far = look(m, from + direction * distance);
+    }
+    if (near.x == far.x) return from;
+    if (far.log_density == -HUGE_VAL) far.log_density = -DBL_MAX;
+    return find_crossing(m, &near, &far, level);
 }
+
+/* Adds to *sum what of the stretch from a to b has log p of at most level. */
+static void add_stretch(const struct mixture *m, const struct place *a, const struct place *b, double level,
+                        double *sum)
+{
+    bool a_below = a->log_density <= level, b_below = b->log_density <= level;
+    if (a_below && b_below) {
+        *sum += mass_between(m, a->x, b->x);
+    } else if (a_below || b_below) {
+        double x = find_crossing(m, a, b, level);
+        *sum += a_below ? mass_between(m, a->x, x) : mass_between(m, x, b->x);
+    }
+}
+
+/* True when an extreme between a and b may lie on the other side of level than both. */
+static bool may_cross(const struct place *a, const struct place *b, double level)
+{
+    if (a->log_density <= level) return b->log_density <= level && a->slope > 0 && b->slope <= 0;
+    return b->log_density > level && a->slope <= 0 && b->slope > 0;
+}
+
+/* The same for a stretch that may have an extreme inside. */
+static void add_arch(const struct mixture *m, const struct place *a, const struct place *b, double level, double *sum)
+{
+    struct place middle = *a;
+    if (may_cross(a, b, level)) {
+        middle = look(m, find_extreme(m, a, b));
+        add_stretch(m, a, &middle, level, sum);
+    }
+    add_stretch(m, &middle, b, level, sum);
+}
+
+/* Two extremes so close together that a step passes over both make a shallow ripple: it matters only to a level close
+ * to it, and then is looked at closely. */
+static const double ripple = 0.1;
+enum { CLOSE_LOOKS = 32 };
 
 /* The probability of those parts between the means where log p is at most level. */
 static double inner_mass(const struct mixture *m, double level)
 {
-    struct walk walk = begin_walk(m);
-    double x = m->least, start = x, sum = 0, next, there;
-    bool below = log_density_at(m, x, NULL) <= level;
-    while (next_piece(&walk, &next, &there)) {
-        bool falls = there <= level;
-        if (below && !falls) sum += mass_between(m, start, find_crossing(m, x, next, level));
-        if (!below && falls) start = find_crossing(m, next, x, level);
-        below = falls;
-        x = next;
+    double sum = 0;
+    struct place a = look(m, m->least);
+    while (a.x < m->most) {
+        struct place b = next_place(m, a.x);
+        double from = a.x, distance = fmin(fabs(a.log_density - level), fabs(b.log_density - level));
+        for (int i = 1; distance < ripple && i < CLOSE_LOOKS; i++) {
+            struct place c = look(m, from + (b.x - from) * i / CLOSE_LOOKS);
+            add_arch(m, &a, &c, level, &sum);
+            a = c;
+        }
+        add_arch(m, &a, &b, level, &sum);
+        a = b;
     }
-    return below ? sum + mass_between(m, start, x) : sum;
+    return sum;
 }
 
 double nd_mixture_tail(const struct plan_column *column, const double *outputs, double x)

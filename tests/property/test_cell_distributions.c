@@ -87,6 +87,46 @@ static void test_tails_of_mixtures(void **state)
     }
 }
 
+/* A shoulder that is just about to become a peak: the extremes to its left and right are closer than half a scale, and
+ * x lies between them. */
+static bool find_ripple(struct example *e, double *x)
+{
+    double minimum = NAN, last = -HUGE_VAL, slope = 1;
+    for (double at = 0; at < 3; at += 0.005) {
+        double here = e->column.head->log_density(&e->column, e->outputs, at);
+        if (at > 0 && slope < 0 && here > last) minimum = at;
+        if (slope > 0 && here < last && at - minimum < 0.3) {
+            *x = (minimum + at) / 2;
+            return true;
+        }
+        slope = at > 0 ? here - last : 1;
+        last = here;
+    }
+    return false;
+}
+
+static void test_tails_at_a_ripple(void **state)
+{
+    static double density[PLACES];
+    struct example e = {
+        .column = {.head = nd_head_for(NADE_REAL), .components = 2, .floor = 0.5}, .low = -9, .high = 12};
+    size_t found = 0;
+    (void)state;
+    for (double apart = 2.3; apart < 3.1; apart += 0.05)
+        for (double odds = 0; odds < 4; odds += 0.002) {
+            double x;
+            memcpy(e.outputs, (const double[]){odds, 0, 0, apart, log(0.5), log(0.5)}, 6 * sizeof(double));
+            if (!find_ripple(&e, &x)) continue;
+            fill_density(&e, density);
+            double level = exp(e.column.head->log_density(&e.column, e.outputs, x));
+            support_assert_close("tail", e.column.head->tail(&e.column, e.outputs, x),
+                                 integrate_below(&e, density, level), 0, 1e-6);
+            found++;
+            break;
+        }
+    assert_true(found > 8);
+}
+
 /* One component: P(|Z| >= z), to full relative precision far out. */
 static void test_tails_of_a_gaussian(void **state)
 {
@@ -280,13 +320,10 @@ static void test_rows_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tails_of_mixtures),
-        cmocka_unit_test(test_tails_of_a_gaussian),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_means_and_modes),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_outputs_of_backends),
-        cmocka_unit_test(test_agreement_with_scores),
+        cmocka_unit_test(test_tails_at_a_ripple),   cmocka_unit_test(test_tails_of_mixtures),
+        cmocka_unit_test(test_tails_of_a_gaussian), cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_means_and_modes),     cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_outputs_of_backends), cmocka_unit_test(test_agreement_with_scores),
         cmocka_unit_test(test_rows_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -257,9 +257,9 @@ NADE_API const char *nade_model_label(const nade_model *model, size_t column, si
 NADE_API const char *nade_model_description(const nade_model *model);
 
 /* A table's cells as this model's values (rows, model columns): real ones as they are, binary ones 0 or 1, categorical
- * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns), which
- * may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in a
- * column of numbers, is refused with its place. */
+ * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns),
+ * which may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in
+ * a column of numbers, is refused with its place. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source);
 
@@ -303,11 +303,11 @@ NADE_API nade_status nade_score(nade_context *context, const nade_model *model, 
                                 nade_score_summary *summary);
 
 /* Every cell by itself, given all other cells of its row that are there.  surprise (rows, model columns): -log p of the
- * cell in data units; tail (rows, model columns): the probability that a value drawn given those other cells has no higher
- * density than this one, in 0…1 and without a unit, so that it can rank cells of different columns.  Either may be
- * NULL.  NaN where a cell is missing or its column is not asked for; scored (model columns), which may be NULL, is 1 for
- * those asked for.  Of the options, orderings, seed and order have no meaning here; with `of` and `given`, cells of the
- * `of` columns are scored given the others of both lists.  A model of one fixed ordering can't answer. */
+ * cell in data units; tail (rows, model columns): the probability that a value drawn given those other cells has no
+ * higher density than this one, in 0…1 and without a unit, so that it can rank cells of different columns.  Either may
+ * be NULL.  NaN where a cell is missing or its column is not asked for; scored (model columns), which may be NULL, is 1
+ * for those asked for.  Of the options, orderings, seed and order have no meaning here; with `of` and `given`, cells of
+ * the `of` columns are scored given the others of both lists.  A model of one fixed ordering can't answer. */
 NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
                                       const nade_score_options *options, double *surprise, double *tail, int *scored);
 
@@ -355,10 +355,10 @@ typedef enum nade_impute_method {
 typedef struct nade_impute_options {
     size_t size;
     nade_impute_method method;
-    double interval;     /* P in 0…1: the central interval that holds a missing real cell with probability P; 0: none */
-    uint32_t seed;       /* fixes the draws */
-    uint64_t first;      /* number of the data's row that the call begins with */
-    uint32_t draws;      /* the values hold each of the data's rows so many times in a row, for so many draws of it */
+    double interval; /* P in 0…1: the central interval that holds a missing real cell with probability P; 0: none */
+    uint32_t seed;   /* fixes the draws */
+    uint64_t first;  /* number of the data's row that the call begins with */
+    uint32_t draws;  /* the values hold each of the data's rows so many times in a row, for so many draws of it */
     uint32_t first_draw; /* number of a row's first draw */
     nade_device device;
     int exact; /* 1: real cells exactly as found; 0: rounded to the column's recording step, as the data are */
@@ -366,16 +366,16 @@ typedef struct nade_impute_options {
 
 NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size);
 
-/* Fills the missing cells of rows.  values (rows, model columns), in and out, as nade_table_values gives them: NaN cells
- * are filled given the others, which come back unchanged.  Row i of values is draw first_draw + i % draws of row
+/* Fills the missing cells of rows.  values (rows, model columns), in and out, as nade_table_values gives them: NaN
+ * cells are filled given the others, which come back unchanged.  Row i of values is draw first_draw + i % draws of row
  * first + i / draws of the data; what is drawn depends on these two numbers, the seed and the row's own cells alone.
- * low and high (rows, model columns) get the interval's ends, not rounded, where a real cell was missing, NaN elsewhere;
- * they may be NULL without an interval.  A row with nothing missing stays as it is, one with nothing there is sampled.
- * A model of one fixed ordering can fill only cells behind all those that are there, with draws; with another method or
- * an interval only one such cell.
+ * low and high (rows, model columns) get the interval's ends, not rounded, where a real cell was missing, NaN
+ * elsewhere; they may be NULL without an interval.  A row with nothing missing stays as it is, one with nothing there
+ * is sampled. A model of one fixed ordering can fill only cells behind all those that are there, with draws; with
+ * another method or an interval only one such cell.
  *
- * Draws show how uncertain a cell is for this model.  They do not show how uncertain the model is, so they are no proper
- * multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */
+ * Draws show how uncertain a cell is for this model.  They do not show how uncertain the model is, so they are no
+ * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */
 NADE_API nade_status nade_impute(nade_context *context, const nade_model *model, const nade_impute_options *options,
                                  size_t rows, double *values, double *low, double *high);
 

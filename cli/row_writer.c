@@ -9,15 +9,15 @@ static bool needs_quotes(const char *text)
     return text[strcspn(text, ",;\t\"\r\n")] != '\0';
 }
 
-static void write_text(struct output *output, const char *text)
+void write_field(struct output *output, const char *text, const char *suffix)
 {
     if (!needs_quotes(text)) {
-        output_print(output, "%s", text);
+        output_print(output, "%s%s", text, suffix);
         return;
     }
     output_print(output, "\"");
     for (const char *c = text; *c; c++) output_print(output, "%s%c", *c == '"' ? "\"" : "", *c);
-    output_print(output, "\"");
+    output_print(output, "%s\"", suffix);
 }
 
 void write_header(struct output *output, const nade_model *model)
@@ -25,24 +25,28 @@ void write_header(struct output *output, const nade_model *model)
     if (!nade_model_named(model)) return;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         if (c > 0) output_print(output, ",");
-        write_text(output, nade_model_column_name(model, c));
+        write_field(output, nade_model_column_name(model, c), "");
     }
     output_print(output, "\n");
+}
+
+void write_value(struct output *output, const nade_model *model, size_t column, double value)
+{
+    char number[EXACT_SIZE];
+    const char *label = nade_model_label_count(model, column) ? nade_model_label(model, column, (size_t)value) : NULL;
+    if (label && (*label || nade_model_columns(model) == 1)) /* absence as a value is an empty cell */
+        write_field(output, label, "");
+    else if (!label)
+        output_print(output, "%s", format_exact(value, number));
 }
 
 void write_values(struct output *output, const nade_model *model, size_t rows, const double *values)
 {
     size_t columns = nade_model_columns(model);
-    char number[EXACT_SIZE];
     for (size_t row = 0; row < rows && output_good(output); row++) {
         for (size_t c = 0; c < columns; c++) {
-            double value = values[row * columns + c];
             if (c > 0) output_print(output, ",");
-            const char *label = nade_model_label_count(model, c) ? nade_model_label(model, c, (size_t)value) : NULL;
-            if (label && (*label || columns == 1))
-                write_text(output, label);
-            else if (!label)
-                output_print(output, "%s", format_exact(value, number));
+            write_value(output, model, c, values[row * columns + c]);
         }
         output_print(output, "\n");
     }

@@ -9,6 +9,12 @@
  * line of numbers would read as a row. */
 void write_header(struct output *output, const nade_model *model);
 
+/* One field: text and a suffix of ordinary characters, quoted where it must be, whatever the separator. */
+void write_field(struct output *output, const char *text, const char *suffix);
+
+/* One value of a column, as nade_sample gives it: a label as its text, a number so that it reads back exactly. */
+void write_value(struct output *output, const nade_model *model, size_t column, double value);
+
 /* values (rows, columns) as nade_sample gives them: labels as their text, numbers so that they read back exactly. */
 void write_values(struct output *output, const nade_model *model, size_t rows, const double *values);
 

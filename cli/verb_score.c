@@ -1,6 +1,7 @@
 /* nade score: the log density of each row of a table. */
 #include <stdlib.h>
 
+#include "cell_scores_table.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -11,7 +12,7 @@
 struct score_arguments {
     struct common common;
     const char *model, *data, *output, *ordering_file;
-    int spread;
+    int spread, per_column;
     uint32_t threads;
     nade_read_options read;
     nade_score_options options;
@@ -30,6 +31,7 @@ struct score_run {
     const char **names; /* of the model's columns, where they have any */
     size_t *order;
     double *log_density, *spread; /* (PART_ROWS); spread NULL: not asked for */
+    struct cell_scores_table cells;
     struct output output;
     struct score_total total;
     struct progress progress;
@@ -63,6 +65,9 @@ static const struct option options[] = {
              "step around the value, divided by the step"},
     {.name = "spread", .kind = OPTION_ON, AT(spread),
      .help = "add the column spread, the standard deviation of log p over the orderings"},
+    {.name = "per-column", .kind = OPTION_ON, AT(per_column), .excludes = "spread",
+     .help = "instead, for each cell its -log p given the rest of its row, and NAME_tail, the probability of a value no "
+             "likelier than this one: in 0 to 1, so that it ranks cells of all columns; empty for missing cells"},
     {.kind = OPTION_HEADING, .help = "Data"},
     {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
      .choices = unseen_choices, .help = "what a label is that training has not seen"},
@@ -112,6 +117,7 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
     if (status == NADE_OK) status = nade_reader_open(run->context, score->data, &score->read, &run->reader);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     score->options.order = run->order;
+    if (score->per_column) return cell_scores_begin(&run->cells, common, run->model, cell_scores_part(run->model));
     run->log_density = calloc(PART_ROWS, sizeof *run->log_density);
     if (score->spread) run->spread = calloc(PART_ROWS, sizeof *run->spread);
     if (!run->log_density || (score->spread && !run->spread)) return report_no_memory(common);
@@ -152,6 +158,30 @@ static int score_part(const struct score_arguments *score, struct score_run *run
     return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
 }
 
+/* The same for single cells. */
+static int score_cells_part(const struct score_arguments *score, struct score_run *run, size_t *rows)
+{
+    nade_context *context = run->cells.rows == 0 ? run->context : run->silent;
+    nade_table *table = NULL;
+    *rows = 0;
+    nade_status status = nade_reader_next(context, run->reader, cell_scores_part(run->model), &table);
+    if (status == NADE_OK && table) {
+        *rows = nade_table_rows(table);
+        status = cell_scores_add(&run->cells, context, run->model, table, &score->options, &run->output);
+        progress_rows(&run->progress, "scored", run->cells.rows);
+    }
+    nade_table_free(table);
+    return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
+}
+
+static void report_summary(const struct score_arguments *score, const struct score_run *run)
+{
+    if (score->per_column)
+        cell_scores_report(&run->cells, &score->common, run->model);
+    else
+        score_total_report(&run->total, &score->common, &score->options);
+}
+
 static int score_parts(const struct score_arguments *score, struct score_run *run)
 {
     struct output *output = &run->output;
@@ -159,14 +189,14 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
     if (status) return status;
     progress_start(&run->progress, &score->common, 0);
     size_t rows = 1;
-    while (!status && rows > 0 && output_good(output)) status = score_part(score, run, &rows);
+    while (!status && rows > 0 && output_good(output))
+        status = score->per_column ? score_cells_part(score, run, &rows) : score_part(score, run, &rows);
     if (status) {
         output_abandon(output);
         return status;
     }
     status = output_close(output);
-    if (status == EXIT_DONE && !output_reader_gone(output))
-        score_total_report(&run->total, &score->common, &score->options);
+    if (status == EXIT_DONE && !output_reader_gone(output)) report_summary(score, run);
     return status;
 }
 
@@ -183,6 +213,7 @@ static void free_run(struct score_run *run)
     free(run->names);
     free(run->log_density);
     free(run->spread);
+    cell_scores_free(&run->cells);
     if (run->order) nade_order_free(run->context, run->order);
     nade_reader_free(run->reader);
     nade_model_free(run->model);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_info, &verb_demo};
+const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_impute, &verb_info, &verb_demo};
 const size_t verb_count = sizeof verb_list / sizeof *verb_list;
 
 const char *const lesson_sentence = "nade fits one neural network to a table and gives the density of every row.";
@@ -12,6 +12,7 @@ const struct lesson lessons[] = {
     {"nade train data.csv -o model.safetensors", "fit a model; it finds types and sizes by itself"},
     {"nade score model.safetensors new.csv", "the log density of each row of another table"},
     {"nade sample model.safetensors -n 5", "new rows that look like those it was trained on"},
+    {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
 };
 const size_t lesson_count = sizeof lessons / sizeof *lessons;

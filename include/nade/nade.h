@@ -99,6 +99,7 @@ typedef struct nade_read_options {
         *names; /* (name_count) with header = -1: a first line made of these names alone is a header.  NULL */
     size_t name_count;
     const char *rows; /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
+    int keep_text;    /* 1: the table keeps the text of its cells, for nade_table_cell_text */
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
@@ -140,6 +141,15 @@ NADE_API nade_type nade_table_column_type(const nade_table *table, size_t column
 
 /* The number of cells of a column that are missing. */
 NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
+
+/* A cell, or a column's name, exactly as the file has it between its separators, quotes and blanks included; valid as
+ * long as the table.  NULL unless the table was read from text with keep_text; the name's also where the file has no
+ * header. */
+NADE_API const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column);
+NADE_API const char *nade_table_name_text(const nade_table *table, size_t column);
+
+/* The character that separates the fields of the file; a comma for tables that are not from text. */
+NADE_API char nade_table_separator(const nade_table *table);
 
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
 NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
@@ -258,6 +268,13 @@ NADE_API const char *nade_model_label(const nade_model *model, size_t column, si
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);
 
+/* A table's cells as this model's values (rows, model columns): real ones as they are, binary ones 0 or 1, categorical
+ * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns),
+ * which may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in
+ * a column of numbers, is refused with its place. */
+NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
+                                       double *values, size_t *source);
+
 /* ---- scoring ------------------------------------------------------------------------------------------------ */
 
 typedef struct nade_score_options {
@@ -306,6 +323,15 @@ NADE_API nade_status nade_score(nade_context *context, const nade_model *model, 
                                 const nade_score_options *options, double *log_density, double *spread,
                                 nade_score_summary *summary);
 
+/* Every cell by itself, given all other cells of its row that are there.  surprise (rows, model columns): -log p of the
+ * cell in data units; tail (rows, model columns): the probability that a value drawn given those other cells has no
+ * higher density than this one, in 0…1 and without a unit, so that it can rank cells of different columns.  Either may
+ * be NULL.  NaN where a cell is missing or its column is not asked for; scored (model columns), which may be NULL, is 1
+ * for those asked for.  Of the options, orderings, seed and order have no meaning here; with `of` and `given`, cells of
+ * the `of` columns are scored given the others of both lists.  A model of one fixed ordering can't answer. */
+NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
+                                      const nade_score_options *options, double *surprise, double *tail, int *scored);
+
 /* Reads orderings from a text file, one a line, zero-based column numbers separated by blanks or commas, each line a
  * permutation of 0…columns-1.  The caller frees *order with nade_order_free. */
 NADE_API nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order,
@@ -339,6 +365,47 @@ NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size
  * orderings the draw is from the mixture of the K conditionals. */
 NADE_API nade_status nade_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
                                  size_t rows, double *values);
+
+/* ---- filling holes ------------------------------------------------------------------------------------------ */
+
+/* What a missing cell is filled with.  A draw is joint: the cells of a row that are filled agree with each other.  The
+ * others come from each missing cell's own distribution given the cells of its row that are there; several such values
+ * need not go together.  A discrete column has neither mean nor median: it gets its most probable value. */
+typedef enum nade_impute_method {
+    NADE_IMPUTE_DRAW = 0,
+    NADE_IMPUTE_MEAN = 1,
+    NADE_IMPUTE_MEDIAN = 2,
+    NADE_IMPUTE_MODE = 3
+} nade_impute_method;
+
+typedef struct nade_impute_options {
+    size_t size;
+    nade_impute_method method;
+    double interval; /* P in 0…1: the central interval that holds a missing real cell with probability P; 0: none */
+    uint32_t seed;   /* fixes the draws */
+    uint64_t first;  /* number of the data's row that the call begins with */
+    uint32_t draws;  /* the values hold each of the data's rows so many times in a row, for so many draws of it */
+    uint32_t first_draw; /* number of a row's first draw */
+    nade_device device;
+    int exact; /* 1: real cells exactly as found; 0: rounded to the column's recording step, as the data are */
+} nade_impute_options;
+
+NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size);
+
+/* Fills the missing cells of rows.  values (rows, model columns), in and out, as nade_table_values gives them: NaN
+ * cells are filled given the others, which come back unchanged.  Row i of values is draw first_draw + i % draws of row
+ * first + i / draws of the data; what is drawn depends on these two numbers, the seed and the row's own cells alone.
+ * low and high (rows, model columns) get the interval's ends, not rounded, where a real cell was missing, NaN
+ * elsewhere; they may be NULL without an interval.  A row with nothing missing stays as it is, one with nothing there
+ * is sampled. A model of one fixed ordering can fill only cells behind all those that are there, with draws; with
+ * another method or an interval only one such cell.
+ *
+ * Draws show how uncertain a cell is for this model.  They do not show how uncertain the model is, so they are no
+ * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */
+NADE_API nade_status nade_impute(nade_context *context, const nade_model *model, const nade_impute_options *options,
+                                 size_t rows, double *values, double *low, double *high);
+
+/* ---- pictures ----------------------------------------------------------------------------------------------- */
 
 /* Writes a PNG of grey images in a grid: count images (height, width) with values in 0…1, black to white, NaN a muted
  * red; across images side by side, `gap` pixels between them, each pixel magnified `zoom` times. */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "model/model.h"
 #include "model/model_file.h"
+#include "model/table_values.h"
 
 nade_status nade_model_load(nade_context *context, const char *path, nade_model **model)
 {
@@ -58,4 +59,12 @@ const char *nade_model_label(const nade_model *model, size_t column, size_t labe
 {
     const struct column_spec *spec = &model->schema.column[column];
     return label < spec->label_count ? spec->labels[label] : NULL;
+}
+
+nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
+                              size_t *source)
+{
+    if (!model || !table || !values)
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
+    return nd_table_values(context, model, table, values, source);
 }

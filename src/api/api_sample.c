@@ -16,5 +16,5 @@ nade_status nade_sample(nade_context *context, const nade_model *model, const na
     if (status != NADE_OK) return status;
     if (!model || (!values && rows > 0))
         return nd_fail(context, NADE_BAD_CALL, "nade_sample needs a model and a place for the values");
-    return nd_sample(context, model, &all, rows, values);
+    return nd_sample(context, model, &all, (struct sample_numbers){0}, rows, values);
 }

@@ -1,4 +1,5 @@
 #include "api/api_options.h"
+#include "infer/cell_scores.h"
 #include "infer/ensemble.h"
 
 void nade_score_options_init(nade_score_options *options, size_t size)
@@ -22,4 +23,14 @@ nade_status nade_score(nade_context *context, const nade_model *model, const nad
     status = nd_score(context, model, table, &all, log_density, spread, summary ? &made : NULL);
     if (status == NADE_OK && summary) nd_options_copy(summary, summary->size, &made, sizeof made);
     return status;
+}
+
+nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
+                             const nade_score_options *options, double *surprise, double *tail, int *scored)
+{
+    nade_score_options all;
+    if (!model || !table) return nd_fail(context, NADE_BAD_CALL, "nade_score_cells needs a model and a table");
+    nade_score_options_init(&all, sizeof all);
+    nade_status status = nd_take_options(context, "score options", &all, sizeof all, options);
+    return status == NADE_OK ? nd_score_cells(context, model, table, &all, surprise, tail, scored) : status;
 }

@@ -76,7 +76,7 @@ nade_status nade_table_from_array(nade_context *context, const double *values, s
 
 void nade_table_free(nade_table *table)
 {
-    if (table) nd_arena_free(&table->arena);
+    if (table) nd_table_release(table);
 }
 
 size_t nade_table_rows(const nade_table *table)
@@ -102,6 +102,22 @@ nade_type nade_table_column_type(const nade_table *table, size_t column)
 size_t nade_table_missing(const nade_table *table, size_t column)
 {
     return table->column[column].missing;
+}
+
+const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column)
+{
+    size_t at = row * table->columns + column;
+    return at < table->texts.count ? nd_kept_text(&table->texts, at) : NULL;
+}
+
+const char *nade_table_name_text(const nade_table *table, size_t column)
+{
+    return column < table->names.count ? nd_kept_text(&table->names, column) : NULL;
+}
+
+char nade_table_separator(const nade_table *table)
+{
+    return table->separator ? table->separator : ',';
 }
 
 nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type)

@@ -87,6 +87,13 @@ struct backend_entries {
     nade_status (*score_block)(nade_context *context, struct backend *backend, const struct cells *cells,
                                const struct score_query *query, double *log_density);
 
+    /* outputs (rows, nd_widest_block(plan)): row r begins with the head's outputs for column target[r] given all cells
+     * of the row that are there but that of the target, which is never read.  A row's outputs do not depend on the
+     * others.
+     */
+    nade_status (*conditional_block)(nade_context *context, struct backend *backend, const struct cells *cells,
+                                     const size_t *target, double *outputs);
+
     /* cells (rows, columns) in and out, in the plan's units. */
     nade_status (*sample_block)(nade_context *context, struct backend *backend, const struct sample_query *query,
                                 size_t rows, float *cells);

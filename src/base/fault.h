@@ -25,6 +25,9 @@ enum fault {
     FAULT_ABSENCE_LOST = 70,      /* a missing cell stays missing where absence is a label */
     FAULT_FIXED_SUM_EARLY = 20,   /* fixed order: a cell's weight also learns from the cell's own position */
     FAULT_FIXED_STRETCH = 21,     /* fixed order: hidden units stay as they were when a cell enters */
+    FAULT_TARGET_OBSERVED = 60,   /* a cell's conditional given the rest of its row sees the cell itself */
+    FAULT_TAIL_ONE_SIDE = 61,     /* a real cell's tail probability leaves out what lies above all means */
+    FAULT_IMPUTE_ROW_NUMBER = 62, /* imputations of all rows draw the same random words */
 };
 
 #ifndef NADE_FAULT

@@ -20,6 +20,7 @@ void nd_csv_free(struct csv *csv)
     const nade_allocator *allocator = &csv->source->context->allocator;
     nd_free(allocator, csv->field);
     nd_free(allocator, csv->text);
+    nd_free(allocator, csv->raw);
     *csv = (struct csv){0};
 }
 
@@ -48,6 +49,25 @@ static bool make_room(struct csv *csv)
     return true;
 }
 
+/* Room for all bytes at hand in raw too, if it is kept. */
+static bool make_raw_room(struct csv *csv)
+{
+    size_t needed = csv->raw_used + nd_source_available(csv->source) + 1;
+    if (!csv->keep_raw || needed <= csv->raw_capacity) return true;
+    size_t capacity = csv->raw_capacity * 2 > needed ? csv->raw_capacity * 2 : needed;
+    char *grown = nd_grow(&csv->source->context->allocator, csv->raw, csv->raw_used, capacity, 1);
+    if (!grown) return false;
+    csv->raw = grown;
+    csv->raw_capacity = capacity;
+    return true;
+}
+
+/* Where in raw the byte before the source's next one is, or will be: a field's separator. */
+static size_t raw_place(const struct csv *csv)
+{
+    return csv->raw_used + (csv->source->begin - csv->raw_from) - 1;
+}
+
 static bool is_blank(const struct csv *csv, char c)
 {
     return (c == ' ' || c == '\t') && c != csv->separator;
@@ -61,7 +81,7 @@ static enum run_result end_field(struct csv *csv)
     if (csv->state == CSV_IN_PLAIN)
         while (length > 0 && is_blank(csv, csv->text[csv->field_start + length - 1])) length--;
     csv->text[csv->field_start + length] = '\0';
-    csv->field[csv->fields++] = (struct csv_field){csv->field_start, length};
+    csv->field[csv->fields++] = (struct csv_field){csv->field_start, length, raw_place(csv)};
     csv->used = csv->field_start + length + 1;
     csv->field_start = csv->used;
     csv->state = CSV_AT_START;
@@ -126,9 +146,14 @@ static enum run_result take_available(struct csv *csv)
 {
     struct source *source = csv->source;
     enum run_result result = RUN_MORE;
+    csv->raw_from = source->begin;
     while (result == RUN_MORE && source->begin < source->end) {
         char c = (char)source->buffer[source->begin++];
         result = csv->state == CSV_IN_QUOTES ? take_quoted(csv, c) : take_plain(csv, c);
+    }
+    if (csv->keep_raw) {
+        memcpy(csv->raw + csv->raw_used, source->buffer + csv->raw_from, source->begin - csv->raw_from);
+        csv->raw_used += source->begin - csv->raw_from;
     }
     return result;
 }
@@ -138,6 +163,7 @@ static enum csv_result end_of_source(struct csv *csv)
 {
     if (csv->state == CSV_IN_QUOTES) return CSV_BAD_QUOTE;
     if (csv->state == CSV_AT_START && csv->fields == 0) return CSV_END;
+    csv->raw_from = csv->source->begin - 1; /* as if a separator had been taken */
     switch (end_field(csv)) {
     case RUN_MORE: return CSV_ROW;
     case RUN_NO_MEMORY: return CSV_NO_MEMORY;
@@ -152,7 +178,7 @@ static enum csv_result refill(struct csv *csv)
     if (csv->source_status != NADE_OK) return CSV_BAD_SOURCE;
     if (nd_source_available(source) == 0) return CSV_END;
     if (csv->used > ND_ROW_BYTES_MOST) return CSV_BAD_LENGTH;
-    return make_room(csv) ? CSV_ROW : CSV_NO_MEMORY;
+    return make_room(csv) && make_raw_room(csv) ? CSV_ROW : CSV_NO_MEMORY;
 }
 
 /* After a CR that ended a row, an LF is no row of its own. */
@@ -172,7 +198,7 @@ enum csv_result nd_csv_next(struct csv *csv)
         [RUN_BAD_LENGTH] = CSV_BAD_LENGTH,
         [RUN_NO_MEMORY] = CSV_NO_MEMORY,
     };
-    csv->fields = csv->used = csv->field_start = 0;
+    csv->fields = csv->used = csv->field_start = csv->raw_used = 0;
     csv->quoted = false;
     csv->state = CSV_AT_START;
     csv->row_line = csv->line;

@@ -22,6 +22,7 @@ enum csv_result {
 
 struct csv_field {
     size_t offset, length;
+    size_t raw_end; /* with keep_raw: where its bytes in raw end; they begin behind the separator of the field before */
 };
 
 enum csv_state { CSV_AT_START, CSV_IN_PLAIN, CSV_IN_QUOTES, CSV_AT_QUOTE, CSV_PAST_QUOTE };
@@ -42,6 +43,11 @@ struct csv {
     enum csv_state state;
     nade_status source_status; /* why the source failed, after CSV_BAD_SOURCE */
     bool after_return;         /* the last byte was a CR: an LF belongs to it */
+
+    bool keep_raw; /* set after nd_csv_begin: the row's bytes are kept as they are in the file */
+    char *raw;     /* (raw_used) the row at hand */
+    size_t raw_used, raw_capacity;
+    size_t raw_from; /* place in the source's buffer of the byte that comes at raw[raw_used] */
 };
 
 void nd_csv_begin(struct csv *csv, struct source *source, char separator);
@@ -60,6 +66,14 @@ static inline bool nd_csv_blank(const struct csv *csv)
 static inline const char *nd_csv_text(const struct csv *csv, size_t field)
 {
     return csv->text + csv->field[field].offset;
+}
+
+/* The bytes of a field as they are in the file, with keep_raw; not ended by a zero. */
+static inline const char *nd_csv_raw(const struct csv *csv, size_t field, size_t *length)
+{
+    size_t begin = field > 0 ? csv->field[field - 1].raw_end + 1 : 0;
+    *length = csv->field[field].raw_end - begin;
+    return csv->raw + begin;
 }
 
 nade_status nd_csv_fail(const struct csv *csv, enum csv_result result);

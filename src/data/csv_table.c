@@ -27,6 +27,13 @@ static nade_status first_row(struct text_table *text)
     return NADE_OK;
 }
 
+static bool keep_field(const struct csv *csv, size_t field, struct kept_text *kept)
+{
+    size_t length;
+    const char *raw = nd_csv_raw(csv, field, &length);
+    return nd_kept_add(kept, raw, length);
+}
+
 /* Takes the names out of the row at hand. */
 static nade_status keep_names(struct text_table *text)
 {
@@ -38,6 +45,8 @@ static nade_status keep_names(struct text_table *text)
     memcpy(text->name_texts, csv->text, csv->used);
     for (size_t i = 0; i < text->fields; i++) text->names[i] = text->name_texts + csv->field[i].offset;
     text->held = false;
+    for (size_t i = 0; csv->keep_raw && i < text->fields; i++)
+        if (!keep_field(csv, i, &text->raw_names)) return nd_no_memory(text->context, "the columns' names");
     return NADE_OK;
 }
 
@@ -49,6 +58,8 @@ nade_status nd_text_open(struct source *source, const struct load_request *reque
     nade_status status = nd_csv_sniff(source, request->options, &layout);
     if (status != NADE_OK) return status;
     nd_csv_begin(&text->csv, source, layout.separator);
+    text->csv.keep_raw = request->options->keep_text == 1;
+    text->raw_names.allocator = source->context->allocator;
     status = first_row(text);
     return status == NADE_OK && layout.header ? keep_names(text) : status;
 }
@@ -60,6 +71,7 @@ void nd_text_close(struct text_table *text)
     nd_csv_free(&text->csv);
     nd_free(allocator, text->names);
     nd_free(allocator, text->name_texts);
+    nd_kept_free(&text->raw_names);
     *text = (struct text_table){0};
 }
 
@@ -92,6 +104,7 @@ static nade_status add_blank(struct text_table *text, struct table_builder *buil
     size_t line = text->csv.row_line - text->blanks--;
     if (!row_is_wanted(text)) return NADE_OK;
     enum cell_result result = nd_builder_add_missing(&builder->columns[0]);
+    if (result == CELL_OK && text->csv.keep_raw && !nd_kept_add(&builder->table->texts, "", 0)) result = CELL_NO_MEMORY;
     if (result != CELL_OK) return nd_table_cell_failed(builder, result, line, 0, "", 0);
     return nd_table_add_row(builder, line);
 }
@@ -99,13 +112,15 @@ static nade_status add_blank(struct text_table *text, struct table_builder *buil
 static nade_status add_held(struct text_table *text, struct table_builder *builder)
 {
     const struct csv *csv = &text->csv;
-    const struct nade_table *table = builder->table;
+    struct nade_table *table = builder->table;
     text->held = false;
     if (!row_is_wanted(text)) return NADE_OK;
     for (size_t i = 0; i < table->columns; i++) {
         const struct csv_field *field = &csv->field[table->column[i].place];
         const char *cell = csv->text + field->offset;
         enum cell_result result = nd_builder_add_text(&builder->columns[i], cell, field->length, csv->row_line);
+        if (result == CELL_OK && csv->keep_raw && !keep_field(csv, table->column[i].place, &table->texts))
+            result = CELL_NO_MEMORY;
         if (result != CELL_OK) return nd_table_cell_failed(builder, result, csv->row_line, i, cell, field->length);
     }
     return nd_table_add_row(builder, csv->row_line);
@@ -124,13 +139,25 @@ static nade_status add_rows(struct text_table *text, size_t most, struct table_b
     return status;
 }
 
+/* What a part remembers of the text: its separator and, if they are kept, the names as they are in the file. */
+static nade_status describe_text(const struct text_table *text, struct nade_table *table)
+{
+    table->separator = text->csv.separator;
+    for (size_t i = 0; text->raw_names.count > 0 && i < table->columns; i++) {
+        const char *name = nd_kept_text(&text->raw_names, table->column[i].place);
+        if (!nd_kept_add(&table->names, name, strlen(name))) return nd_no_memory(text->context, "the columns' names");
+    }
+    return NADE_OK;
+}
+
 nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table)
 {
     struct table_builder builder;
     nade_status status = nd_table_begin(text->context, text->csv.source->path, text->request.options, text->names,
                                         text->fields, &builder);
     if (status != NADE_OK) return status;
-    status = add_rows(text, most, &builder);
+    status = describe_text(text, builder.table);
+    if (status == NADE_OK) status = add_rows(text, most, &builder);
     if (status == NADE_OK && builder.rows == 0 && text->parts > 0)
         *table = NULL;
     else if (status == NADE_OK)

@@ -10,14 +10,15 @@ struct text_table {
     nade_context *context;
     struct load_request request;
     struct csv csv;
-    const char **names; /* (fields) NULL: the file has none */
-    char *name_texts;   /* what names point into */
-    size_t fields;      /* each row must have */
-    size_t rows;        /* seen so far, wanted or not */
-    size_t listed;      /* of the request's rows, seen so far */
-    size_t parts;       /* handed out so far */
-    bool held;          /* the row at hand has not been used yet */
-    size_t blanks;      /* blank lines before it that are rows of a one-column table */
+    const char **names;         /* (fields) NULL: the file has none */
+    char *name_texts;           /* what names point into */
+    struct kept_text raw_names; /* (fields) as the file has them, if texts are kept */
+    size_t fields;              /* each row must have */
+    size_t rows;                /* seen so far, wanted or not */
+    size_t listed;              /* of the request's rows, seen so far */
+    size_t parts;               /* handed out so far */
+    bool held;                  /* the row at hand has not been used yet */
+    size_t blanks;              /* blank lines before it that are rows of a one-column table */
 };
 
 /* Finds separator and header and reads up to the first row.  Close in any case. */

@@ -83,7 +83,7 @@ void nd_reader_free(nade_reader *reader)
     nd_text_close(&reader->text);
     nd_source_close(&reader->source);
     nd_rows_free(&reader->context.allocator, &reader->rows);
-    if (reader->whole) nd_arena_free(&reader->whole->arena);
+    if (reader->whole) nd_table_release(reader->whole);
     nd_arena_free(&reader->arena);
 }
 

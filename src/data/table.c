@@ -5,6 +5,14 @@
 
 #include "data/cell_text.h"
 
+void nd_table_release(struct nade_table *table)
+{
+    struct arena arena = table->arena; /* the table lies in its own arena */
+    nd_kept_free(&table->texts);
+    nd_kept_free(&table->names);
+    nd_arena_free(&arena);
+}
+
 double nd_table_number(const struct table_column *column, size_t row)
 {
     if (column->storage == STORE_DOUBLES) return column->cells.numbers[row];

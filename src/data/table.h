@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "data/kept_text.h"
 
 enum { ND_LABELS_MOST = 1000, ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
 
@@ -56,7 +57,13 @@ struct nade_table {
     const char *source;          /* path, for messages */
     size_t first_position;       /* of row 0 in the file: line of a text file from 1, row of an array from 0 */
     const size_t *positions;     /* (rows) of each row; NULL: they follow one another from first_position on */
+    char separator;              /* of a text file's fields; 0: not from text */
+    struct kept_text texts;      /* (rows, columns) the cells as they are in the file, if they are kept */
+    struct kept_text names;      /* (columns) the names, likewise */
 };
+
+/* Frees all that a table owns. */
+void nd_table_release(struct nade_table *table);
 
 /* Where the file holds a row, for messages. */
 static inline size_t nd_table_position(const struct nade_table *table, size_t row)

@@ -31,6 +31,7 @@ static const char **create_table(struct table_builder *builder, const char *sour
     table->arena = arena;
     table->named = names != NULL;
     table->source_columns = count;
+    table->texts.allocator = table->names.allocator = builder->context->allocator;
     table->source = nd_arena_text(&table->arena, source);
     builder->table = table;
     return table->source ? make_names(&table->arena, names, count) : NULL;
@@ -200,6 +201,6 @@ void nd_table_abandon(struct table_builder *builder)
     for (size_t i = 0; i < columns; i++) nd_builder_free(&builder->columns[i]);
     nd_free(&builder->context->allocator, builder->columns);
     nd_free(&builder->context->allocator, builder->positions);
-    if (builder->table) nd_arena_free(&builder->table->arena);
+    if (builder->table) nd_table_release(builder->table);
     *builder = (struct table_builder){0};
 }

@@ -4,20 +4,11 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "infer/values.h"
 #include "model/head.h"
 
 /* Standard deviations from the mean beyond which float arithmetic would overflow. */
 #define FARTHEST 1e15
-
-/* Steps are powers of ten up to 1: dividing by 10^k rather than multiplying by 10^-k gives the double that prints with
- * k decimals. */
-double nd_round_to_step(double x, double step)
-{
-    double power = nearbyint(1 / step);
-    bool reciprocal = fabs(power * step - 1) < 1e-9;
-    double rounded = reciprocal ? nearbyint(x * power) / power : nearbyint(x / step) * step;
-    return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
-}
 
 /* Where values are rounded, the bounds move inwards to values that can be returned, and the cells to be drawn are those
  * that round to these. */

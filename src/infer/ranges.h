@@ -18,7 +18,4 @@ nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nad
 /* True when every cell that was not given lies within its bounds; the bounded column does by the way it is drawn. */
 bool nd_within_ranges(const struct ranges *ranges, size_t columns, const float *given, const float *cells);
 
-/* To a multiple of a column's recording step. */
-double nd_round_to_step(double x, double step);
-
 #endif

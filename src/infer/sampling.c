@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "infer/orderings.h"
 #include "infer/ranges.h"
+#include "infer/values.h"
 #include "model/draws.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
@@ -17,13 +18,11 @@ enum { BLOCK_ROWS = 1024 };
 /* A row that misses its ranges is drawn anew at most so often; nor may fewer than one row in so many meet them. */
 enum { TRIES_MOST = 10000 };
 
-/* Standard deviations from the mean beyond which float arithmetic would overflow. */
-#define FARTHEST 1e15
-
 struct sampling {
     nade_context *context;
     const nade_model *model;
     const nade_sample_options *options;
+    struct sample_numbers numbers;
     struct arena arena;
     const struct backend_entries *entries;
     struct backend *backend;
@@ -40,48 +39,7 @@ struct sampling {
     uint64_t drawn, kept; /* rows so far */
 };
 
-/* ---- given cells ------------------------------------------------------------------------------------------------ */
-
-static nade_status refuse_cell(const struct sampling *s, size_t row, const struct column_spec *spec, double found)
-{
-    if (spec->type == NADE_REAL)
-        return nd_fail(s->context, NADE_BAD_CALL,
-                       "row %zu, column '%s': found %g, expected a number within 1e15 standard deviations of the "
-                       "training mean",
-                       row, spec->name, found);
-    return nd_fail(s->context, NADE_BAD_CALL, "row %zu, column '%s': found %g, expected a whole number from 0 to %zu",
-                   row, spec->name, found, spec->type == NADE_BINARY ? (size_t)1 : spec->label_count - 1);
-}
-
-static nade_status encode_cell(const struct sampling *s, size_t row, size_t column, double value, float *cell)
-{
-    const struct column_spec *spec = &s->model->schema.column[column];
-    double standardised = (value - spec->mean) / spec->sd;
-    size_t values = s->model->plan.column[column].values;
-    bool good = spec->type == NADE_REAL ? fabs(standardised) <= FARTHEST
-                                        : value >= 0 && value < (double)values && value == floor(value);
-    if (!good) return refuse_cell(s, row, spec, value);
-    *cell = (float)(spec->type == NADE_REAL ? standardised : value);
-    return NADE_OK;
-}
-
-/* One ordering can be conditioned only on what comes first in it. */
-static nade_status check_prefix(const struct sampling *s, size_t row, const size_t *ordering)
-{
-    const float *cells = s->cells + row * s->model->plan.columns;
-    size_t hole = SIZE_MAX;
-    for (size_t t = 0; t < s->model->plan.columns; t++) {
-        if (isnan(cells[ordering[t]])) {
-            if (hole == SIZE_MAX) hole = ordering[t];
-        } else if (hole != SIZE_MAX) {
-            return nd_fail(s->context, NADE_BAD_CALL,
-                           "row %zu: column '%s' is given but '%s', which comes before it in the model's fixed "
-                           "ordering, is not; expected the first columns of the ordering",
-                           row, s->model->schema.column[ordering[t]].name, s->model->schema.column[hole].name);
-        }
-    }
-    return NADE_OK;
-}
+/* ---- given cells ------------------------------------------------------------------------------------------------- */
 
 static nade_status check_given_ranges(const struct sampling *s, size_t row, const double *values)
 {
@@ -110,18 +68,10 @@ static void check_bounded_first(struct sampling *s)
 static nade_status encode_given(struct sampling *s, const double *values)
 {
     size_t columns = s->model->plan.columns;
-    for (size_t row = 0; row < s->rows; row++) {
-        nade_status status = NADE_OK;
-        for (size_t c = 0; c < columns && status == NADE_OK; c++) {
-            size_t at = row * columns + c;
-            s->cells[at] = NAN;
-            if (!isnan(values[at])) status = encode_cell(s, row, c, values[at], &s->cells[at]);
-        }
-        if (status == NADE_OK && s->ranges.low) status = check_given_ranges(s, row, values + row * columns);
-        if (status == NADE_OK && s->model->plan.ordering) status = check_prefix(s, row, s->model->plan.ordering);
-        if (status != NADE_OK) return status;
-    }
-    return NADE_OK;
+    nade_status status = nd_encode_values(s->context, s->model, (struct row_names){0, 1}, s->rows, values, s->cells);
+    for (size_t row = 0; row < s->rows && s->ranges.low && status == NADE_OK; row++)
+        status = check_given_ranges(s, row, values + row * columns);
+    return status;
 }
 
 /* ---- orderings -------------------------------------------------------------------------------------------------- */
@@ -146,21 +96,21 @@ static void move_to_front(size_t column, size_t *order)
     order[0] = column;
 }
 
-/* The ordering of try number `attempt` of sample number `draw`. */
-static void choose_ordering(const struct sampling *s, uint64_t draw, uint32_t attempt, size_t *order)
+/* The ordering of a row with these numbers. */
+static void choose_ordering(const struct sampling *s, uint64_t draw, uint32_t row, size_t *order)
 {
     const struct plan *plan = &s->model->plan;
     const size_t *chosen = plan->ordering;
     uint32_t seed = s->options->seed, count = (uint32_t)s->options->orderings;
     if (!chosen && s->ensemble) {
-        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, attempt, 0);
+        uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, row, 0);
         if (ND_FAULT(FAULT_SAMPLE_ORDERING)) count--;
         chosen = s->ensemble + nd_random_below(word, count) * plan->columns;
     }
     if (chosen)
         memcpy(order, chosen, plan->columns * sizeof *order);
     else
-        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, attempt, plan->columns, s->scratch, order);
+        nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, row, plan->columns, s->scratch, order);
     if (s->ranges.bounded != SIZE_MAX && !plan->ordering) move_to_front(s->ranges.bounded, order);
 }
 
@@ -192,6 +142,19 @@ static nade_status prepare(struct sampling *s, const double *values)
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
 }
 
+/* Which random words a row gets: those of a sample's number, or those of a draw for a row of data, whose number may
+ * need more than 32 bits. */
+static void number_row(const struct sampling *s, size_t at, uint64_t *draw, uint32_t *row)
+{
+    uint64_t draws = s->numbers.draws, first = s->options->first;
+    *draw = first + at;
+    *row = 0;
+    if (draws == 0) return;
+    uint64_t number = first + (ND_FAULT(FAULT_IMPUTE_ROW_NUMBER) ? 0 : at / draws);
+    *draw = (number >> 32 << 32) | (uint32_t)(s->numbers.first_draw + at % draws);
+    *row = (uint32_t)number;
+}
+
 /* Draws tries attempt…attempt+tries-1 of every pending row. */
 static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, uint32_t attempt, size_t tries)
 {
@@ -205,8 +168,8 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
                                  .high = bounded == SIZE_MAX ? 0 : s->ranges.high[bounded]};
     for (size_t i = 0; i < pending * tries; i++) {
         size_t row = first + s->pending[i / tries];
-        s->draw[i] = s->options->first + row;
-        s->row[i] = attempt + (uint32_t)(i % tries);
+        number_row(s, row, &s->draw[i], &s->row[i]);
+        s->row[i] += attempt + (uint32_t)(i % tries);
         choose_ordering(s, s->draw[i], s->row[i], s->order + i * columns);
         memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
     }
@@ -268,11 +231,8 @@ static nade_status draw_all(struct sampling *s)
 static double decode_cell(const struct sampling *s, size_t at)
 {
     const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
-    double cell = (double)s->cells[at];
-    if (spec->type != NADE_REAL) return cell;
-    double x = spec->mean + spec->sd * cell;
-    if (spec->step > 0 && !s->options->exact) x = nd_round_to_step(x, spec->step);
-    if (!s->ranges.low || !isfinite(x)) return x;
+    double x = nd_decode_value(spec, (double)s->cells[at], s->options->exact);
+    if (spec->type != NADE_REAL || !s->ranges.low || !isfinite(x)) return x;
     return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);
 }
 
@@ -295,13 +255,14 @@ static void write_drawn(const struct sampling *s, double *values)
         if (isnan(values[at])) values[at] = decode_cell(s, at);
 }
 
-nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options, size_t rows,
-                      double *values)
+nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
+                      struct sample_numbers numbers, size_t rows, double *values)
 {
     struct sampling s = {
         .context = context,
         .model = model,
         .options = options,
+        .numbers = numbers,
         .arena = {context->allocator, NULL},
         .rows = rows,
     };

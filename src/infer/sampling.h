@@ -4,8 +4,14 @@
 
 #include "model/model.h"
 
+/* How rows are numbered.  draws 0: row i of the call is sample number options->first + i.  Else it is draw number
+ * first_draw + i % draws for row options->first + i / draws of some data. */
+struct sample_numbers {
+    uint32_t draws, first_draw;
+};
+
 /* See nade_sample in the public header; options are complete and of the current size. */
-nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options, size_t rows,
-                      double *values);
+nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
+                      struct sample_numbers numbers, size_t rows, double *values);
 
 #endif

@@ -97,8 +97,24 @@ static nade_status match_by_name(struct encoder *e)
         e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
-    warn_of_extras(e);
     return NADE_OK;
+}
+
+/* Fills in e->source. */
+static nade_status match(struct encoder *e)
+{
+    e->source = nd_arena_alloc(e->arena, e->schema->count, sizeof *e->source);
+    if (!e->source) return nd_no_memory(e->context, "the columns");
+    return e->schema->named && e->table->named ? match_by_name(e) : match_by_position(e);
+}
+
+nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+                             const nade_table *table, const size_t **source)
+{
+    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table};
+    nade_status status = match(&e);
+    if (status == NADE_OK) *source = e.source;
+    return status;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -281,10 +297,9 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .kind = choose_kind(schema),
     };
     size_t count;
-    e.source = nd_arena_alloc(arena, schema->count, sizeof *e.source);
-    if (!e.source) return nd_no_memory(context, "the rows");
-    nade_status status = schema->named && table->named ? match_by_name(&e) : match_by_position(&e);
+    nade_status status = match(&e);
     if (status != NADE_OK) return status;
+    if (e.used) warn_of_extras(&e);
     if (nd_multiply(e.row_count, schema->count, &count))
         e.cells = nd_arena_alloc(arena, count, e.kind == CELLS_FLOATS ? sizeof(float) : 1);
     if (!e.cells) return nd_no_memory(context, "the rows");

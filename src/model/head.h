@@ -36,6 +36,17 @@ struct head {
                              const uint32_t words[4]);
     double (*log_between)(const struct plan_column *column, const double *outputs, double low, double high);
 
+    /* Of p(x | outputs): its mean; the x at which the cumulative probability is p, 0 < p < 1.  NULL for discrete
+     * columns, whose values have no order. */
+    double (*mean)(const struct plan_column *column, const double *outputs);
+    double (*quantile)(const struct plan_column *column, const double *outputs, double p);
+
+    /* The x of highest density; of equal labels the first. */
+    double (*mode)(const struct plan_column *column, const double *outputs);
+
+    /* P( p(X | outputs) <= p(x | outputs) ), ties included: how unusual x is, whatever the column's units. */
+    double (*tail)(const struct plan_column *column, const double *outputs, double x);
+
     /* Outputs that a fresh network's bias starts from; NULL: zeros. */
     void (*initial_bias)(const struct plan_column *column, double *outputs);
 

@@ -46,6 +46,20 @@ static double sample(const struct plan_column *column, const double *outputs, co
     return (double)nd_random_uniform(words[0]) < sigmoid(outputs[0]) ? 1 : 0;
 }
 
+static double mode(const struct plan_column *column, const double *outputs)
+{
+    (void)column;
+    return outputs[0] > 0 ? 1 : 0;
+}
+
+/* All, unless x is the less probable value. */
+static double tail(const struct plan_column *column, const double *outputs, double x)
+{
+    double odds = x != 0 ? outputs[0] : -outputs[0];
+    (void)column;
+    return odds >= 0 ? 1 : sigmoid(odds);
+}
+
 /* p(1) = (ones + 1/2) / (count + 1): finite also for a constant column. */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
@@ -64,5 +78,7 @@ const struct head nd_head_bernoulli = {
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
+    .mode = mode,
+    .tail = tail,
     .initial_weight_scale = 0.2f,
 };

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/mixture.h"
 #include "model/normal.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
@@ -44,18 +45,12 @@ static double log_total(const struct log_sum *total)
     return total->most + log(total->sum);
 }
 
-/* exp of a component's log-scale: its scale without the floor. */
-static double spread_of(const double *outputs, size_t count, size_t c)
-{
-    return exp(fmin(outputs[2 * count + c], ND_LOG_SCALE_MOST));
-}
-
 /* log N(x; mean, scale) of component c. */
 static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
 {
     size_t count = column->components;
     size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
-    double scale = spread_of(outputs, count, c) + column->floor;
+    double scale = nd_component_spread(outputs, count, c) + column->floor;
     double z = (x - outputs[count + mean]) / scale;
     return -0.5 * z * z - log(scale) - half_log_two_pi;
 }
@@ -76,7 +71,7 @@ static double log_cell(const struct plan_column *column, const double *outputs, 
     struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
     if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
     for (size_t c = 0; c < count; c++) {
-        double scale = spread_of(outputs, count, c) + column->floor;
+        double scale = nd_component_spread(outputs, count, c) + column->floor;
         add_term(&weights, outputs[c]);
         add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
     }
@@ -93,7 +88,7 @@ static double loss_gradient(const struct plan_column *column, const double *outp
     }
     double all_weights = log_total(&weights), all_joint = log_total(&joint);
     for (size_t c = 0; c < count; c++) {
-        double spread = spread_of(outputs, count, c), scale = spread + column->floor;
+        double spread = nd_component_spread(outputs, count, c), scale = spread + column->floor;
         double z = (x - outputs[count + c]) / scale;
         double weight = exp(outputs[c] - all_weights);
         double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
@@ -112,7 +107,7 @@ static double sample(const struct plan_column *column, const double *outputs, co
     size_t c = nd_pick_from_logits(outputs, count, (double)nd_random_uniform(words[0]));
     double radius = sqrt(-2 * log(1 - (double)nd_random_uniform(words[1])));
     double normal = radius * cos(two_pi * (double)nd_random_uniform(words[2]));
-    double scale = spread_of(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
+    double scale = nd_component_spread(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
     return outputs[count + c] + scale * normal;
 }
 
@@ -124,7 +119,7 @@ static void interval_terms(const struct plan_column *column, const double *outpu
 {
     size_t count = column->components;
     for (size_t c = 0; c < count; c++) {
-        double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+        double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
         term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
     }
 }
@@ -151,7 +146,7 @@ static double sample_between(const struct plan_column *column, const double *out
     interval_terms(column, outputs, low, high, term);
     size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
     double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
-    double scale = spread_of(outputs, count, c) + column->floor, mean = outputs[count + c];
+    double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
     return mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
 }
 
@@ -231,6 +226,10 @@ const struct head nd_head_mixture = {
     .sample = sample,
     .sample_between = sample_between,
     .log_between = log_between,
+    .mean = nd_mixture_mean,
+    .quantile = nd_mixture_quantile,
+    .mode = nd_mixture_mode,
+    .tail = nd_mixture_tail,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -41,6 +41,23 @@ static double sample(const struct plan_column *column, const double *outputs, co
     return (double)nd_pick_from_logits(outputs, column->values, (double)nd_random_uniform(words[0]));
 }
 
+static double mode(const struct plan_column *column, const double *outputs)
+{
+    size_t best = 0;
+    for (size_t v = 1; v < column->values; v++)
+        if (outputs[v] > outputs[best]) best = v;
+    return (double)best;
+}
+
+static double tail(const struct plan_column *column, const double *outputs, double x)
+{
+    double total = log_sum_exp(outputs, column->values), sum = 0;
+    if (mode(column, outputs) == x) return 1;
+    for (size_t v = 0; v < column->values; v++)
+        if (outputs[v] <= outputs[(size_t)x]) sum += exp(outputs[v] - total);
+    return fmin(sum, 1);
+}
+
 /* p(v) = (count of v + 1/2) / (count + V/2). */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
@@ -60,5 +77,7 @@ const struct head nd_head_softmax = {
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
+    .mode = mode,
+    .tail = tail,
     .initial_weight_scale = 0.2f,
 };

@@ -78,6 +78,15 @@ static inline size_t nd_layer_outputs(const struct plan *plan, size_t layer)
     return layer == plan->layers ? plan->outputs : plan->hidden[layer];
 }
 
+/* Numbers in the widest column's block of outputs. */
+static inline size_t nd_widest_block(const struct plan *plan)
+{
+    size_t widest = 1;
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->column[c].output_width > widest) widest = plan->column[c].output_width;
+    return widest;
+}
+
 /* Fails with NADE_BAD_CALL for sizes or an ordering that can't be, NADE_NO_MEMORY otherwise.  The plan's memory is the
  * arena's. */
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,

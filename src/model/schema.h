@@ -41,6 +41,11 @@ struct unseen_cells {
     char first[256]; /* its place and text, for a message */
 };
 
+/* *source (schema columns), in the arena: which column of the table each of the schema's is.  Fails where one has none.
+ */
+nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+                             const nade_table *table, const size_t **source);
+
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
  * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 
 expect 0 "$NADE"
-holds out "nade demo" "nade train" "nade score" "nade sample" "nade info" "Verbs:"
+holds out "nade demo" "nade train" "nade score" "nade sample" "nade impute" "nade info" "Verbs:"
 [ ! -s err ] || fail "the lesson belongs on stdout"
 cp out lesson
 expect 0 "$NADE" --help
@@ -13,7 +13,7 @@ cmp out lesson
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
 
-for verb in train score sample info demo; do
+for verb in train score sample impute info demo; do
     expect 0 "$NADE" "$verb" --help
     holds out "usage: nade $verb " '--quiet' '--json' '--help'
     [ ! -s err ] || fail "$verb --help belongs on stdout"
@@ -32,7 +32,7 @@ for option in valid valid-fraction columns drop hidden components activation ord
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
 done
 expect 0 "$NADE" score --help
-for option in orderings seed ordering-file spread device threads delimiter header output; do
+for option in orderings seed ordering-file spread per-column device threads delimiter header output; do
     grep -qE -- "--$option( |$)" out || fail "score --help does not list --$option"
 done
 grep -qE -- '--orderings .*\(default 8\)' out || fail "score --help does not show the default of --orderings"
@@ -40,6 +40,11 @@ expect 0 "$NADE" sample --help
 for option in number where orderings ordering-file seed device threads output image png across zoom; do
     grep -qE -- "--$option( |$)" out || fail "sample --help does not list --$option"
 done
+expect 0 "$NADE" impute --help
+for option in method draws interval seed device threads delimiter header output image png; do
+    grep -qE -- "--$option( |$)" out || fail "impute --help does not list --$option"
+done
+holds out "Rubin's sense"
 
 expect 1 bash -c '"$NADE" train --help >/dev/full'
 holds err 'nade: stdout could not be written'

@@ -51,9 +51,7 @@ static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
 static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, unsigned threads)
 {
     const struct plan *plan = backend->plan;
-    size_t widest_block = 1, widest_hidden = 1;
-    for (size_t c = 0; c < plan->columns; c++)
-        if (plan->column[c].output_width > widest_block) widest_block = plan->column[c].output_width;
+    size_t widest_block = nd_widest_block(plan), widest_hidden = 1;
     for (size_t l = 0; l < plan->layers; l++)
         if (backend->stride[l] > widest_hidden) widest_hidden = backend->stride[l];
     backend->scratch = nd_arena_alloc(arena, threads, sizeof *backend->scratch);
@@ -196,5 +194,6 @@ const struct backend_entries nd_cpu_entries = {
     .validate = nd_cpu_validate,
     .loss_and_gradients = nd_cpu_loss_and_gradients,
     .score_block = nd_cpu_score_block,
+    .conditional_block = nd_cpu_conditional_block,
     .sample_block = nd_cpu_sample_block,
 };

@@ -83,6 +83,8 @@ nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *bac
                                       const uint8_t *observed, double *loss);
 nade_status nd_cpu_score_block(nade_context *context, struct backend *backend, const struct cells *cells,
                                const struct score_query *query, double *log_density);
+nade_status nd_cpu_conditional_block(nade_context *context, struct backend *backend, const struct cells *cells,
+                                     const size_t *target, double *outputs);
 nade_status nd_cpu_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
                                 size_t rows, float *cells);
 

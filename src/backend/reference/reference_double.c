@@ -13,6 +13,7 @@ const struct backend_entries nd_reference_double = {
     .validate = validate_double,
     .loss_and_gradients = loss_and_gradients_double,
     .score_block = score_block_double,
+    .conditional_block = conditional_block_double,
     .sample_block = sample_block_double,
 };
 

@@ -13,5 +13,6 @@ const struct backend_entries nd_reference_float = {
     .validate = validate_float,
     .loss_and_gradients = loss_and_gradients_float,
     .score_block = score_block_float,
+    .conditional_block = conditional_block_float,
     .sample_block = sample_block_float,
 };

@@ -422,4 +422,23 @@ static nade_status REF(score_block)(nade_context *context, struct backend *opaqu
     return NADE_OK;
 }
 
+static nade_status REF(conditional_block)(nade_context *context, struct backend *opaque, const struct cells *cells,
+                                          const size_t *target, double *outputs)
+{
+    struct REF(backend) *backend = (void *)opaque;
+    struct REF(work) *work = &backend->work;
+    size_t widest = nd_widest_block(backend->plan);
+    (void)context;
+    for (size_t row = 0; row < cells->rows; row++) {
+        const struct plan_column *column = &backend->plan->column[target[row]];
+        REF(find_present)(cells, row, work->observed);
+        if (!ND_FAULT(FAULT_TARGET_OBSERVED)) work->observed[target[row]] = 0;
+        REF(fill_input)(backend->plan, cells, row, work->observed, work->input);
+        REF(forward)(backend->plan, backend->block[BLOCK_PARAMETERS], work);
+        for (size_t i = 0; i < column->output_width; i++)
+            outputs[row * widest + i] = (double)work->output[column->output + i];
+    }
+    return NADE_OK;
+}
+
 #include "backend/reference/reference_sample.h"

@@ -1,0 +1,112 @@
+#include "cell_scores_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "row_writer.h"
+
+enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, NAME_MOST = 24 };
+
+size_t cell_scores_part(const nade_model *model)
+{
+    size_t rows = PART_CELLS / nade_model_columns(model);
+    return rows > PART_ROWS ? PART_ROWS : rows > 0 ? rows : 1;
+}
+
+int cell_scores_begin(struct cell_scores_table *table, const struct common *common, const nade_model *model,
+                      size_t part)
+{
+    table->columns = nade_model_columns(model);
+    table->surprise = calloc(part, table->columns * sizeof *table->surprise);
+    table->tail = calloc(part, table->columns * sizeof *table->tail);
+    table->scored = calloc(table->columns, sizeof *table->scored);
+    table->sum = calloc(table->columns, sizeof *table->sum);
+    table->count = calloc(table->columns, sizeof *table->count);
+    if (table->surprise && table->tail && table->scored && table->sum && table->count) return EXIT_DONE;
+    return report_no_memory(common);
+}
+
+void cell_scores_free(struct cell_scores_table *table)
+{
+    free(table->surprise);
+    free(table->tail);
+    free(table->scored);
+    free(table->sum);
+    free(table->count);
+}
+
+static void write_names(const struct cell_scores_table *table, const nade_model *model, struct output *output)
+{
+    const char *before = "";
+    for (size_t c = 0; c < table->columns; c++) {
+        const char *name = nade_model_column_name(model, c);
+        if (!table->scored[c]) continue;
+        output_print(output, "%s", before);
+        write_field(output, name, "");
+        output_print(output, ",");
+        write_field(output, name, "_tail");
+        before = ",";
+    }
+    output_print(output, "\n");
+}
+
+static void write_row(const struct cell_scores_table *table, size_t row, struct output *output)
+{
+    const char *before = "";
+    char surprise[EXACT_SIZE], tail[EXACT_SIZE];
+    for (size_t c = 0; c < table->columns; c++) {
+        size_t at = row * table->columns + c;
+        if (!table->scored[c]) continue;
+        if (isnan(table->surprise[at]))
+            output_print(output, "%s,", before);
+        else
+            output_print(output, "%s%s,%s", before, format_exact(table->surprise[at], surprise),
+                         format_exact(table->tail[at], tail));
+        before = ",";
+    }
+    output_print(output, "\n");
+}
+
+nade_status cell_scores_add(struct cell_scores_table *table, nade_context *context, const nade_model *model,
+                            const nade_table *part, const nade_score_options *options, struct output *output)
+{
+    size_t rows = nade_table_rows(part);
+    nade_status status = nade_score_cells(context, model, part, options, table->surprise, table->tail, table->scored);
+    if (status != NADE_OK) return status;
+    if (table->rows == 0) write_names(table, model, output);
+    for (size_t row = 0; row < rows && output_good(output); row++) write_row(table, row, output);
+    for (size_t at = 0; at < rows * table->columns; at++) {
+        if (isnan(table->surprise[at])) continue;
+        table->sum[at % table->columns] += table->surprise[at];
+        table->count[at % table->columns]++;
+    }
+    table->rows += rows;
+    return NADE_OK;
+}
+
+static void report_as_json(const struct cell_scores_table *table, const nade_model *model)
+{
+    json_t *list = json_array();
+    for (size_t c = 0; c < table->columns; c++)
+        if (table->scored[c])
+            json_array_append_new(list, json_pack("{s:o,s:I,s:o}", "name", json_text(nade_model_column_name(model, c)),
+                                                  "cells", (json_int_t)table->count[c], "mean_surprise",
+                                                  json_number(table->sum[c] / (double)table->count[c])));
+    report_json(json_pack("{s:I,s:o}", "rows", (json_int_t)table->rows, "columns", list));
+}
+
+void cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model)
+{
+    char name[NAME_MOST + 1];
+    if (common->json) {
+        report_as_json(table, model);
+        return;
+    }
+    report_note(common, "%zu row%s, mean of -log p of a cell given the rest of its row, in nats:", table->rows,
+                table->rows == 1 ? "" : "s");
+    for (size_t c = 0; c < table->columns; c++)
+        if (table->scored[c])
+            report_note(common, "  %-34s %.6g", printable(nade_model_column_name(model, c), name, NAME_MOST),
+                        table->sum[c] / (double)table->count[c]);
+}

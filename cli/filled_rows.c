@@ -1,0 +1,86 @@
+#include "filled_rows.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "row_writer.h"
+
+void write_filled_header(struct output *output, const struct filled_rows *filled)
+{
+    char separator = nade_table_separator(filled->table);
+    if (!nade_table_name_text(filled->table, 0)) return;
+    if (filled->numbered) output_print(output, "draw%c", separator);
+    for (size_t c = 0; c < nade_table_columns(filled->table); c++) {
+        if (c > 0) output_print(output, "%c", separator);
+        output_print(output, "%s", nade_table_name_text(filled->table, c));
+    }
+    for (size_t c = 0; filled->low && c < nade_model_columns(filled->model); c++) {
+        if (nade_model_column_type(filled->model, c) != NADE_REAL) continue;
+        const char *name = nade_model_column_name(filled->model, c);
+        for (int high = 0; high < 2; high++) {
+            output_print(output, "%c", separator);
+            write_field(output, name, high ? "_high" : "_low");
+        }
+    }
+    output_print(output, "\n");
+}
+
+/* Where a line's cells come from. */
+struct line {
+    const struct filled_rows *filled;
+    const size_t *model_column; /* (table columns), SIZE_MAX: the model does not know it */
+    size_t row, at;             /* at: of its first cell in values */
+};
+
+static void write_cell(struct output *output, const struct line *line, size_t column)
+{
+    const struct filled_rows *filled = line->filled;
+    size_t c = line->model_column[column], columns = nade_model_columns(filled->model);
+    const char *text = nade_table_cell_text(filled->table, line->row, column);
+    bool missing = c != SIZE_MAX && isnan(filled->given[line->row * columns + c]);
+    if (text && !missing)
+        output_print(output, "%s", text);
+    else if (c != SIZE_MAX)
+        write_value(output, filled->model, c, filled->values[line->at + c]);
+}
+
+static void write_ends(struct output *output, const struct line *line, char separator)
+{
+    const struct filled_rows *filled = line->filled;
+    char number[EXACT_SIZE];
+    for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
+        if (nade_model_column_type(filled->model, c) != NADE_REAL) continue;
+        double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
+        for (int i = 0; i < 2; i++)
+            output_print(output, "%c%s", separator, isnan(ends[i]) ? "" : format_exact(ends[i], number));
+    }
+}
+
+static void write_line(struct output *output, const struct line *line, size_t draw)
+{
+    const struct filled_rows *filled = line->filled;
+    char separator = nade_table_separator(filled->table);
+    if (filled->numbered) output_print(output, "%zu%c", draw, separator);
+    for (size_t column = 0; column < nade_table_columns(filled->table); column++) {
+        if (column > 0) output_print(output, "%c", separator);
+        write_cell(output, line, column);
+    }
+    if (filled->low) write_ends(output, line, separator);
+    output_print(output, "\n");
+}
+
+bool write_filled_rows(struct output *output, const struct filled_rows *filled)
+{
+    size_t columns = nade_model_columns(filled->model), table_columns = nade_table_columns(filled->table);
+    size_t *model_column = malloc(table_columns * sizeof *model_column);
+    if (!model_column) return false;
+    for (size_t i = 0; i < table_columns; i++) model_column[i] = SIZE_MAX;
+    for (size_t c = 0; c < columns; c++) model_column[filled->source[c]] = c;
+    for (size_t i = 0; i < filled->rows * filled->draws && output_good(output); i++) {
+        const struct line line = {filled, model_column, i / filled->draws, i * columns};
+        write_line(output, &line, i % filled->draws);
+    }
+    free(model_column);
+    return true;
+}

@@ -1,0 +1,98 @@
+#include "infer/cell_scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "infer/cellwise.h"
+#include "infer/query.h"
+#include "model/head.h"
+
+struct cell_scoring {
+    const nade_model *model;
+    struct arena arena;
+    struct column_query query;
+    struct unseen_cells unseen;
+    struct cells cells;
+    size_t count;            /* cells: rows · columns */
+    bool *wanted;            /* (rows, columns): there and asked for */
+    double *surprise, *tail; /* (rows, columns), NaN where not wanted */
+};
+
+static nade_status prepare(nade_context *context, struct cell_scoring *s, const nade_table *table,
+                           const nade_score_options *options)
+{
+    size_t columns = s->model->plan.columns;
+    if (s->model->plan.ordering)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the model was trained for one fixed ordering and can't give a cell's density given the rest of "
+                       "its row, expected a model of all orderings");
+    nade_status status = nd_read_query(context, &s->arena, s->model, options->of, options->given, &s->query);
+    if (status == NADE_OK)
+        status = nd_encode(context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
+                           options->unseen_missing ? &s->unseen : NULL, &s->cells);
+    if (status != NADE_OK) return status;
+    if (nd_multiply(s->cells.rows, columns, &s->count)) {
+        s->wanted = nd_arena_alloc(&s->arena, s->count, sizeof *s->wanted);
+        s->surprise = nd_arena_alloc(&s->arena, s->count, sizeof *s->surprise);
+        s->tail = nd_arena_alloc(&s->arena, s->count, sizeof *s->tail);
+    }
+    if (!s->wanted || !s->surprise || !s->tail) return nd_no_memory(context, "the cells");
+    for (size_t at = 0; at < s->count; at++) {
+        s->wanted[at] = s->query.of[at % columns] && !isnan(nd_cell(&s->cells, at / columns, at % columns));
+        s->surprise[at] = s->tail[at] = NAN;
+    }
+    return NADE_OK;
+}
+
+static void answer(void *user, size_t row, size_t c, const double *outputs)
+{
+    const struct cell_scoring *s = user;
+    const struct plan_column *column = &s->model->plan.column[c];
+    const struct column_spec *spec = &s->model->schema.column[c];
+    double x = (double)nd_cell(&s->cells, row, c);
+    size_t at = row * s->model->plan.columns + c;
+    s->surprise[at] = -column->head->log_density(column, outputs, x);
+    if (spec->type == NADE_REAL && !ND_FAULT(FAULT_NO_LOG_SD)) s->surprise[at] += log(spec->sd);
+    s->tail[at] = column->head->tail(column, outputs, x);
+}
+
+static nade_status check_finite(nade_context *context, const struct cell_scoring *s, const nade_table *table)
+{
+    size_t columns = s->model->plan.columns;
+    for (size_t at = 0; at < s->count; at++)
+        if (s->wanted[at] && !(isfinite(s->surprise[at]) && isfinite(s->tail[at])))
+            return nd_fail(
+                context, NADE_NOT_FINITE,
+                "%s, %s %zu, column '%s' has a log density that is not finite: the row's values lie too far from the "
+                "training rows",
+                table->source, table->array ? "row" : "line", nd_table_position(table, at / columns),
+                s->model->schema.column[at % columns].name);
+    return NADE_OK;
+}
+
+nade_status nd_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
+                           const nade_score_options *options, double *surprise, double *tail, int *scored)
+{
+    struct cell_scoring s = {.model = model, .arena = {context->allocator, NULL}};
+    nade_status status = prepare(context, &s, table, options);
+    const struct cellwise cellwise = {
+        .model = model,
+        .device = options->device,
+        .cells = &s.cells,
+        .wanted = s.wanted,
+        .answer = answer,
+        .user = &s,
+        .progress = options->progress,
+        .progress_user = options->progress_user,
+    };
+    if (status == NADE_OK) status = nd_each_cell(context, &cellwise);
+    if (status == NADE_OK) status = check_finite(context, &s, table);
+    if (status == NADE_OK) {
+        if (surprise) memcpy(surprise, s.surprise, s.count * sizeof *surprise);
+        if (tail) memcpy(tail, s.tail, s.count * sizeof *tail);
+        for (size_t c = 0; scored && c < model->plan.columns; c++) scored[c] = s.query.of[c];
+    }
+    nd_arena_free(&s.arena);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Single cells given the rest of their rows: many of them, a network pass each. */
+#ifndef ND_INFER_CELLWISE_H
+#define ND_INFER_CELLWISE_H
+
+#include "model/model.h"
+
+struct cellwise {
+    const nade_model *model;
+    nade_device device;
+    const struct cells *cells;
+    const bool *wanted; /* (rows, columns): the cells asked for, there or not */
+
+    /* Gets the head's outputs for one of them, given the cells of its row that are there, itself never read.  Called
+     * for different cells from several threads at once. */
+    void (*answer)(void *user, size_t row, size_t column, const double *outputs);
+    void *user;
+
+    int (*progress)(void *progress_user, double done); /* as in nade_score_options; may be NULL */
+    void *progress_user;
+};
+
+nade_status nd_each_cell(nade_context *context, const struct cellwise *cellwise);
+
+#endif

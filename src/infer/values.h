@@ -1,0 +1,24 @@
+/* Between the values that callers see and a network's cells. */
+#ifndef ND_INFER_VALUES_H
+#define ND_INFER_VALUES_H
+
+#include "model/model.h"
+
+/* What rows are called in messages: row i of a call is row first + i / repeats of the data. */
+struct row_names {
+    uint64_t first;
+    size_t repeats;
+};
+
+/* cells (rows, columns) in the model's units from values (rows, columns) as nade_sample takes them; NaN stays NaN. With
+ * a fixed ordering, what is there must come before what is not. */
+nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
+                             const double *values, float *cells);
+
+/* A cell in the data's units; a real one rounded to the column's recording step unless exact. */
+double nd_decode_value(const struct column_spec *spec, double cell, int exact);
+
+/* To a multiple of a column's recording step. */
+double nd_round_to_step(double x, double step);
+
+#endif

@@ -1,0 +1,290 @@
+#include "model/mixture.h"
+
+#include <float.h>
+
+#include "base/fault.h"
+
+static const double sqrt_half = 0.70710678118654752440;
+static const double half_log_two_pi = 0.91893853320467274178;
+
+struct mixture {
+    size_t count;
+    const double *mean;                    /* (count) */
+    double weight[ND_COMPONENTS_MOST];     /* (count), they sum to one */
+    double scale[ND_COMPONENTS_MOST];      /* (count) */
+    double log_height[ND_COMPONENTS_MOST]; /* (count): log of weight times the component's density at its mean */
+    double least, most;                    /* of the means: what lies outside slopes down to zero */
+};
+
+static void read_mixture(const struct plan_column *column, const double *outputs, struct mixture *m)
+{
+    double largest = outputs[0], total = 0;
+    m->count = column->components;
+    m->mean = outputs + m->count;
+    m->least = m->most = m->mean[0];
+    for (size_t c = 1; c < m->count; c++) largest = fmax(largest, outputs[c]);
+    for (size_t c = 0; c < m->count; c++) total += exp(outputs[c] - largest);
+    for (size_t c = 0; c < m->count; c++) {
+        double log_weight = outputs[c] - largest - log(total);
+        m->weight[c] = exp(log_weight);
+        m->scale[c] = nd_component_spread(outputs, m->count, c) + column->floor;
+        m->log_height[c] = log_weight - log(m->scale[c]) - half_log_two_pi;
+        m->least = fmin(m->least, m->mean[c]);
+        m->most = fmax(m->most, m->mean[c]);
+    }
+}
+
+/* log p(x); *slope, which may be NULL, has the sign of its derivative. */
+static double log_density_at(const struct mixture *m, double x, double *slope)
+{
+    double term[ND_COMPONENTS_MOST], largest = -HUGE_VAL, sum = 0, pull = 0;
+    for (size_t c = 0; c < m->count; c++) {
+        double z = (x - m->mean[c]) / m->scale[c];
+        term[c] = m->log_height[c] - 0.5 * z * z;
+        largest = fmax(largest, term[c]);
+    }
+    if (slope) *slope = m->least - x;
+    if (largest == -HUGE_VAL) return largest; /* too far from all for a double */
+    for (size_t c = 0; c < m->count; c++) {
+        double share = exp(term[c] - largest);
+        sum += share;
+        pull += share * ((m->mean[c] - x) / m->scale[c]) / m->scale[c];
+    }
+    if (slope) *slope = pull;
+    return largest + log(sum);
+}
+
+/* P(X < x) and P(X > x), each accurate where it is small. */
+static double mass_below(const struct mixture *m, double x)
+{
+    double sum = 0;
+    for (size_t c = 0; c < m->count; c++) sum += m->weight[c] * 0.5 * erfc((m->mean[c] - x) / m->scale[c] * sqrt_half);
+    return sum;
+}
+
+static double mass_above(const struct mixture *m, double x)
+{
+    double sum = 0;
+    for (size_t c = 0; c < m->count; c++) sum += m->weight[c] * 0.5 * erfc((x - m->mean[c]) / m->scale[c] * sqrt_half);
+    return sum;
+}
+
+/* P(a < X < b).  Each component is measured from the side on which its tails are small. */
+static double mass_between(const struct mixture *m, double a, double b)
+{
+    double sum = 0;
+    for (size_t c = 0; c < m->count; c++) {
+        double low = (a - m->mean[c]) / m->scale[c] * sqrt_half, high = (b - m->mean[c]) / m->scale[c] * sqrt_half;
+        sum += m->weight[c] * 0.5 * (low > 0 ? erfc(low) - erfc(high) : erfc(-high) - erfc(-low));
+    }
+    return sum;
+}
+
+double nd_mixture_mean(const struct plan_column *column, const double *outputs)
+{
+    struct mixture m;
+    double sum = 0;
+    read_mixture(column, outputs, &m);
+    for (size_t c = 0; c < m.count; c++) sum += m.weight[c] * m.mean[c];
+    return sum;
+}
+
+/* ---- quantiles --------------------------------------------------------------------------------------------------- */
+
+enum { STEPS_MOST = 200 };
+
+/* An interval that holds the quantile: so many deviations around every mean that even the least p lies inside. */
+static void bracket(const struct mixture *m, double *low, double *high)
+{
+    const double deviations = 40;
+    *low = m->least;
+    *high = m->most;
+    for (size_t c = 0; c < m->count; c++) {
+        *low = fmin(*low, m->mean[c] - deviations * m->scale[c]);
+        *high = fmax(*high, m->mean[c] + deviations * m->scale[c]);
+    }
+}
+
+/* Newton's step where it stays inside the bracket, else its middle.  The smaller of the two tails is compared, so that
+ * p close to one is as exact as p close to zero. */
+double nd_mixture_quantile(const struct plan_column *column, const double *outputs, double p)
+{
+    struct mixture m;
+    double low, high;
+    read_mixture(column, outputs, &m);
+    bracket(&m, &low, &high);
+    double x = fmin(fmax(nd_mixture_mean(column, outputs), low), high);
+    for (int step = 0; step < STEPS_MOST; step++) {
+        double excess = p < 0.5 ? mass_below(&m, x) - p : (1 - p) - mass_above(&m, x);
+        if (excess == 0) return x;
+        if (excess < 0)
+            low = x;
+        else
+            high = x;
+        double next = x - excess / exp(log_density_at(&m, x, NULL));
+        if (!(next > low && next < high)) next = low + (high - low) / 2;
+        if (next == x || next == low || next == high) return next;
+        x = next;
+    }
+    return x;
+}
+
+/* ---- extremes ---------------------------------------------------------------------------------------------------- */
+
+/* A place on the density: log p there and the sign of its slope. */
+struct place {
+    double x, log_density, slope;
+};
+
+static struct place look(const struct mixture *m, double x)
+{
+    struct place place = {.x = x};
+    place.log_density = log_density_at(m, x, &place.slope);
+    return place;
+}
+
+/* Beyond so many scales a component is no longer felt; within them half a scale is a small step. */
+static const double reach = 8, fraction = 0.5;
+
+/* The next place to look at, right of x: near a component a fraction of its scale, else the nearest one's edge.  All
+ * extremes of a mixture's density lie between its means. */
+static struct place next_place(const struct mixture *m, double x)
+{
+    double step = m->most - x;
+    for (size_t c = 0; c < m->count; c++) {
+        double edge = m->mean[c] - reach * m->scale[c];
+        if (x > m->mean[c] + reach * m->scale[c]) continue;
+        step = fmin(step, fmax(fraction * m->scale[c], edge - x));
+    }
+    return look(m, fmin(fmax(x + step, nextafter(x, HUGE_VAL)), m->most));
+}
+
+/* The root of slope (level NULL) or of log p - *level between a and b, where its signs differ: the Illinois method,
+ * with a bisection whenever that is slow to close the bracket. */
+static double find_root(const struct mixture *m, double a, double at_a, double b, double at_b, const double *level)
+{
+    double enough = level ? 1e-14 * (1 + fabs(*level)) : 0;
+    for (int step = 0; step < STEPS_MOST; step++) {
+        double x = step % 4 == 3 ? a + (b - a) / 2 : b - at_b * (b - a) / (at_b - at_a), here;
+        if (!(x > fmin(a, b) && x < fmax(a, b))) x = a + (b - a) / 2;
+        if (x == a || x == b || fabs(b - a) <= 1e-13 * fabs(b)) return x;
+        double log_density = log_density_at(m, x, &here);
+        if (level) here = log_density - *level;
+        if (fabs(here) <= enough) return x;
+        if ((here > 0) == (at_b > 0)) {
+            at_a *= 0.5;
+        } else {
+            a = b;
+            at_a = at_b;
+        }
+        b = x;
+        at_b = here;
+    }
+    return b;
+}
+
+static double find_extreme(const struct mixture *m, const struct place *a, const struct place *b)
+{
+    return find_root(m, a->x, a->slope, b->x, b->slope, NULL);
+}
+
+static double find_crossing(const struct mixture *m, const struct place *a, const struct place *b, double level)
+{
+    return find_root(m, a->x, a->log_density - level, b->x, b->log_density - level, &level);
+}
+
+double nd_mixture_mode(const struct plan_column *column, const double *outputs)
+{
+    struct mixture m;
+    read_mixture(column, outputs, &m);
+    struct place a = look(&m, m.least), best = a;
+    while (a.x < m.most) {
+        struct place b = next_place(&m, a.x), top = b;
+        if (a.slope > 0 && b.slope <= 0) top = look(&m, find_extreme(&m, &a, &b));
+        if (top.log_density > best.log_density) best = top;
+        a = b;
+    }
+    return best.x;
+}
+
+/* ---- tail probabilities ------------------------------------------------------------------------------------------ */
+
+/* The crossing outside the means, on the side of `from` that `direction` (-1 or 1) points to; `from` if there is none.
+ */
+static double find_outer(const struct mixture *m, double from, double direction, double level)
+{
+    struct place near = look(m, from), far = near;
+    for (double distance = 1e-3; far.log_density > level; distance *= 2) {
+        near = far;
+        far = look(m, from + direction * distance);
+    }
+    if (near.x == far.x) return from;
+    if (far.log_density == -HUGE_VAL) far.log_density = -DBL_MAX;
+    return find_crossing(m, &near, &far, level);
+}
+
+/* Adds to *sum what of the stretch from a to b has log p of at most level. */
+static void add_stretch(const struct mixture *m, const struct place *a, const struct place *b, double level,
+                        double *sum)
+{
+    bool a_below = a->log_density <= level, b_below = b->log_density <= level;
+    if (a_below && b_below) {
+        *sum += mass_between(m, a->x, b->x);
+    } else if (a_below || b_below) {
+        double x = find_crossing(m, a, b, level);
+        *sum += a_below ? mass_between(m, a->x, x) : mass_between(m, x, b->x);
+    }
+}
+
+/* True when an extreme between a and b may lie on the other side of level than both. */
+static bool may_cross(const struct place *a, const struct place *b, double level)
+{
+    if (a->log_density <= level) return b->log_density <= level && a->slope > 0 && b->slope <= 0;
+    return b->log_density > level && a->slope <= 0 && b->slope > 0;
+}
+
+/* The same for a stretch that may have an extreme inside. */
+static void add_arch(const struct mixture *m, const struct place *a, const struct place *b, double level, double *sum)
+{
+    struct place middle = *a;
+    if (may_cross(a, b, level)) {
+        middle = look(m, find_extreme(m, a, b));
+        add_stretch(m, a, &middle, level, sum);
+    }
+    add_stretch(m, &middle, b, level, sum);
+}
+
+/* Two extremes so close together that a step passes over both make a shallow ripple: it matters only to a level close
+ * to it, and then is looked at closely. */
+static const double ripple = 0.1;
+enum { CLOSE_LOOKS = 32 };
+
+/* The probability of those parts between the means where log p is at most level. */
+static double inner_mass(const struct mixture *m, double level)
+{
+    double sum = 0;
+    struct place a = look(m, m->least);
+    while (a.x < m->most) {
+        struct place b = next_place(m, a.x);
+        double from = a.x, distance = fmin(fabs(a.log_density - level), fabs(b.log_density - level));
+        for (int i = 1; distance < ripple && i < CLOSE_LOOKS; i++) {
+            struct place c = look(m, from + (b.x - from) * i / CLOSE_LOOKS);
+            add_arch(m, &a, &c, level, &sum);
+            a = c;
+        }
+        add_arch(m, &a, &b, level, &sum);
+        a = b;
+    }
+    return sum;
+}
+
+double nd_mixture_tail(const struct plan_column *column, const double *outputs, double x)
+{
+    struct mixture m;
+    read_mixture(column, outputs, &m);
+    double level = log_density_at(&m, x, NULL);
+    if (!isfinite(level)) return level < 0 ? 0 : NAN;
+    double sum = mass_below(&m, find_outer(&m, m.least, -1, level)) + inner_mass(&m, level);
+    if (!ND_FAULT(FAULT_TAIL_ONE_SIDE)) sum += mass_above(&m, find_outer(&m, m.most, 1, level));
+    return fmin(sum, 1);
+}

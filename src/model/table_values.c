@@ -1,0 +1,25 @@
+#include "model/table_values.h"
+
+#include <math.h>
+#include <string.h>
+
+nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
+                            size_t *source)
+{
+    const struct schema *schema = &model->schema;
+    struct arena arena = {context->allocator, NULL};
+    struct cells cells;
+    const size_t *from = NULL;
+    nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, NULL, &cells);
+    if (status == NADE_OK) status = nd_match_columns(context, &arena, schema, table, &from);
+    for (size_t at = 0; status == NADE_OK && at < cells.rows * schema->count; at++) {
+        size_t row = at / schema->count, c = at % schema->count;
+        values[at] = (double)nd_cell(&cells, row, c);
+        /* A real cell as it was read, not as the network's floats have it. */
+        if (schema->column[c].type == NADE_REAL && !isnan(values[at]))
+            values[at] = nd_table_number(&table->column[from[c]], row);
+    }
+    if (status == NADE_OK && source) memcpy(source, from, schema->count * sizeof *source);
+    nd_arena_free(&arena);
+    return status;
+}

@@ -288,7 +288,7 @@ static void test_agreement_with_scores(void **state)
             for (size_t c = 0; c < w.columns; c++)
                 if (c != target) order[length++] = c;
             order[length++] = target;
-            const struct score_query query = {order, 1, length, length - 1};
+            const struct score_query query = {order, 1, length, length - 1, NULL};
             support_assert_ok(w.m.context, candidates[i]->score_block(w.m.context, backend, &cells, &query, &score));
             const struct plan_column *column = &w.m.plan.column[target];
             support_assert_close("log density", column->head->log_density(column, outputs + row * w.widest, (double)x),

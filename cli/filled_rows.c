@@ -1,7 +1,6 @@
 #include "filled_rows.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "row_writer.h"
@@ -29,20 +28,20 @@ void write_filled_header(struct output *output, const struct filled_rows *filled
 /* Where a line's cells come from. */
 struct line {
     const struct filled_rows *filled;
-    const size_t *model_column; /* (table columns), SIZE_MAX: the model does not know it */
+    const size_t *model_column; /* (table columns), counted from 1; 0: the model does not know it */
     size_t row, at;             /* at: of its first cell in values */
 };
 
 static void write_cell(struct output *output, const struct line *line, size_t column)
 {
     const struct filled_rows *filled = line->filled;
-    size_t c = line->model_column[column], columns = nade_model_columns(filled->model);
+    size_t known = line->model_column[column], columns = nade_model_columns(filled->model);
     const char *text = nade_table_cell_text(filled->table, line->row, column);
-    bool missing = c != SIZE_MAX && isnan(filled->given[line->row * columns + c]);
+    bool missing = known && isnan(filled->given[line->row * columns + known - 1]);
     if (text && !missing)
         output_print(output, "%s", text);
-    else if (c != SIZE_MAX)
-        write_value(output, filled->model, c, filled->values[line->at + c]);
+    else if (known)
+        write_value(output, filled->model, known - 1, filled->values[line->at + known - 1]);
 }
 
 static void write_ends(struct output *output, const struct line *line, char separator)
@@ -73,10 +72,9 @@ static void write_line(struct output *output, const struct line *line, size_t dr
 bool write_filled_rows(struct output *output, const struct filled_rows *filled)
 {
     size_t columns = nade_model_columns(filled->model), table_columns = nade_table_columns(filled->table);
-    size_t *model_column = malloc(table_columns * sizeof *model_column);
+    size_t *model_column = calloc(table_columns, sizeof *model_column);
     if (!model_column) return false;
-    for (size_t i = 0; i < table_columns; i++) model_column[i] = SIZE_MAX;
-    for (size_t c = 0; c < columns; c++) model_column[filled->source[c]] = c;
+    for (size_t c = 0; c < columns; c++) model_column[filled->source[c]] = c + 1;
     for (size_t i = 0; i < filled->rows * filled->draws && output_good(output); i++) {
         const struct line line = {filled, model_column, i / filled->draws, i * columns};
         write_line(output, &line, i % filled->draws);

@@ -74,19 +74,18 @@ static bool parse_number(const char *text, double *value)
     return *end == '\0' && isfinite(*value);
 }
 
-/* The number of a label; numbers are compared as numbers: 1.0 is the label 1. */
+/* The number of a label; where none has the very text, numbers are compared as numbers: 1.0 is the label 1. */
 static bool find_label(const nade_model *model, size_t column, const char *text, double *value)
 {
     double number, label;
-    bool is_number = parse_number(text, &number);
-    for (size_t i = 0; i < nade_model_label_count(model, column); i++) {
-        const char *known = nade_model_label(model, column, i);
-        bool same = strcmp(known, text) == 0 || (is_number && parse_number(known, &label) && label == number);
-        if (!same) continue;
-        *value = (double)i;
-        return true;
+    size_t count = nade_model_label_count(model, column), i = 0;
+    while (i < count && strcmp(nade_model_label(model, column, i), text) != 0) i++;
+    if (i == count && parse_number(text, &number)) {
+        i = 0;
+        while (i < count && !(parse_number(nade_model_label(model, column, i), &label) && label == number)) i++;
     }
-    return false;
+    *value = (double)i;
+    return i < count;
 }
 
 static bool find_value(const nade_model *model, size_t column, const char *text, double *value)

@@ -191,3 +191,15 @@ json_t *types_as_json(const nade_table *table)
     }
     return list;
 }
+
+bool expect_names(const nade_model *model, nade_read_options *read, const char ***names)
+{
+    size_t columns = nade_model_columns(model);
+    if (!nade_model_named(model)) return true;
+    *names = calloc(columns, sizeof **names);
+    if (!*names) return false;
+    for (size_t c = 0; c < columns; c++) (*names)[c] = nade_model_column_name(model, c);
+    read->names = *names;
+    read->name_count = columns;
+    return true;
+}

@@ -32,6 +32,7 @@ struct impute_run {
     struct common quiet;  /* of silent */
     nade_model *model;
     nade_reader *reader;
+    const char **names;          /* of the model's columns, where they have any */
     size_t columns, draws, part; /* part: rows at a time */
     size_t *source;              /* (columns) */
     double *given;               /* (part, columns) */
@@ -136,7 +137,7 @@ static int open_contexts(struct impute_arguments *impute, struct impute_run *run
     return status ? status : open_context(&run->quiet, impute->threads, &run->silent);
 }
 
-static int load_inputs(const struct impute_arguments *impute, struct impute_run *run)
+static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
 {
     nade_status status = nade_model_load(run->context, impute->model, &run->model);
     if (status != NADE_OK) return report_failure(&impute->common, run->context, status);
@@ -145,6 +146,7 @@ static int load_inputs(const struct impute_arguments *impute, struct impute_run 
         int failed = check_image(&impute->common, run->model, run->height, run->width);
         if (failed) return failed;
     }
+    if (!expect_names(run->model, &impute->read, &run->names)) return report_no_memory(&impute->common);
     status = nade_reader_open(run->context, impute->data, &impute->read, &run->reader);
     return status == NADE_OK ? EXIT_DONE : report_failure(&impute->common, run->context, status);
 }
@@ -319,6 +321,7 @@ static int run_all(struct impute_arguments *impute, struct impute_run *run)
 
 static void free_run(struct impute_run *run)
 {
+    free(run->names);
     free(run->source);
     free(run->given);
     free(run->values);

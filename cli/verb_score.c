@@ -93,19 +93,6 @@ static void init_score(void *arguments)
     nade_score_options_init(&score->options, sizeof score->options);
 }
 
-/* Lets the reader know the model's names, so that a header of numbers is not taken for a row. */
-static bool expect_names(struct score_arguments *score, struct score_run *run)
-{
-    size_t columns = nade_model_columns(run->model);
-    if (!nade_model_named(run->model)) return true;
-    run->names = calloc(columns, sizeof *run->names);
-    if (!run->names) return false;
-    for (size_t c = 0; c < columns; c++) run->names[c] = nade_model_column_name(run->model, c);
-    score->read.names = run->names;
-    score->read.name_count = columns;
-    return true;
-}
-
 static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
@@ -113,7 +100,7 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
     if (status == NADE_OK && score->ordering_file)
         status = nade_order_read(run->context, score->ordering_file, nade_model_columns(run->model), &run->order,
                                  &score->options.orderings);
-    if (status == NADE_OK && !expect_names(score, run)) return report_no_memory(common);
+    if (status == NADE_OK && !expect_names(run->model, &score->read, &run->names)) return report_no_memory(common);
     if (status == NADE_OK) status = nade_reader_open(run->context, score->data, &score->read, &run->reader);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     score->options.order = run->order;
@@ -228,11 +215,18 @@ static int check_output(const struct score_arguments *score)
     return status ? status : output_check(&score->common, score->output, score->data);
 }
 
+static int check_call(const struct score_arguments *score)
+{
+    if (score->per_column && score->options.cells)
+        return report_error(&score->common, NADE_BAD_CALL, "--cells can't be given together with --per-column");
+    return check_output(score);
+}
+
 static int run_score(void *arguments)
 {
     struct score_arguments *score = arguments;
     struct score_run run = {0};
-    int status = check_output(score);
+    int status = check_call(score);
     if (!status) status = open_contexts(score, &run);
     if (!status) status = load_inputs(score, &run);
     if (!status) status = score_parts(score, &run);

@@ -52,12 +52,19 @@ static bool is_bounded(const struct ranges *r, size_t c)
     return isfinite(r->least[c]) || isfinite(r->most[c]);
 }
 
-static void choose_bounded(const nade_model *model, struct ranges *r)
+static bool is_given(const float *cells, size_t rows, size_t columns, size_t c)
+{
+    for (size_t row = 0; row < rows; row++)
+        if (isnan(cells[row * columns + c])) return false;
+    return true;
+}
+
+void nd_choose_bounded(const nade_model *model, size_t rows, const float *given, struct ranges *r)
 {
     double least_likely = HUGE_VAL;
     for (size_t c = 0; c < model->schema.count; c++) {
         const struct plan_column *column = &model->plan.column[c];
-        if (!is_bounded(r, c)) continue;
+        if (!r->low || !is_bounded(r, c) || is_given(given, rows, model->schema.count, c)) continue;
         double mass = column->head->log_between(column, model->schema.column[c].marginal, r->low[c], r->high[c]);
         if (mass >= least_likely) continue;
         least_likely = mass;
@@ -85,7 +92,6 @@ nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nad
         nade_status status = read_range(context, &model->schema.column[c], options->exact, c, ranges);
         if (status != NADE_OK) return status;
     }
-    choose_bounded(model, ranges);
     return NADE_OK;
 }
 

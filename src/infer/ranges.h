@@ -11,9 +11,13 @@ struct ranges {
 };
 
 /* Reads the bounds of nade_sample_options.  Bounds on other than real columns, and ones that no value can meet, are
- * refused.  The column to be drawn within its bounds is the one whose range is the least likely by itself. */
+ * refused. */
 nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nade_model *model,
                            const nade_sample_options *options, struct ranges *ranges);
+
+/* Chooses the column to be drawn within its bounds: of those that are not given in all rows (rows, columns; NaN = not
+ * given) the one whose range is the least likely by itself. */
+void nd_choose_bounded(const nade_model *model, size_t rows, const float *given, struct ranges *ranges);
 
 /* True when every cell that was not given lies within its bounds; the bounded column does by the way it is drawn. */
 bool nd_within_ranges(const struct ranges *ranges, size_t columns, const float *given, const float *cells);

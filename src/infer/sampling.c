@@ -44,7 +44,8 @@ struct sampling {
 static nade_status check_given_ranges(const struct sampling *s, size_t row, const double *values)
 {
     for (size_t c = 0; c < s->model->plan.columns; c++)
-        if (values[c] < s->ranges.least[c] || values[c] > s->ranges.most[c])
+        if ((s->options->low && values[c] < s->options->low[c]) ||
+            (s->options->high && values[c] > s->options->high[c]))
             return nd_fail(s->context, NADE_BAD_CALL,
                            "row %zu, column '%s': the given %.17g lies outside the column's range", row,
                            s->model->schema.column[c].name, values[c]);
@@ -134,6 +135,7 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (status == NADE_OK) status = nd_read_ranges(s->context, &s->arena, s->model, s->options, &s->ranges);
     if (status == NADE_OK) status = encode_given(s, values);
     if (status != NADE_OK) return status;
+    nd_choose_bounded(s->model, s->rows, s->cells, &s->ranges);
     check_bounded_first(s);
     s->entries = nd_backend_for(s->context, s->options->device);
     if (!s->entries) return NADE_BAD_CALL;

@@ -154,16 +154,16 @@ static bool may_be_unseen(const struct encoder *e, size_t column)
     return e->unseen && e->schema->column[column].type != NADE_REAL;
 }
 
-/* The number of a label, or -1.  Numbers are compared as numbers: "1.0" is the label "1". */
+/* The number of a label, or -1.  Where no label has the very text, numbers are compared as numbers: "1.0" is the label
+ * "1". */
 static float find_label(const struct column_spec *spec, const char *text, bool is_number, double number)
 {
-    for (size_t i = 0; i < spec->label_count; i++) {
-        double value;
+    double value;
+    for (size_t i = 0; i < spec->label_count; i++)
         if (strcmp(spec->labels[i], text) == 0) return (float)i;
-        if (is_number && nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) == NUMBER_FINITE &&
-            value == number)
+    for (size_t i = 0; is_number && i < spec->label_count; i++)
+        if (nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) == NUMBER_FINITE && value == number)
             return (float)i;
-    }
     return -1;
 }
 

@@ -64,8 +64,14 @@ static double log_upper_tail(double z)
     return z <= 0 ? log1p(-upper_tail(-z)) : log_mills(z) - 0.5 * z * z - half_log_two_pi;
 }
 
+/* An end this far beyond the other and the mean is as good as infinite: what lies behind it is below 1e-340 of the
+ * whole. The middle of such an interval would lose the near end's digits. */
+#define AS_GOOD_AS_INFINITE 40.0
+
 double nd_normal_log_between(double low, double high)
 {
+    if (high > AS_GOOD_AS_INFINITE && high - low > AS_GOOD_AS_INFINITE) high = HUGE_VAL;
+    if (low < -AS_GOOD_AS_INFINITE && high - low > AS_GOOD_AS_INFINITE) low = -HUGE_VAL;
     if (isinf(low)) return isinf(high) ? 0 : log_upper_tail(-high);
     if (isinf(high)) return log_upper_tail(low);
     return nd_normal_log_around(low + 0.5 * (high - low), 0.5 * (high - low));

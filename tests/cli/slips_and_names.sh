@@ -14,6 +14,17 @@ expect 0 "$NADE" score model years.csv
 "$NADE" sample model -n 5 --quiet | "$NADE" score model - --quiet >out
 [ "$(wc -l <out)" = 6 ] || fail "samples do not read back: $(cat out)"
 
+printf '2020,2019\n0.5,\n' >hole.csv
+expect 0 "$NADE" impute model hole.csv --method mean --quiet
+cp out told
+expect 0 "$NADE" impute model hole.csv --method mean --quiet --header yes
+cmp -s out told || fail "a header of numbers was filled as a row: $(cat told)"
+refuse 2 '--cells' '--per-column' -- "$NADE" score model years.csv --cells --per-column
+
+# Of the ranges one is drawn exactly, whatever is given besides.
+expect 0 "$NADE" sample model -n 5 --where 2019=0.5 --where '2019<=0.9' --where '2020>=30' --quiet
+[ "$(wc -l <out)" = 6 ] || fail "the range on a given column came in the way: $(cat err)"
+
 # Flags may be repeated, values may not.
 expect 0 "$NADE" score model years.csv --quiet --quiet
 refuse 2 'given twice' -- "$NADE" score model years.csv --seed 1 --seed 1

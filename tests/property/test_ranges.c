@@ -162,6 +162,19 @@ static void test_quantiles(void **state)
         }
 }
 
+/* An end far away counts as none, and the near end keeps its digits. */
+static void test_far_ends(void **state)
+{
+    (void)state;
+    for (double far = 1e2; far <= 1e15; far *= 10) {
+        support_assert_close("above", nd_normal_log_between(1.25, far), nd_normal_log_between(1.25, HUGE_VAL), 1e-14,
+                             0);
+        support_assert_close("below", nd_normal_log_between(-far, -1.25), nd_normal_log_between(1.25, HUGE_VAL), 1e-14,
+                             0);
+        support_assert_close("both", nd_normal_log_between(-far, far), 0, 0, 1e-15);
+    }
+}
+
 static void refuse(struct fixture *f, const char *words)
 {
     double values[COLUMNS] = {NAN, NAN, NAN, NAN};
@@ -189,8 +202,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_range), cmocka_unit_test(test_far_tail), cmocka_unit_test(test_two_ranges),
-        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_far_ends),   cmocka_unit_test(test_one_range), cmocka_unit_test(test_far_tail),
+        cmocka_unit_test(test_two_ranges), cmocka_unit_test(test_quantiles), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

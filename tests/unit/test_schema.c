@@ -244,6 +244,26 @@ static void test_numeric_labels(void **state)
     nade_context_free(context);
 }
 
+/* Labels that are equal as numbers but not as texts stay apart in a column of texts. */
+static void test_labels_with_leading_zeros(void **state)
+{
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    (void)state;
+    learn(context, &arena, "k,x\n07,1.5\n7,2.5\nA,3\n", &s);
+    assert_int_equal(s.column[0].label_count, 3);
+    nade_table *table = read_good(context, "k,x\n7,1\n07,1\nA,2\n7.0,1\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
+    assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "7");
+    assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 1, 0)], "07");
+    assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 2, 0)], "A");
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 /* A Latin-1 file trains, and a UTF-8 file with the same names and labels matches it. */
 static void test_latin1(void **state)
 {
@@ -332,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_missing_as_value),
         cmocka_unit_test(test_missing_as_value_limits),
         cmocka_unit_test(test_numeric_labels),
+        cmocka_unit_test(test_labels_with_leading_zeros),
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),

@@ -210,7 +210,7 @@ static bool become_numbers(struct column_builder *builder)
 }
 
 /* The dictionary stays: it tells what is wrong with the column when somebody wants to use it. */
-static void become_unusable(struct column_builder *builder, size_t line)
+void nd_builder_give_up(struct column_builder *builder, size_t line)
 {
     nd_free(builder->allocator, builder->cells.any);
     builder->cells.any = NULL;
@@ -231,7 +231,7 @@ static enum cell_result add_new(struct column_builder *builder, const struct cel
 {
     if (builder->label_count == ND_LABELS_MOST) {
         if (builder->text_labels > 0) {
-            become_unusable(builder, cell->line);
+            nd_builder_give_up(builder, cell->line);
             return CELL_OK;
         }
         if (!cell->is_number) return CELL_TEXT_IN_NUMBERS;

@@ -39,6 +39,9 @@ struct column_builder {
     size_t unusable_line;
 };
 
+/* Counts a cell that can't be stored and lets the column become unusable: it hurts only who uses it. */
+void nd_builder_give_up(struct column_builder *builder, size_t line);
+
 /* Appends the cell of a text file; text need not end with a zero. */
 enum cell_result nd_builder_add_text(struct column_builder *builder, const char *text, size_t length, size_t line);
 

@@ -109,6 +109,16 @@ static nade_status add_blank(struct text_table *text, struct table_builder *buil
     return nd_table_add_row(builder, line);
 }
 
+/* True for a column that the caller, who named those it expects, will not use: its cells may hold anything. */
+static bool is_extra(const struct text_table *text, const char *name)
+{
+    const nade_read_options *options = text->request.options;
+    if (!options->names || !text->names) return false;
+    for (size_t i = 0; i < options->name_count; i++)
+        if (strcmp(options->names[i], name) == 0) return false;
+    return true;
+}
+
 static nade_status add_held(struct text_table *text, struct table_builder *builder)
 {
     const struct csv *csv = &text->csv;
@@ -119,6 +129,10 @@ static nade_status add_held(struct text_table *text, struct table_builder *build
         const struct csv_field *field = &csv->field[table->column[i].place];
         const char *cell = csv->text + field->offset;
         enum cell_result result = nd_builder_add_text(&builder->columns[i], cell, field->length, csv->row_line);
+        if ((result == CELL_TEXT_IN_NUMBERS || result == CELL_INFINITE) && is_extra(text, table->column[i].name)) {
+            nd_builder_give_up(&builder->columns[i], csv->row_line);
+            result = CELL_OK;
+        }
         if (result == CELL_OK && csv->keep_raw && !keep_field(csv, table->column[i].place, &table->texts))
             result = CELL_NO_MEMORY;
         if (result != CELL_OK) return nd_table_cell_failed(builder, result, csv->row_line, i, cell, field->length);

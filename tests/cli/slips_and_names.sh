@@ -25,6 +25,13 @@ refuse 2 '--cells' '--per-column' -- "$NADE" score model years.csv --cells --per
 expect 0 "$NADE" sample model -n 5 --where 2019=0.5 --where '2019<=0.9' --where '2020>=30' --quiet
 [ "$(wc -l <out)" = 6 ] || fail "the range on a given column came in the way: $(cat err)"
 
+# A column that the model does not know may hold anything, and comes back from impute as it was.
+awk 'BEGIN { print "id,2019,2020"; for (i = 0; i < 1500; i++) print i * 3 + 0.5 "," i / 1500 ","; print "A17,0.5,0.5"; print "inf,0.5,0.5" }' >extra.csv
+expect 0 "$NADE" score model extra.csv --quiet
+[ "$(wc -l <out)" = 1503 ] || fail "extra columns"
+expect 0 "$NADE" impute model extra.csv --quiet
+cmp -s <(cut -d, -f1,2 out) <(cut -d, -f1,2 extra.csv) || fail "impute changed what was there"
+
 # Flags may be repeated, values may not.
 expect 0 "$NADE" score model years.csv --quiet --quiet
 refuse 2 'given twice' -- "$NADE" score model years.csv --seed 1 --seed 1

@@ -7,9 +7,6 @@
 #include "infer/values.h"
 #include "model/head.h"
 
-/* Standard deviations from the mean beyond which float arithmetic would overflow. */
-#define FARTHEST 1e15
-
 /* Where values are rounded, the bounds move inwards to values that can be returned, and the cells to be drawn are those
  * that round to these. */
 static void round_bounds(const struct ranges *r, size_t c, double step)
@@ -37,8 +34,8 @@ static nade_status read_range(nade_context *context, const struct column_spec *s
                        spec->name, least, most);
     r->low[c] = (r->low[c] - spec->mean) / spec->sd;
     r->high[c] = (r->high[c] - spec->mean) / spec->sd;
-    bool far = r->low[c] > FARTHEST || r->high[c] < -FARTHEST || (isfinite(r->low[c]) && r->low[c] < -FARTHEST) ||
-               (isfinite(r->high[c]) && r->high[c] > FARTHEST);
+    bool far = r->low[c] > ND_FARTHEST || r->high[c] < -ND_FARTHEST ||
+               (isfinite(r->low[c]) && r->low[c] < -ND_FARTHEST) || (isfinite(r->high[c]) && r->high[c] > ND_FARTHEST);
     if (far)
         return nd_fail(context, NADE_BAD_CALL,
                        "the range of column '%s' ends beyond 1e15 standard deviations from the training mean, expected "

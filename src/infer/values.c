@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* Standard deviations from the mean beyond which float arithmetic would overflow. */
-#define FARTHEST 1e15
-
 static nade_status refuse_cell(nade_context *context, size_t row, const struct column_spec *spec, double found)
 {
     if (spec->type == NADE_REAL)
@@ -22,7 +19,7 @@ static nade_status encode_cell(nade_context *context, const nade_model *model, s
     const struct column_spec *spec = &model->schema.column[column];
     double standardised = (value - spec->mean) / spec->sd;
     size_t values = model->plan.column[column].values;
-    bool good = spec->type == NADE_REAL ? fabs(standardised) <= FARTHEST
+    bool good = spec->type == NADE_REAL ? fabs(standardised) <= ND_FARTHEST
                                         : value >= 0 && value < (double)values && value == floor(value);
     if (!good) return refuse_cell(context, row, spec, value);
     *cell = (float)(spec->type == NADE_REAL ? standardised : value);

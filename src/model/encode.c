@@ -11,9 +11,6 @@
 
 enum { BYTE_VALUES_MOST = 254 };
 
-/* Standard deviations from the mean beyond which float arithmetic would overflow. */
-#define FARTHEST 1e15
-
 struct encoder {
     nade_context *context;
     struct arena *arena;
@@ -174,7 +171,7 @@ static bool encode_value(struct arena *arena, const struct column_spec *spec, co
     if (spec->type == NADE_REAL) {
         double standardised = is_number ? (number - spec->mean) / spec->sd : NAN;
         *cell = (float)standardised;
-        return fabs(standardised) <= FARTHEST;
+        return fabs(standardised) <= ND_FARTHEST;
     }
     if (spec->label_count == 0) {
         *cell = (float)number;

@@ -11,6 +11,9 @@
 /* Largest log-scale of a component: a scale of 1e26 deviations.  Beyond it exp would overflow for an outlier. */
 #define ND_LOG_SCALE_MOST 60.0
 
+/* Standard deviations from the mean beyond which float arithmetic would overflow: such values are refused. */
+#define ND_FARTHEST 1e15
+
 struct column_spec {
     const char *name;
     nade_type type;

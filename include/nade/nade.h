@@ -171,7 +171,21 @@ typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
 typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
 
 /* Where the arithmetic runs.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
-typedef enum nade_device { NADE_DEVICE_AUTO = 0, NADE_DEVICE_CPU = 1, NADE_DEVICE_REFERENCE = 2 } nade_device;
+typedef enum nade_device {
+    NADE_DEVICE_AUTO = 0,
+    NADE_DEVICE_CPU = 1,
+    NADE_DEVICE_REFERENCE = 2,
+    NADE_DEVICE_CUDA = 3
+} nade_device;
+
+/* How a CUDA device multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case; other
+ * devices know only their own precision, NADE_PRECISION_AUTO. */
+typedef enum nade_precision {
+    NADE_PRECISION_AUTO = 0, /* tf32 */
+    NADE_PRECISION_FP32 = 1,
+    NADE_PRECISION_TF32 = 2,
+    NADE_PRECISION_BF16 = 3
+} nade_precision;
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {

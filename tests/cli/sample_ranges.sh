@@ -25,10 +25,11 @@ expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 8 --iterations 2
 expect 0 "$NADE" sample fixed -n 50 --where 'y>8' --where 'x<3' --quiet
 awk -F, 'NR > 1 && !($1 < 3 && $2 > 8) { exit 1 }' out || fail "$(cat out)"
 
+refuse 2 "nade: column 'y' is given but 'x', which comes before it" -- "$NADE" sample fixed --where y=1
 refuse 2 "no value of column 'x' lies between 3 and 2" -- "$NADE" sample model --where 'x>=3' --where 'x<=2'
 refuse 2 "no value of column 'x'" -- "$NADE" sample model --where 'x>2.5' --where 'x<2.6'
 refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-400' --where 'y>900'
-refuse 2 "the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
+refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
 refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where 'k>1'
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'
 refuse 2 "--where: found 'z<1'" -- "$NADE" sample model --where 'z<1'

@@ -148,6 +148,11 @@ NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
 NADE_API const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column);
 NADE_API const char *nade_table_name_text(const nade_table *table, size_t column);
 
+/* How a row ends in the file: "\n", "\r\n", "\r", or "" for the file's last where it has no end; first_end: how the
+ * file's first line does, be it of names or a row.  NULL as above. */
+NADE_API const char *nade_table_row_end(const nade_table *table, size_t row);
+NADE_API const char *nade_table_first_end(const nade_table *table);
+
 /* The character that separates the fields of the file; a comma for tables that are not from text. */
 NADE_API char nade_table_separator(const nade_table *table);
 

@@ -417,6 +417,12 @@ NADE_API nade_status nade_impute(nade_context *context, const nade_model *model,
 NADE_API nade_status nade_write_png(nade_context *context, const char *path, const double *images, size_t count,
                                     size_t height, size_t width, size_t across, size_t gap, size_t zoom);
 
+/* The same with a number below images: captions (count) of at most 64 characters out of 0123456789-.ainf, NULL for an
+ * image without one, as is captions for none at all.  Images stand further apart where captions are wider than they. */
+NADE_API nade_status nade_write_captioned_png(nade_context *context, const char *path, const double *images,
+                                              size_t count, size_t height, size_t width, size_t across, size_t gap,
+                                              size_t zoom, const char *const *captions);
+
 #ifdef __cplusplus
 }
 #endif

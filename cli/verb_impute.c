@@ -79,8 +79,8 @@ static const struct option options[] = {
      .help = "write the table here instead of to stdout"},
     IMAGE_OPTION(AT(picture.image.shape)),
     {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(picture.image.path),
-     .help = "write a picture of the first 20 rows with holes: the row with the log density of what is there (8 "
-             "orderings, as score gives it), then its fillings, at most 20 of them; without -o nothing else"},
+     .help = "write a picture of the first 20 rows with holes: the row with the log density of what is there, "
+             "as score gives it, then its fillings, at most 20 of them; without -o nothing else"},
     {.name = "original", .metavar = "FILE", .kind = OPTION_TEXT, AT(picture.original_path),
      .help = "a table of the same rows without the holes, to be shown first in the picture"},
     ZOOM_OPTION(AT(picture.image.zoom)),

@@ -50,8 +50,8 @@ static const struct option options[] = {
     {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=; may be given several times, "
-             "columns by name or zero-based number"},
+     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=, or both ends as in "
+             "30<=COL<50; may be given several times, columns by name or zero-based number"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
      .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "

@@ -7,6 +7,9 @@
 extern const struct choice header_choices[];
 extern const struct choice device_choices[];
 
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+
 /* Of a nade_read_options. */
 #define DELIMITER_OPTION(at)                                                                                           \
     {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, at,                                                \
@@ -29,5 +32,6 @@ extern const struct choice device_choices[];
 #define ZOOM_OPTION(at)                                                                                                \
     {.name = "zoom", .metavar = "N", .kind = OPTION_SIZE, at, .below = 1001,                                           \
      .help = "magnify each pixel of the picture so many times; 0: to images of about 64 pixels"}
+/* clang-format on */
 
 #endif

@@ -8,9 +8,9 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "shared_options.h"
 #include "table_input.h"
 #include "train_log.h"
-#include "shared_options.h"
 #include "verbs.h"
 
 struct train_arguments {

@@ -59,8 +59,8 @@ static const struct option options[] = {
      .help = "draw: cells of a row are drawn together and agree with each other; mean, median or mode: each cell by "
              "itself, given the observed ones; labels have neither mean nor median and get the most probable one"},
     {.name = "draws", .metavar = "M", .kind = OPTION_U32, AT(draws), .below = 1000001,
-     .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png five, "
-             "with it"},
+     .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png "
+             "five, with it"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(options.interval), .below = 1,
      .help = "add NAME_low and NAME_high for every real column: between them a missing cell lies with probability P; "
              "0: none"},

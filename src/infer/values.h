@@ -4,8 +4,8 @@
 
 #include "model/model.h"
 
-/* What rows are called in messages: row i of a call is row first + i / repeats of the data.  repeats 0: rows of no data,
- * which have a number only where they are not all the same. */
+/* What rows are called in messages: row i of a call is row first + i / repeats of the data.  repeats 0: rows of no
+ * data, which have a number only where they are not all the same. */
 struct row_names {
     uint64_t first;
     size_t repeats;

@@ -137,17 +137,48 @@ static __device__ void store_path(const struct fixed_job &job, size_t row, size_
     }
 }
 
-/* The warp's part of one output. */
-static __device__ float output_part(const struct fixed_job &job, size_t output, const struct walker *w)
+/* A lane's weights of one output. */
+struct lane_weights {
+    float unit[LANE_UNITS];
+};
+
+static __device__ struct lane_weights load_weights(const struct fixed_job &job, int output, const struct walker &w)
 {
-    const float *weight = job.output_weight + output * job.output_weight_stride;
-    float part = 0;
+    const float *weight = job.output_weight + (size_t)output * job.output_weight_stride;
+    struct lane_weights to;
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++) {
-        size_t u = w->unit + (size_t)j * WARP;
-        if (u < job.units) part += __ldg(weight + u) * w->h[j];
+        size_t u = w.unit + (size_t)j * WARP;
+        to.unit[j] = u < job.units ? __ldg(weight + u) : 0;
     }
+    return to;
+}
+
+/* The warp's part of one output. */
+static __device__ float output_part(const struct lane_weights &weight, const struct walker &w)
+{
+    float part = 0;
+#pragma unroll
+    for (int j = 0; j < LANE_UNITS; j++) part += weight.unit[j] * w.h[j];
     return warp_sum(part);
+}
+
+/* What a position needs that does not depend on the walk so far.  It is read one position ahead, as there are too few
+ * warps to hide the time that takes. */
+struct position {
+    struct fixed_step step;
+    float x;
+    struct lane_weights weight; /* of its first output */
+};
+
+static __device__ struct position look_ahead(const struct fixed_job &job, size_t t, size_t row, const struct walker &w)
+{
+    struct position to;
+    if (t == job.columns) t--; /* behind the last there is nothing to read, and nobody looks at it */
+    to.step = job.step[t];
+    to.x = __ldg(job.x + t * job.row_stride + row);
+    to.weight = load_weights(job, to.step.output, w);
+    return to;
 }
 
 static __global__ void forward_kernel(struct fixed_job job)
@@ -159,21 +190,24 @@ static __global__ void forward_kernel(struct fixed_job job)
     size_t last = job.columns; /* the last position that was not missing; columns: none yet */
     bool changed = true;
     add_input(job, job.inputs, 1, &w);
+    struct position next = look_ahead(job, 0, row, w);
     for (size_t t = 0; t < job.columns; t++) {
-        const struct fixed_step step = job.step[t];
-        float x = __ldg(job.x + t * job.row_stride + row);
-        bool missing = isnan(x);
+        const struct position here = next;
+        const struct fixed_step &step = here.step;
+        bool missing = isnan(here.x);
+        next = look_ahead(job, t + 1, row, w);
         if (changed && !missing) activate(job, &w);
         for (int k = 0; k < step.width; k++) {
-            float part = missing ? 0 : output_part(job, (size_t)(step.output + k), &w);
+            float part = 0;
+            if (!missing) part = output_part(k == 0 ? here.weight : load_weights(job, step.output + k, w), w);
             if (lane == 0) out[step.output + k] = part;
         }
         if (missing) continue;
         last = t;
-        changed = step.labels > 0 || x != 0;
+        changed = step.labels > 0 || here.x != 0;
         if (!changed) continue;
         store_path(job, row, t, &w);
-        add_input(job, (size_t)step.input + (step.labels > 0 ? (size_t)x : 0), step.labels > 0 ? 1 : x, &w);
+        add_input(job, (size_t)step.input + (step.labels > 0 ? (size_t)here.x : 0), step.labels > 0 ? 1 : here.x, &w);
     }
     if (last < job.columns && !changed) store_path(job, row, last, &w);
 }
@@ -262,21 +296,47 @@ static __device__ void input_partials(const struct fixed_job &job, const struct 
     }
 }
 
-/* Gradients of the column's output weights, and what its outputs send down. */
-static __device__ void output_partials(const struct fixed_job &job, const struct fixed_step &step, struct returning *w,
-                                       float *partial)
+/* One output: the thread's weight of it, and its gradients in the rows. */
+struct output_view {
+    float weight;
+    struct rows_of delta;
+};
+
+static __device__ struct output_view load_output(const struct fixed_job &job, int output, const struct returning &w)
 {
-    for (int k = 0; k < step.width; k++) {
-        size_t output = (size_t)(step.output + k);
-        float weight = __ldg(job.output_weight + output * job.output_weight_stride + w->unit), sum = 0;
-        struct rows_of delta = load_rows(job.delta + output * job.row_stride + w->first);
+    struct output_view to;
+    to.weight = __ldg(job.output_weight + (size_t)output * job.output_weight_stride + w.unit);
+    to.delta = load_rows(job.delta + (size_t)output * job.row_stride + w.first);
+    return to;
+}
+
+/* Gradient of an output weight, and what the output sends down. */
+static __device__ void output_partial(const struct fixed_job &job, int output, const struct output_view &view,
+                                      struct returning *w, float *partial)
+{
+    float sum = 0;
 #pragma unroll
-        for (int r = 0; r < ND_FIXED_ROWS; r++) {
-            sum += delta.row[r] * w->h.row[r];
-            w->below.row[r] += delta.row[r] * weight;
-        }
-        partial[(job.inputs + 1 + output) * job.unit_stride] = sum;
+    for (int r = 0; r < ND_FIXED_ROWS; r++) {
+        sum += view.delta.row[r] * w->h.row[r];
+        w->below.row[r] += view.delta.row[r] * view.weight;
     }
+    partial[(job.inputs + 1 + (size_t)output) * job.unit_stride] = sum;
+}
+
+/* What a position needs that does not depend on the walk so far, read one position ahead. */
+struct earlier {
+    struct fixed_step step;
+    struct rows_of x;
+    struct output_view first; /* output */
+};
+
+static __device__ struct earlier look_back(const struct fixed_job &job, size_t t, const struct returning &w)
+{
+    struct earlier to;
+    to.step = job.step[t];
+    to.x = load_rows(job.x + t * job.row_stride + w.first);
+    to.first = load_output(job, to.step.output, w);
+    return to;
 }
 
 static __global__ void backward_kernel(struct fixed_job job)
@@ -289,13 +349,16 @@ static __global__ void backward_kernel(struct fixed_job job)
     float *partial = job.partial + (size_t)blockIdx.y * entries * job.unit_stride + w.unit, sum = 0;
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) w.h.row[r] = w.unit < job.units ? 0.0f : 1.0f;
+    struct earlier next = look_back(job, job.columns - 1, w);
     for (size_t t = job.columns; t-- > 0;) {
-        const struct fixed_step step = job.step[t];
-        struct rows_of x = load_rows(job.x + t * job.row_stride + w.first);
+        const struct earlier here = next;
+        next = look_back(job, t > 0 ? t - 1 : 0, w);
 #pragma unroll
-        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back(job, step, t, x.row[r], r, &w);
-        input_partials(job, step, x, &w, partial);
-        output_partials(job, step, &w, partial);
+        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back(job, here.step, t, here.x.row[r], r, &w);
+        input_partials(job, here.step, here.x, &w, partial);
+        output_partial(job, here.step.output, here.first, &w, partial);
+        for (int k = here.step.output + 1; k < here.step.output + here.step.width; k++)
+            output_partial(job, k, load_output(job, k, w), &w, partial);
     }
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) {

@@ -33,6 +33,7 @@ struct cuda_data {
 
 struct cuda_training; /* cuda_train.c */
 struct cuda_scoring;  /* cuda_score.c */
+struct cuda_fixed;    /* cuda_fixed.c */
 
 struct cuda_backend {
     struct arena arena; /* host memory */
@@ -50,6 +51,7 @@ struct cuda_backend {
     struct product_library library;
     struct cuda_training *training; /* NULL until first needed */
     struct cuda_scoring *scoring;   /* NULL until first needed */
+    struct cuda_fixed *fixed;       /* NULL until first needed */
 };
 
 /* The stride of an operand of `columns` units: room for the ones, whole tensor-core tiles. */

@@ -2,10 +2,10 @@
 #ifndef CLI_SHARED_OPTIONS_H
 #define CLI_SHARED_OPTIONS_H
 
+#include "device.h"
 #include "options.h"
 
 extern const struct choice header_choices[];
-extern const struct choice device_choices[];
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -20,7 +20,12 @@ extern const struct choice device_choices[];
 
 #define DEVICE_OPTION(at)                                                                                              \
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = device_choices,                        \
-     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"}
+     .help = "where the arithmetic runs: auto (cuda where it can be used, else cpu), cpu, cuda, or reference (slow, "  \
+             "double precision)"}
+#define PRECISION_OPTION(at)                                                                                           \
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = precision_choices,                  \
+     .help = "how a CUDA device multiplies matrices: fp32, tf32 or bf16, all with sums in fp32; auto: tf32. Other "    \
+             "devices take auto and fp32"}
 #define THREADS_OPTION(at)                                                                                             \
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, at, .below = 1025,                                         \
      .help = "0: one for each processor; never changes a result"}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "filled_rows.h"
 #include "impute_picture.h"
 #include "output.h"
@@ -73,6 +74,7 @@ static const struct option options[] = {
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
@@ -130,13 +132,15 @@ static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
 {
     struct impute_picture *picture = &impute->picture;
     run->draws = impute->draws > 0 ? impute->draws : 1;
-    int status = load_input_model(&run->input, &impute->common, impute->threads, impute->model);
+    int status = load_input_model(&run->input, &impute->common, impute->threads, &impute->options.device,
+                                  &impute->options.precision, impute->model);
     if (!status) status = open_input_table(&run->input, impute->data, &impute->read);
     if (status) return status;
     run->columns = nade_model_columns(run->input.model);
     picture->data = impute->data;
     picture->score.seed = impute->options.seed;
     picture->score.device = impute->options.device;
+    picture->score.precision = impute->options.precision;
     return picture_begin(picture, &run->input, &impute->read, run->draws);
 }
 
@@ -239,7 +243,7 @@ static void summarise_as_json(const struct impute_arguments *impute, const struc
                                 picture_as_json(&impute->picture));
     if (summary && choices) json_object_update(summary, choices);
     json_decref(choices);
-    report_json(summary);
+    report_json(json_with_device(summary, impute->options.device, impute->options.precision));
 }
 
 static void summarise(const struct impute_arguments *impute, const struct impute_run *run)

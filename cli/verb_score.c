@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cell_scores_table.h"
+#include "device.h"
 #include "model_input.h"
 #include "output.h"
 #include "progress.h"
@@ -71,6 +72,7 @@ static const struct option options[] = {
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
@@ -89,7 +91,8 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
     struct model_input *input = &run->input;
-    int failed = load_input_model(input, &score->common, score->threads, score->model);
+    int failed = load_input_model(input, &score->common, score->threads, &score->options.device,
+                                  &score->options.precision, score->model);
     if (failed) return failed;
     nade_status status = NADE_OK;
     if (score->ordering_file)
@@ -159,7 +162,7 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
 static void report_summary(const struct score_arguments *score, const struct score_run *run)
 {
     if (score->per_column)
-        cell_scores_report(&run->cells, &score->common, run->input.model);
+        cell_scores_report(&run->cells, &score->common, run->input.model, &score->options);
     else
         score_total_report(&run->total, &score->common, &score->options);
 }

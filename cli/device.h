@@ -1,0 +1,23 @@
+/* Where a verb computes and how exactly: what its options share, and what its summary says of it. */
+#ifndef CLI_DEVICE_H
+#define CLI_DEVICE_H
+
+#include <jansson.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+extern const struct choice device_choices[];
+extern const struct choice precision_choices[];
+
+/* Replaces auto by what will be used; 0, or an exit status after the error has been reported. */
+int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision);
+
+/* "cpu", or "cuda, tf32": text holds DEVICE_TEXT bytes. */
+enum { DEVICE_TEXT = 32 };
+const char *device_text(nade_device device, nade_precision precision, char text[DEVICE_TEXT]);
+
+/* Adds "device" and, on CUDA, "precision" to a summary, which may be NULL, and returns it. */
+json_t *json_with_device(json_t *summary, nade_device device, nade_precision precision);
+
+#endif

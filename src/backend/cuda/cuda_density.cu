@@ -174,10 +174,63 @@ __device__ __forceinline__ float dot4(float4 a, float4 b, float sum)
     return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
 }
 
+/* What a block's threads share, DEPTH units of it at a time. */
+struct panels {
+    float hidden[BLOCK_LINES][PITCH], weight[BLOCK_OUTPUTS][PITCH];
+};
+
+/* A thread's part of the next panels, read while the present ones are multiplied. */
+struct ahead {
+    float4 hidden[LINE_READS], weight[WEIGHT_READS];
+};
+
+/* hidden, weight: where the thread's first row and four units begin; what lies beyond rows and width is not read. */
+template <typename T>
+__device__ __forceinline__ void read_ahead(const T *hidden, int32_t rows, const float *weight, int32_t width,
+                                           int32_t stride, struct ahead *ahead)
+{
+    const float4 zero = make_float4(0, 0, 0, 0);
+    const int32_t first = threadIdx.x / ROW_THREADS;
+#pragma unroll
+    for (int i = 0; i < LINE_READS; i++)
+        ahead->hidden[i] = first + i * LINE_STEP < rows ? load4(hidden + (size_t)(i * LINE_STEP) * stride) : zero;
+#pragma unroll
+    for (int i = 0; i < WEIGHT_READS; i++)
+        ahead->weight[i] = first + i * LINE_STEP < width ? load4(weight + (size_t)(i * LINE_STEP) * stride) : zero;
+}
+
+__device__ __forceinline__ void store_panels(const struct ahead &ahead, struct panels *panels)
+{
+    const int32_t first = threadIdx.x / ROW_THREADS, unit = threadIdx.x % ROW_THREADS * FOUR;
+#pragma unroll
+    for (int i = 0; i < LINE_READS; i++)
+        *reinterpret_cast<float4 *>(&panels->hidden[first + i * LINE_STEP][unit]) = ahead.hidden[i];
+#pragma unroll
+    for (int i = 0; i < WEIGHT_READS; i++)
+        *reinterpret_cast<float4 *>(&panels->weight[first + i * LINE_STEP][unit]) = ahead.weight[i];
+}
+
+__device__ __forceinline__ void multiply_panels(const struct panels &panels, float sum[FOUR][FOUR])
+{
+    const int32_t line = threadIdx.x / OUTPUT_GAP, output = threadIdx.x % OUTPUT_GAP;
+#pragma unroll
+    for (int k = 0; k < DEPTH; k += FOUR) {
+        float4 h[FOUR], w[FOUR];
+#pragma unroll
+        for (int i = 0; i < FOUR; i++) {
+            h[i] = load4(&panels.hidden[line + i * LINE_GAP][k]);
+            w[i] = load4(&panels.weight[output + i * OUTPUT_GAP][k]);
+        }
+#pragma unroll
+        for (int i = 0; i < FOUR; i++)
+#pragma unroll
+            for (int j = 0; j < FOUR; j++) sum[i][j] = dot4(h[i], w[j], sum[i][j]);
+    }
+}
+
 template <typename T> __global__ void __launch_bounds__(PRODUCT_THREADS) line_outputs(const struct line_job job)
 {
-    __shared__ __align__(16) float hidden[BLOCK_LINES][PITCH];
-    __shared__ __align__(16) float weight[BLOCK_OUTPUTS][PITCH];
+    __shared__ __align__(16) struct panels panels;
     const struct group group = group_of(job, (int32_t)blockIdx.x);
     const struct device_column column = job.chunk.plan.column[group.column];
     const int32_t first_row = (int32_t)blockIdx.y * BLOCK_LINES, first_output = (int32_t)blockIdx.z * BLOCK_OUTPUTS;
@@ -185,61 +238,29 @@ template <typename T> __global__ void __launch_bounds__(PRODUCT_THREADS) line_ou
     const int32_t width = min(column.output_width - first_output, (int32_t)BLOCK_OUTPUTS);
     if (width <= 0) return;
 
-    const int32_t stride = job.lines.stride, reader = threadIdx.x / ROW_THREADS;
-    const int32_t unit = threadIdx.x % ROW_THREADS * FOUR;
-    const T *from_hidden = static_cast<const T *>(job.lines.hidden) + (group.first + first_row) * stride + unit;
-    const float *from_weight = job.lines.weight + ((size_t)column.output + first_output) * stride + unit;
-    const float4 zero = make_float4(0, 0, 0, 0);
-    float4 next_hidden[LINE_READS], next_weight[WEIGHT_READS];
+    const int32_t stride = job.lines.stride;
+    const size_t first_line = group.first + first_row, output = (size_t)column.output + first_output;
+    const size_t reader = threadIdx.x / ROW_THREADS, unit = threadIdx.x % ROW_THREADS * FOUR;
+    const T *hidden = static_cast<const T *>(job.lines.hidden) + (first_line + reader) * stride + unit;
+    const float *weight = job.lines.weight + (output + reader) * stride + unit;
     float sum[FOUR][FOUR] = {{0}};
-    const int32_t own_line = threadIdx.x / OUTPUT_GAP, own_output = threadIdx.x % OUTPUT_GAP;
-
-    for (int32_t at = 0; at <= stride; at += DEPTH) {
-        if (at > 0) {
-            __syncthreads();
-#pragma unroll
-            for (int i = 0; i < LINE_READS; i++)
-                *reinterpret_cast<float4 *>(&hidden[reader + i * LINE_STEP][unit]) = next_hidden[i];
-#pragma unroll
-            for (int i = 0; i < WEIGHT_READS; i++)
-                *reinterpret_cast<float4 *>(&weight[reader + i * LINE_STEP][unit]) = next_weight[i];
-            __syncthreads();
-        }
-        if (at < stride) {
-#pragma unroll
-            for (int i = 0; i < LINE_READS; i++) {
-                const int32_t line = reader + i * LINE_STEP;
-                next_hidden[i] = line < rows ? load4(from_hidden + (size_t)line * stride + at) : zero;
-            }
-#pragma unroll
-            for (int i = 0; i < WEIGHT_READS; i++) {
-                const int32_t output = reader + i * LINE_STEP;
-                next_weight[i] = output < width ? load4(from_weight + (size_t)output * stride + at) : zero;
-            }
-        }
-        if (at == 0) continue;
-#pragma unroll
-        for (int k = 0; k < DEPTH; k += FOUR) {
-            float4 h[FOUR], w[FOUR];
-#pragma unroll
-            for (int i = 0; i < FOUR; i++) {
-                h[i] = load4(&hidden[own_line + i * LINE_GAP][k]);
-                w[i] = load4(&weight[own_output + i * OUTPUT_GAP][k]);
-            }
-#pragma unroll
-            for (int i = 0; i < FOUR; i++)
-#pragma unroll
-                for (int j = 0; j < FOUR; j++) sum[i][j] = dot4(h[i], w[j], sum[i][j]);
-        }
+    struct ahead ahead;
+    read_ahead(hidden, rows, weight, width, stride, &ahead);
+    for (int32_t at = DEPTH; at <= stride; at += DEPTH) {
+        __syncthreads();
+        store_panels(ahead, &panels);
+        __syncthreads();
+        if (at < stride) read_ahead(hidden + at, rows, weight + at, width, stride, &ahead);
+        multiply_panels(panels, sum);
     }
+    const int32_t own_line = threadIdx.x / OUTPUT_GAP, own_output = threadIdx.x % OUTPUT_GAP;
 #pragma unroll
     for (int i = 0; i < FOUR; i++)
 #pragma unroll
         for (int j = 0; j < FOUR; j++) {
-            const int32_t line = own_line + i * LINE_GAP, output = own_output + j * OUTPUT_GAP;
-            if (line >= rows || output >= width) continue;
-            job.outputs[(group.first + first_row + line) * job.widest + first_output + output] =
-                sum[i][j] + job.lines.bias[column.output + first_output + output];
+            const int32_t l = own_line + i * LINE_GAP, o = own_output + j * OUTPUT_GAP;
+            if (l < rows && o < width)
+                job.outputs[(first_line + l) * job.widest + first_output + o] = sum[i][j] + job.lines.bias[output + o];
         }
 }
 

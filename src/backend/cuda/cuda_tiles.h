@@ -15,6 +15,7 @@ enum {
     ND_TILE_LINES_LEAST = 128,
     ND_TILE_LINES_MOST = 65536,
     ND_WALKERS_MOST = 1024,
+    ND_SPLIT_ROWS = 512,     /* rows of a call that are worth two chunks */
     ND_ORDER_CELLS = 1 << 20 /* columns that the orders of a chunk list, but for a single order that is longer */
 };
 
@@ -44,12 +45,14 @@ struct chunk_shape {
     size_t rows, orders; /* of a chunk; the last ones may have fewer */
 };
 
-/* Rows are shared out evenly; where they are few, several orders go along together. */
+/* Rows are shared out evenly; where they are few, several orders go along together.  A call that would be one chunk
+ * becomes two, if that leaves each enough to do, so that they can overlap. */
 static inline struct chunk_shape nd_chunk_shape(size_t lines, size_t rows, size_t orders, size_t length)
 {
     size_t walkers = nd_tile_walkers(lines);
     if (rows == 0 || orders == 0) return (struct chunk_shape){1, 1};
     size_t chunks = (rows + walkers - 1) / walkers;
+    if (orders == 1 && chunks == 1 && rows >= ND_SPLIT_ROWS) chunks = 2;
     struct chunk_shape shape = {(rows + chunks - 1) / chunks, 1};
     size_t most = walkers / shape.rows, stored = ND_ORDER_CELLS / (length ? length : 1);
     if (most > stored) most = stored;

@@ -29,19 +29,28 @@ static struct device_chunk chunk_of(const struct score_run *run, const struct sc
     };
 }
 
-static cudaError_t add_densities(const struct score_run *run, struct scoring_lane *lane, const struct line_job *job)
+/* Adds the densities that wait to the walkers' totals, in the order of the positions. */
+static cudaError_t add_held(struct scoring_lane *lane)
 {
-    bool fresh = (size_t)job->scored == run->query->given;
-    cudaError_t error;
-    if (run->backend->scoring->all_binary) {
-        error = nd_cuda_binary_density(job, lane->stream);
-    } else {
-        error = nd_cuda_line_outputs(job, lane->stream);
-        if (error == cudaSuccess) error = nd_cuda_line_density(job, lane->stream);
-    }
-    if (error != cudaSuccess) return error;
-    return nd_cuda_add_density(lane->density, (size_t)(job->end - job->scored), lane->orders * lane->rows, fresh,
-                               lane->total, lane->stream);
+    cudaError_t error = nd_cuda_add_density(lane->density, lane->held, lane->orders * lane->rows, lane->fresh,
+                                            lane->total, lane->stream);
+    lane->fresh = false;
+    lane->held = 0;
+    return error;
+}
+
+/* The tile's densities, behind those that wait already. */
+static cudaError_t hold_densities(const struct score_run *run, struct scoring_lane *lane, struct line_job *job)
+{
+    const struct cuda_scoring *scoring = run->backend->scoring;
+    size_t walkers = lane->orders * lane->rows, positions = (size_t)(job->end - job->scored);
+    cudaError_t error = cudaSuccess;
+    if ((lane->held + positions) * walkers > nd_tile_densities(scoring->lines)) error = add_held(lane);
+    job->density = lane->density + lane->held * walkers;
+    lane->held += positions;
+    if (error == cudaSuccess && scoring->all_binary) return nd_cuda_binary_density(job, lane->stream);
+    if (error == cudaSuccess) error = nd_cuda_line_outputs(job, lane->stream);
+    return error == cudaSuccess ? nd_cuda_line_density(job, lane->stream) : error;
 }
 
 /* The heads' own functions for the cells' mean densities, on the host. */
@@ -105,9 +114,8 @@ static nade_status score_tile(const struct score_run *run, struct scoring_lane *
         .end = (int32_t)end,
         .outputs = lane->outputs,
         .widest = (int32_t)scoring->widest,
-        .density = lane->density,
     };
-    cudaError_t error = run->query->half_step ? fetch_cells(run, lane, &job) : add_densities(run, lane, &job);
+    cudaError_t error = run->query->half_step ? fetch_cells(run, lane, &job) : hold_densities(run, lane, &job);
     return nd_cuda_check(run->context, error, "scoring rows");
 }
 
@@ -149,16 +157,19 @@ static nade_status score_tiles(const struct score_run *run, struct scoring_lane 
     size_t walkers = lane->orders * lane->rows, positions = run->backend->scoring->lines / walkers;
     nade_status status = NADE_OK;
     memset(lane->totals, 0, walkers * sizeof *lane->totals);
+    lane->fresh = true;
+    lane->held = 0;
     for (size_t scored = query->given; scored < query->length && status == NADE_OK; scored += positions) {
         size_t left = query->length - scored;
         status = score_tile(run, lane, scored == query->given ? 0 : scored, scored,
                             scored + (left < positions ? left : positions));
     }
-    if (status != NADE_OK || query->half_step || query->given >= query->length) return status;
-    return nd_cuda_check(run->context,
-                         cudaMemcpyAsync(lane->totals, lane->total, walkers * sizeof *lane->totals,
-                                         cudaMemcpyDeviceToHost, lane->stream),
-                         "fetching densities");
+    if (status != NADE_OK || query->half_step) return status;
+    cudaError_t error = add_held(lane);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(lane->totals, lane->total, walkers * sizeof *lane->totals, cudaMemcpyDeviceToHost,
+                                lane->stream);
+    return nd_cuda_check(run->context, error, "adding up densities");
 }
 
 static nade_status begin_chunk(struct score_run *run, size_t first_row, size_t rows, size_t first_order, size_t orders)

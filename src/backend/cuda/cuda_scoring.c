@@ -46,7 +46,7 @@ static void carve_lane(const struct cuda_backend *backend, struct scoring_lane *
     lane->workspace = carve(device, 1, ND_PRODUCT_WORKSPACE);
     lane->sum = carve(device, scoring->walkers, backend->plan->hidden[0] * sizeof(double));
     lane->outputs = carve(device, scoring->lines, scoring->widest * sizeof(float));
-    lane->density = carve(device, scoring->lines, sizeof(double));
+    lane->density = carve(device, nd_tile_densities(scoring->lines), sizeof(double));
     lane->total = carve(device, scoring->walkers, sizeof(double));
     lane->order = carve(device, order_cells, sizeof(int32_t));
     lane->cells = carve(device, scoring->walkers, backend->plan->columns * sizeof(float));

@@ -18,7 +18,7 @@ struct scoring_lane {
     void *workspace;  /* of products */
     double *sum;      /* (walkers, hidden[0]) */
     float *outputs;   /* (lines, widest block) */
-    double *density;  /* (lines) */
+    double *density;  /* (nd_tile_densities) */
     double *total;    /* (walkers) */
     int32_t *order;   /* (nd_tile_order_cells) */
     void *cells;      /* (walkers, columns) floats or bytes */
@@ -27,6 +27,8 @@ struct scoring_lane {
 
     bool busy;      /* with the chunk below, whose totals are not fetched yet */
     bool has_cells; /* the cells are those of the rows below */
+    bool fresh;     /* nothing was added to total yet */
+    size_t held;    /* positions whose densities wait to be added to total */
     size_t first_row, rows, first_order, orders;
 };
 

@@ -15,8 +15,9 @@ enum {
     ND_TILE_LINES_LEAST = 128,
     ND_TILE_LINES_MOST = 65536,
     ND_WALKERS_MOST = 1024,
-    ND_SPLIT_ROWS = 512,     /* rows of a call that are worth two chunks */
-    ND_ORDER_CELLS = 1 << 20 /* columns that the orders of a chunk list, but for a single order that is longer */
+    ND_SPLIT_ROWS = 512,         /* rows of a call that are worth two chunks */
+    ND_HELD_DENSITIES = 1 << 20, /* of a chunk's lines that wait to be added up, at least a tile's */
+    ND_ORDER_CELLS = 1 << 20     /* columns that the orders of a chunk list, but for a single order that is longer */
 };
 
 /* Lines of a tile: a power of two, given the bytes of a line's hidden units and of its outputs. */
@@ -33,6 +34,12 @@ static inline size_t nd_tile_lines(size_t unit_bytes, size_t output_bytes)
 static inline size_t nd_tile_walkers(size_t lines)
 {
     return lines < ND_WALKERS_MOST ? lines : ND_WALKERS_MOST;
+}
+
+/* Room for densities that wait to be added up. */
+static inline size_t nd_tile_densities(size_t lines)
+{
+    return lines > ND_HELD_DENSITIES ? lines : ND_HELD_DENSITIES;
 }
 
 /* The most cells of the orders of a chunk. */

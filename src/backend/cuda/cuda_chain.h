@@ -93,6 +93,12 @@ struct line_job {
 /* density, where every column is binary. */
 cudaError_t nd_cuda_binary_density(const struct line_job *job, cudaStream_t stream);
 
+/* The whole way at once, where every column is binary and one layer of at most ND_SHALLOW_UNITS units is all there is:
+ * nothing but the densities is written.  The operand of `sums` and the lines of `lines` are not used. */
+enum { ND_SHALLOW_UNITS = 1024 };
+
+cudaError_t nd_cuda_shallow_density(const struct sum_job *sums, const struct line_job *lines, cudaStream_t stream);
+
 /* outputs; then density from them. */
 cudaError_t nd_cuda_line_outputs(const struct line_job *job, cudaStream_t stream);
 cudaError_t nd_cuda_line_density(const struct line_job *job, cudaStream_t stream);

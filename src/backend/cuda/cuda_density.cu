@@ -7,9 +7,7 @@
 namespace
 {
 
-enum { LANES = 32, VECTOR = 8 };
-
-const unsigned all_lanes = 0xffffffffu;
+enum { VECTOR = 8 };
 
 __device__ __forceinline__ float4 load4(const float *from)
 {
@@ -48,26 +46,10 @@ __device__ __forceinline__ void load8(const __nv_bfloat16 *from, float to[VECTOR
     }
 }
 
-template <typename T> __device__ __forceinline__ T warp_sum(T value)
-{
-    for (int step = LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(all_lanes, value, step);
-    return value;
-}
-
 __device__ __forceinline__ double warp_most(double value)
 {
     for (int step = LANES / 2; step > 0; step /= 2) value = fmax(value, __shfl_xor_sync(all_lanes, value, step));
     return value;
-}
-
-__device__ double softplus(double a)
-{
-    return fmax(a, 0.0) + log1p(exp(-fabs(a)));
-}
-
-__device__ double binary_log_density(float logit, float x)
-{
-    return -softplus(x != 0 ? -(double)logit : (double)logit);
 }
 
 /* ---- outputs of rows that go their own ways ---------------------------------------------------------------------- */

@@ -39,16 +39,21 @@ static cudaError_t add_held(struct scoring_lane *lane)
     return error;
 }
 
-/* The tile's densities, behind those that wait already. */
-static cudaError_t hold_densities(const struct score_run *run, struct scoring_lane *lane, struct line_job *job)
+/* Makes room for the tile's densities behind those that wait already. */
+static cudaError_t hold_tile(const struct score_run *run, struct scoring_lane *lane, struct line_job *job)
 {
-    const struct cuda_scoring *scoring = run->backend->scoring;
     size_t walkers = lane->orders * lane->rows, positions = (size_t)(job->end - job->scored);
     cudaError_t error = cudaSuccess;
-    if ((lane->held + positions) * walkers > nd_tile_densities(scoring->lines)) error = add_held(lane);
+    if ((lane->held + positions) * walkers > nd_tile_densities(run->backend->scoring->lines)) error = add_held(lane);
     job->density = lane->density + lane->held * walkers;
     lane->held += positions;
-    if (error == cudaSuccess && scoring->all_binary) return nd_cuda_binary_density(job, lane->stream);
+    return error;
+}
+
+static cudaError_t find_densities(const struct score_run *run, struct scoring_lane *lane, struct line_job *job)
+{
+    cudaError_t error = hold_tile(run, lane, job);
+    if (error == cudaSuccess && run->backend->scoring->all_binary) return nd_cuda_binary_density(job, lane->stream);
     if (error == cudaSuccess) error = nd_cuda_line_outputs(job, lane->stream);
     return error == cudaSuccess ? nd_cuda_line_density(job, lane->stream) : error;
 }
@@ -86,13 +91,31 @@ static cudaError_t fetch_cells(const struct score_run *run, struct scoring_lane 
     return error;
 }
 
+static bool is_shallow(const struct score_run *run)
+{
+    return run->backend->scoring->shallow && !run->query->half_step;
+}
+
+static nade_status score_deep(const struct score_run *run, struct scoring_lane *lane, const struct sum_job *sums,
+                              struct line_job *job)
+{
+    struct cuda_backend *backend = run->backend;
+    const void *hidden = NULL;
+    nade_status status = nd_cuda_check(run->context, nd_cuda_running_sum(sums, lane->stream), "scoring rows");
+    if (status == NADE_OK)
+        status = nd_cuda_pass_hidden(run->context, backend, lane, backend->scoring->product, backend->scoring->lines,
+                                     &hidden);
+    if (status != NADE_OK) return status;
+    job->lines.hidden = hidden;
+    cudaError_t error = run->query->half_step ? fetch_cells(run, lane, job) : find_densities(run, lane, job);
+    return nd_cuda_check(run->context, error, "scoring rows");
+}
+
 /* Positions begin…end-1, those from `scored` on being the tile's. */
 static nade_status score_tile(const struct score_run *run, struct scoring_lane *lane, size_t begin, size_t scored,
                               size_t end)
 {
     struct cuda_backend *backend = run->backend;
-    struct cuda_scoring *scoring = backend->scoring;
-    const void *hidden = NULL;
     struct sum_job sums = {
         .chunk = chunk_of(run, lane),
         .first = nd_cuda_first(backend),
@@ -103,19 +126,17 @@ static nade_status score_tile(const struct score_run *run, struct scoring_lane *
         .operand = lane->tile[0],
         .half = backend->half,
     };
-    nade_status status = nd_cuda_check(run->context, nd_cuda_running_sum(&sums, lane->stream), "scoring rows");
-    if (status == NADE_OK)
-        status = nd_cuda_pass_hidden(run->context, backend, lane, scoring->product, scoring->lines, &hidden);
-    if (status != NADE_OK) return status;
     struct line_job job = {
         .chunk = sums.chunk,
-        .lines = nd_cuda_lines(backend, hidden),
+        .lines = nd_cuda_lines(backend, lane->tile[0]),
         .scored = (int32_t)scored,
         .end = (int32_t)end,
         .outputs = lane->outputs,
-        .widest = (int32_t)scoring->widest,
+        .widest = (int32_t)backend->scoring->widest,
     };
-    cudaError_t error = run->query->half_step ? fetch_cells(run, lane, &job) : hold_densities(run, lane, &job);
+    if (!is_shallow(run)) return score_deep(run, lane, &sums, &job);
+    cudaError_t error = hold_tile(run, lane, &job);
+    if (error == cudaSuccess) error = nd_cuda_shallow_density(&sums, &job, lane->stream);
     return nd_cuda_check(run->context, error, "scoring rows");
 }
 
@@ -154,7 +175,8 @@ static nade_status send_chunk(const struct score_run *run, struct scoring_lane *
 static nade_status score_tiles(const struct score_run *run, struct scoring_lane *lane)
 {
     const struct score_query *query = run->query;
-    size_t walkers = lane->orders * lane->rows, positions = run->backend->scoring->lines / walkers;
+    size_t lines = run->backend->scoring->lines, walkers = lane->orders * lane->rows;
+    size_t positions = (is_shallow(run) ? nd_tile_densities(lines) : lines) / walkers;
     nade_status status = NADE_OK;
     memset(lane->totals, 0, walkers * sizeof *lane->totals);
     lane->fresh = true;

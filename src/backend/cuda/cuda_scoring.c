@@ -130,6 +130,7 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     backend->scoring = scoring;
     scoring->widest = nd_widest_block(plan);
     scoring->all_binary = all_binary(plan);
+    scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS;
     scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
     scoring->walkers = nd_tile_walkers(scoring->lines);
     nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);

@@ -46,6 +46,7 @@ struct scoring_walk {
 struct cuda_scoring {
     size_t lines, walkers, widest;
     bool all_binary;
+    bool shallow;            /* densities need no tiles: nd_cuda_shallow_density */
     float *transposed;       /* (inputs, layer[1].stride): the first layer, renewed at each call */
     struct product *product; /* (layers - 1), of `lines` lines */
     cudaEvent_t ready;       /* the transposed layer is */

@@ -20,13 +20,6 @@ __global__ void transpose(const float *from, size_t rows, size_t columns, size_t
             to[(column + i) * to_stride + row + threadIdx.x] = tile[threadIdx.x][i];
 }
 
-__device__ __forceinline__ float activate(int activation, float a)
-{
-    if (activation == NADE_RELU) return fmaxf(a, 0.0f);
-    if (activation == NADE_TANH) return tanhf(a);
-    return 1.0f / (1.0f + expf(-a));
-}
-
 /* What stands at `unit` of a line: a hidden unit, the one behind them, or padding. */
 template <typename T>
 __device__ __forceinline__ void write_unit(const struct device_first &first, int32_t unit, double sum, T *line)

@@ -100,6 +100,20 @@ static void list_columns(const struct plan *plan, struct device_column *columns,
     }
 }
 
+/* Threads for one column's outputs: one for each four components or labels of the widest, 32 at most. */
+static int32_t team_size(const struct plan *plan)
+{
+    size_t widest = 1;
+    int32_t lanes = 1;
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct plan_column *column = &plan->column[c];
+        size_t width = column->components ? column->components : column->output_width;
+        if (width > widest) widest = width;
+    }
+    while (lanes < 32 && (size_t)lanes * 4 < widest) lanes *= 2;
+    return lanes;
+}
+
 static nade_status copy_plan(nade_context *context, struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
@@ -125,6 +139,10 @@ static nade_status copy_plan(nade_context *context, struct cuda_backend *backend
     backend->device.inputs = (int32_t)plan->inputs;
     backend->device.outputs = (int32_t)plan->outputs;
     backend->device.masks = plan->masks;
+    backend->device.one_hot = plan->values_width != plan->columns;
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->column[c].head->one_hot) backend->device.one_hot = true;
+    backend->device.lanes = team_size(plan);
     return nd_cuda_check(context, error, "the network");
 }
 
@@ -307,6 +325,16 @@ nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enu
 
 /* ---- data -------------------------------------------------------------------------------------------------------- */
 
+static bool is_complete(const struct cells *cells)
+{
+    size_t count = cells->rows * cells->columns;
+    if (cells->kind == CELLS_BYTES) return count == 0 || !memchr(cells->data, ND_BYTE_MISSING, count);
+    const float *x = cells->data;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(x[i])) return false;
+    return true;
+}
+
 nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data)
 {
     size_t size = cells->kind == CELLS_BYTES ? 1 : sizeof(float);
@@ -314,7 +342,8 @@ nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells,
     memset(data, 0, sizeof *data);
     nade_status status = nd_cuda_alloc(context, &data->cells, cells->rows, cells->columns * size, "the rows");
     if (status != NADE_OK) return status;
-    data->view = (struct device_cells){data->cells, cells->kind == CELLS_BYTES, (uint32_t)cells->rows};
+    data->view =
+        (struct device_cells){data->cells, cells->kind == CELLS_BYTES, is_complete(cells), (uint32_t)cells->rows};
     cudaError_t error =
         cudaMemcpy(data->cells, cells->data, cells->rows * cells->columns * size, cudaMemcpyHostToDevice);
     if (error == cudaSuccess) error = nd_cuda_settle();

@@ -256,9 +256,8 @@ nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *back
     int now = 0;
     for (size_t l = 1; l < plan->layers; l++) {
         void *out = lane->tile[1 - now];
-        nade_status status =
-            nd_product_run(context, &backend->library, &product[l - 1], lane->tile[now],
-                           nd_cuda_operand_weight(backend, l), out, NULL, lane->workspace, lane->stream);
+        nade_status status = nd_product_run(context, &backend->library, &product[l - 1], lane->tile[now],
+                                            nd_cuda_operand_weight(backend, l), out, lane->workspace, lane->stream);
         if (status == NADE_OK && plan->activation != NADE_RELU)
             status = nd_cuda_check(context,
                                    nd_cuda_activate((int)plan->activation, out, backend->half, lines, plan->hidden[l],

@@ -148,23 +148,6 @@ static nade_status copy_plan(nade_context *context, struct cuda_backend *backend
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
 
-/* One sentence for all the ways in which there is no usable device. */
-static nade_status find_device(nade_context *context)
-{
-    int count = 0, major = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess || count == 0) {
-        cudaGetLastError();
-        return nd_fail(context, NADE_NO_DEVICE, "there is no CUDA device: %s",
-                       error == cudaSuccess ? "the driver lists none" : cudaGetErrorString(error));
-    }
-    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-    if (error == cudaSuccess && major < 8)
-        return nd_fail(context, NADE_NO_DEVICE,
-                       "the CUDA device has compute capability %d, expected 8 (Ampere) or later", major);
-    return nd_cuda_check(context, error, "asking for the device's properties");
-}
-
 static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 {
     nade_status status = copy_plan(context, backend);
@@ -181,8 +164,6 @@ static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
                          struct backend **opened)
 {
-    nade_status status = find_device(context);
-    if (status != NADE_OK) return status;
     if (plan->columns > ND_CUDA_COLUMNS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the table has %zu columns, the CUDA device takes at most %d",
                        plan->columns, ND_CUDA_COLUMNS_MOST);
@@ -193,7 +174,7 @@ nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_pr
     backend->plan = plan;
     backend->precision = precision == NADE_PRECISION_AUTO ? NADE_PRECISION_TF32 : precision;
     backend->half = precision == NADE_PRECISION_BF16;
-    status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
+    nade_status status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
     if (status == NADE_OK)
         *opened = (struct backend *)backend;
     else
@@ -305,7 +286,6 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enu
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
     if (error == cudaSuccess) error = nd_cuda_settle();
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
-    backend->parameters_version++;
     return nd_cuda_check(context, error, "copying the parameters to the device");
 }
 

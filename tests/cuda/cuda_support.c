@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/reference/reference.h"
 #include "model/draws.h"
 #include "model/head.h"
 #include "support/cmocka_all.h"
@@ -23,21 +24,25 @@ size_t cuda_precision_count(void)
     return cuda_stand_in() ? 1 : sizeof cuda_precisions / sizeof *cuda_precisions;
 }
 
-static bool is_set(const char *variable)
+static bool is_set(const char *variable, const char *expected)
 {
     const char *value = getenv(variable);
-    return value && strcmp(value, "1") == 0;
+    return value && strcmp(value, expected) == 0;
 }
 
 bool cuda_stand_in(void)
 {
-    return is_set("NADE_CUDA_STAND_IN");
+    return getenv("NADE_CUDA_STAND_IN") != NULL;
 }
 
 const struct backend_entries *cuda_entries(nade_context *context)
 {
-    const struct backend_entries *entries = &nd_cpu_entries;
-    if (!cuda_stand_in())
+    const struct backend_entries *entries = NULL;
+    if (is_set("NADE_CUDA_STAND_IN", "cpu"))
+        entries = &nd_cpu_entries;
+    else if (is_set("NADE_CUDA_STAND_IN", "reference"))
+        entries = &nd_reference_float;
+    else
         support_assert_ok(context, nd_backend_for(context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
     return entries;
 }
@@ -54,7 +59,7 @@ int cuda_support_begin(void)
     nade_status status = nd_backend_for(m.context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries);
     if (status == NADE_OK) status = entries->open(m.context, &m.plan, entries->usual, &backend);
     if (status != NADE_OK) {
-        code = is_set("NADE_REQUIRE_GPU") ? 1 : SKIPPED;
+        code = is_set("NADE_REQUIRE_GPU", "1") ? 1 : SKIPPED;
         printf("%s: %s\n", code == 1 ? "failed, NADE_REQUIRE_GPU=1 demands a device" : "skipped",
                nade_last_error(m.context));
     } else {

@@ -1,7 +1,7 @@
 /* What the tests of the CUDA backend share: the device under test, the table of plans, the tolerances.
  *
- * The programs also run without a device, with the CPU backend standing in (NADE_CUDA_STAND_IN=1), so that the tests
- * themselves are tested where there is none. */
+ * The programs also run without a device, with the CPU backend or the reference in float standing in for it
+ * (NADE_CUDA_STAND_IN=cpu, =reference), so that the tests themselves are tested where there is none. */
 #ifndef ND_TESTS_CUDA_SUPPORT_H
 #define ND_TESTS_CUDA_SUPPORT_H
 
@@ -35,7 +35,7 @@ size_t cuda_precision_count(void);
  * NADE_REQUIRE_GPU=1 demands a device. */
 int cuda_support_begin(void);
 
-/* True when the CPU backend stands in for the device. */
+/* True when another backend stands in for the device. */
 bool cuda_stand_in(void);
 
 /* The backend under test. */

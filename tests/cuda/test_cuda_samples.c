@@ -203,17 +203,20 @@ static void check_rows(const struct cuda_plan *plan, nade_precision precision)
     size_t columns = m.plan.columns;
     struct sample_query query = query_for(&m, BULK, 12);
     float *bulk = cuda_alloc(&m, BULK * columns, sizeof *bulk), *found = cuda_alloc(&m, BULK * columns, sizeof *found);
+    const struct backend_entries *entries = cuda_entries(m.context);
     nothing_given(BULK * columns, bulk);
-    sample(&m, cuda_entries(m.context), precision, &query, BULK, bulk);
+    sample(&m, entries, precision, &query, BULK, bulk);
+    struct backend *backend = cuda_open(entries, &m, precision);
     nothing_given(BULK * columns, found);
-    sample(&m, cuda_entries(m.context), precision, &query, BULK, found);
+    support_assert_ok(m.context, entries->sample_block(m.context, backend, &query, BULK, found));
     assert_memory_equal(found, bulk, BULK * columns * sizeof *bulk);
     query.order += FROM * columns, query.draw += FROM, query.row += FROM;
     for (size_t rows = 1; rows <= BULK - FROM; rows += BULK - FROM - 1) {
         nothing_given(BULK * columns, found);
-        sample(&m, cuda_entries(m.context), precision, &query, rows, found);
+        support_assert_ok(m.context, entries->sample_block(m.context, backend, &query, rows, found));
         assert_memory_equal(found, bulk + FROM * columns, rows * columns * sizeof *bulk);
     }
+    entries->close(backend);
     support_free(&m);
 }
 

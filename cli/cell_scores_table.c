@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "device.h"
 #include "report.h"
 #include "row_writer.h"
 
@@ -85,7 +86,8 @@ nade_status cell_scores_add(struct cell_scores_table *table, nade_context *conte
     return NADE_OK;
 }
 
-static void report_as_json(const struct cell_scores_table *table, const nade_model *model)
+static void report_as_json(const struct cell_scores_table *table, const nade_model *model,
+                           const nade_score_options *options)
 {
     json_t *list = json_array();
     for (size_t c = 0; c < table->columns; c++)
@@ -93,14 +95,16 @@ static void report_as_json(const struct cell_scores_table *table, const nade_mod
             json_array_append_new(list, json_pack("{s:o,s:I,s:o}", "name", json_text(nade_model_column_name(model, c)),
                                                   "cells", (json_int_t)table->count[c], "mean_surprise",
                                                   json_number(table->sum[c] / (double)table->count[c])));
-    report_json(json_pack("{s:I,s:o}", "rows", (json_int_t)table->rows, "columns", list));
+    json_t *object = json_pack("{s:I,s:o}", "rows", (json_int_t)table->rows, "columns", list);
+    report_json(json_with_device(object, options->device, options->precision));
 }
 
-void cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model)
+void cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
+                        const nade_score_options *options)
 {
     char name[NAME_MOST + 1];
     if (common->json) {
-        report_as_json(table, model);
+        report_as_json(table, model, options);
         return;
     }
     report_note(common, "%zu row%s, mean of -log p of a cell given the rest of its row, in nats:", table->rows,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
 #include "report.h"
 
 /* The mean of two groups' means. */
@@ -51,12 +52,13 @@ void score_total_add(struct score_total *total, const nade_score_summary *part)
 
 static void report_as_json(const nade_score_summary *summary, const nade_score_options *options)
 {
-    report_json(json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:b}", "rows", (json_int_t)summary->rows, "orderings",
-                          (json_int_t)summary->orderings, "mean", json_number(summary->mean), "standard_error",
-                          json_number(summary->standard_error), "mean_ordering", json_number(summary->mean_ordering),
-                          "mean_spread", json_number(summary->mean_spread), "gain", json_number(summary->gain),
-                          "bits_per_cell", json_number(summary->bits_per_cell), "unseen", (json_int_t)summary->unseen,
-                          "cell_score", options->cells));
+    json_t *object = json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:b}", "rows", (json_int_t)summary->rows,
+                               "orderings", (json_int_t)summary->orderings, "mean", json_number(summary->mean),
+                               "standard_error", json_number(summary->standard_error), "mean_ordering",
+                               json_number(summary->mean_ordering), "mean_spread", json_number(summary->mean_spread),
+                               "gain", json_number(summary->gain), "bits_per_cell", json_number(summary->bits_per_cell),
+                               "unseen", (json_int_t)summary->unseen, "cell_score", options->cells);
+    report_json(json_with_device(object, options->device, options->precision));
 }
 
 static void note_number(const struct common *common, const char *label, double value)

@@ -8,7 +8,6 @@
 #include "options.h"
 
 extern const struct choice header_choices[];
-extern const struct choice device_choices[];
 
 /* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
  * row. *names, which must live as long as the reader, is the caller's to free.  False: no memory. */

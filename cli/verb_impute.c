@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "filled_rows.h"
 #include "output.h"
 #include "progress.h"
@@ -82,7 +83,9 @@ static const struct option options[] = {
      .help = "whether the first line of a text file holds names"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+     .help = DEVICE_HELP},
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
+     .help = PRECISION_HELP},
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
      .help = "0: one for each processor; never changes a result"},
     {.kind = OPTION_HEADING, .help = "Output"},
@@ -286,10 +289,12 @@ static int impute_part(struct impute_arguments *impute, struct impute_run *run, 
 static void summarise(const struct impute_arguments *impute, const struct impute_run *run)
 {
     if (impute->common.json)
-        report_json(json_pack("{s:I,s:I,s:I,s:s,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
-                              (json_int_t)run->holed, "cells", (json_int_t)run->cells, "method",
-                              method_choices[impute->options.method].name, "draws", (json_int_t)run->draws, "seed",
-                              (json_int_t)impute->options.seed));
+        report_json(
+            json_with_device(json_pack("{s:I,s:I,s:I,s:s,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
+                                       (json_int_t)run->holed, "cells", (json_int_t)run->cells, "method",
+                                       method_choices[impute->options.method].name, "draws", (json_int_t)run->draws,
+                                       "seed", (json_int_t)impute->options.seed),
+                             impute->options.device, impute->options.precision));
     else
         report_note(&impute->common, "%zu row%s, %zu missing cell%s filled in %zu of them", run->rows,
                     run->rows == 1 ? "" : "s", run->cells, run->cells == 1 ? "" : "s", run->holed);
@@ -340,6 +345,8 @@ static int run_impute(void *arguments)
     struct impute_run run = {0};
     int status = check_call(impute, &run);
     if (!status) status = open_contexts(impute, &run);
+    if (!status)
+        status = choose_device(&impute->common, run.context, &impute->options.device, &impute->options.precision);
     if (!status) status = load_inputs(impute, &run);
     if (!status) status = allocate(impute, &run);
     if (!status) status = run_all(impute, &run);

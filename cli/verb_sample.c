@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "device.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -64,7 +65,9 @@ static const struct option options[] = {
      .help = "real cells exactly as drawn, not rounded to the step in which the column was recorded"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+     .help = DEVICE_HELP},
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
+     .help = PRECISION_HELP},
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
      .help = "0: one for each processor; never changes a result"},
     {.kind = OPTION_HEADING, .help = "Output"},
@@ -161,8 +164,9 @@ static void summarise(const struct sample_arguments *sample)
 {
     size_t orderings = sample->options.orderings;
     if (sample->common.json)
-        report_json(json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)sample->rows, "orderings", (json_int_t)orderings,
-                              "seed", (json_int_t)sample->options.seed));
+        report_json(json_with_device(json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)sample->rows, "orderings",
+                                               (json_int_t)orderings, "seed", (json_int_t)sample->options.seed),
+                                     sample->options.device, sample->options.precision));
     else
         report_note(&sample->common, "%zu row%s drawn", sample->rows, sample->rows == 1 ? "" : "s");
 }
@@ -201,6 +205,8 @@ static int run_sample(void *arguments)
     struct sample_run run = {0};
     int status = check_call(sample, &run);
     if (!status) status = open_context(&sample->common, sample->threads, &run.context);
+    if (!status)
+        status = choose_device(&sample->common, run.context, &sample->options.device, &sample->options.precision);
     if (!status) status = load_inputs(sample, &run);
     if (!status) status = prepare(sample, &run);
     if (!status) status = write_rows(sample, &run);

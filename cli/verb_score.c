@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cell_scores_table.h"
+#include "device.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -77,7 +78,9 @@ static const struct option options[] = {
      .help = "whether the first line of a text file holds names"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+     .help = DEVICE_HELP},
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
+     .help = PRECISION_HELP},
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
      .help = "0: one for each processor; never changes a result"},
     {.kind = OPTION_HEADING, .help = "Output"},
@@ -164,7 +167,7 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
 static void report_summary(const struct score_arguments *score, const struct score_run *run)
 {
     if (score->per_column)
-        cell_scores_report(&run->cells, &score->common, run->model);
+        cell_scores_report(&run->cells, &score->common, run->model, &score->options);
     else
         score_total_report(&run->total, &score->common, &score->options);
 }
@@ -228,6 +231,7 @@ static int run_score(void *arguments)
     struct score_run run = {0};
     int status = check_call(score);
     if (!status) status = open_contexts(score, &run);
+    if (!status) status = choose_device(&score->common, run.context, &score->options.device, &score->options.precision);
     if (!status) status = load_inputs(score, &run);
     if (!status) status = score_parts(score, &run);
     free_run(&run);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
 #include "interrupt.h"
 #include "output.h"
 #include "progress.h"
@@ -16,7 +17,6 @@ struct train_arguments {
     struct common common;
     const char *data, *valid, *output, *log, *ordering_file;
     int dry_run;
-    int precision; /* one choice so far */
     uint32_t threads;
     struct size_list hidden;
     struct type_overrides types;
@@ -40,7 +40,6 @@ static const struct positional positionals[] = {{"DATA", offsetof(struct train_a
 
 static const struct choice order_choices[] = {
     {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
-static const struct choice precision_choices[] = {{"fp32", 0}, {NULL, 0}};
 static const struct choice activation_choices[] = {
     {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
 static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NADE_ADAM}, {NULL, 0}};
@@ -123,11 +122,11 @@ static const struct option options[] = {
              "interruption"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = "where the arithmetic runs: auto, cpu or reference (slow, double precision)"},
+     .help = DEVICE_HELP},
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
+     .help = PRECISION_HELP},
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
      .help = "0: one for each processor; never changes a result"},
-    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(precision), .choices = precision_choices,
-     .help = "of the arithmetic: fp32"},
 };
 /* clang-format on */
 
@@ -200,13 +199,15 @@ static void set_hidden(struct train_arguments *train)
     o->layers = train->hidden.count;
 }
 
-static void note_plan(const struct common *common, const nade_train_plan *plan)
+static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    report_note(common,
+    char device[DEVICE_TEXT];
+    report_note(&train->common,
                 "%zu training rows, %zu validation rows; %zu inputs, %zu outputs, %zu parameters; %" PRIu64
-                " updates, %.0f MiB",
+                " updates, %.0f MiB; device %s",
                 plan->train_rows, plan->valid_rows, plan->inputs, plan->outputs, plan->parameters, plan->updates,
-                ceil((double)plan->memory / 1048576));
+                ceil((double)plan->memory / 1048576),
+                device_text(train->options.device, train->options.precision, device));
 }
 
 /* Fails where training would fail for its options or data.  Its warnings are left to training when that follows. */
@@ -220,21 +221,22 @@ static int make_plan(struct train_arguments *train, struct train_run *run)
     run->plan.size = sizeof run->plan;
     nade_status status = nade_train_dry_run(context, run->table, run->valid, &train->options, &run->plan);
     if (status == NADE_OK)
-        note_plan(&train->common, &run->plan);
+        note_plan(train, &run->plan);
     else
         exit_status = report_failure(&train->common, context, status);
     nade_context_free(context);
     return exit_status;
 }
 
-static json_t *plan_as_json(const struct train_run *run)
+static json_t *plan_as_json(const struct train_arguments *train, const struct train_run *run)
 {
     const nade_train_plan *plan = &run->plan;
-    return json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "columns", types_as_json(run->table), "train_rows",
-                     (json_int_t)plan->train_rows, "valid_rows", (json_int_t)plan->valid_rows, "inputs",
-                     (json_int_t)plan->inputs, "outputs", (json_int_t)plan->outputs, "parameters",
-                     (json_int_t)plan->parameters, "updates", (json_int_t)plan->updates, "memory",
-                     (json_int_t)plan->memory);
+    json_t *summary = json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "columns", types_as_json(run->table), "train_rows",
+                                (json_int_t)plan->train_rows, "valid_rows", (json_int_t)plan->valid_rows, "inputs",
+                                (json_int_t)plan->inputs, "outputs", (json_int_t)plan->outputs, "parameters",
+                                (json_int_t)plan->parameters, "updates", (json_int_t)plan->updates, "memory",
+                                (json_int_t)plan->memory);
+    return json_with_device(summary, train->options.device, train->options.precision);
 }
 
 static int on_progress(void *user, const nade_progress *report)
@@ -263,7 +265,7 @@ static int fit(struct train_arguments *train, struct train_run *run)
 
 static void summarise_as_json(const struct train_arguments *train, const struct train_run *run, double seconds)
 {
-    json_t *summary = plan_as_json(run);
+    json_t *summary = plan_as_json(train, run);
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
                                 (json_int_t)run->last.iteration, "best_iteration", (json_int_t)run->last.best_iteration,
                                 "valid_log_density", json_number(-run->last.best_valid_loss), "seconds",
@@ -324,12 +326,13 @@ static int run_train(void *arguments)
     struct train_run run = {0};
     int status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);
+    if (!status) status = choose_device(&train->common, run.context, &train->options.device, &train->options.precision);
     if (!status) status = read_tables(train, &run);
     if (!status) status = read_ordering(train, &run);
     if (!status) set_hidden(train);
     if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
-        if (train->common.json) report_json(plan_as_json(&run));
+        if (train->common.json) report_json(plan_as_json(train, &run));
     } else if (!status) {
         status = fit(train, &run);
         if (!status) status = save(train, &run);

@@ -170,7 +170,8 @@ typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
 /* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
 typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
 
-/* Where the arithmetic runs.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
+/* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
+ * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
 typedef enum nade_device {
     NADE_DEVICE_AUTO = 0,
     NADE_DEVICE_CPU = 1,
@@ -178,14 +179,21 @@ typedef enum nade_device {
     NADE_DEVICE_CUDA = 3
 } nade_device;
 
-/* How a CUDA device multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case; other
- * devices know only their own precision, NADE_PRECISION_AUTO. */
+/* How a CUDA device multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case.  The
+ * other devices have one precision each: they take AUTO and FP32 and refuse the rest. */
 typedef enum nade_precision {
     NADE_PRECISION_AUTO = 0, /* tf32 */
     NADE_PRECISION_FP32 = 1,
     NADE_PRECISION_TF32 = 2,
     NADE_PRECISION_BF16 = 3
 } nade_precision;
+
+/* Replaces AUTO by what a call with these two would use, so that a program can say it, and fail before the work begins:
+ * NADE_NO_DEVICE without a CUDA backend or a device for it, NADE_BAD_CALL for a precision that the device does not
+ * have. The CUDA backend is looked for once in a context's life, in the file that the environment variable
+ * NADE_CUDA_BACKEND names or, without it, as libnade_cuda.so beside the library and where it is installed.  AUTO passes
+ * over one that can't be used with a warning. */
+NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision);
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
@@ -233,7 +241,9 @@ typedef struct nade_train_options {
     uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
     const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
     const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
-                               same, only paths, device, time_limit and progress are free.  The data must be the same */
+                               same, only paths, device, precision, time_limit and progress are free.  The data must be
+                               the same */
+    nade_precision precision;
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
@@ -310,6 +320,7 @@ typedef struct nade_score_options {
     /* 1: the cell score instead of the density: for a real column with a recording step log [P(x ± step/2 | …) / step],
      * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
     int cells;
+    nade_precision precision;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
@@ -369,6 +380,7 @@ typedef struct nade_sample_options {
      * at the bounds, first of all that is drawn; rows that miss the bounds of others are drawn anew.  Regions that are
      * too unlikely for that are refused. */
     const double *low, *high;
+    nade_precision precision;
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);
@@ -402,6 +414,7 @@ typedef struct nade_impute_options {
     uint32_t first_draw; /* number of a row's first draw */
     nade_device device;
     int exact; /* 1: real cells exactly as found; 0: rounded to the column's recording step, as the data are */
+    nade_precision precision;
 } nade_impute_options;
 
 NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size);

@@ -55,10 +55,16 @@ struct sample_query {
 double nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
                     const uint32_t words[4]);
 
+enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
+
 struct backend_entries {
     const char *name;
+    nade_precision usual; /* what NADE_PRECISION_AUTO stands for; AUTO: none of them, a precision of its own */
+    size_t slice;         /* updates that train_updates is asked for at a time, so that there is a sign of life */
 
-    nade_status (*open)(nade_context *context, const struct plan *plan, struct backend **backend);
+    /* A precision that nd_backend_for let pass. */
+    nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,
+                        struct backend **backend);
     void (*close)(struct backend *backend);
 
     nade_status (*set_block)(nade_context *context, struct backend *backend, enum block block, const float *values);
@@ -99,7 +105,8 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend for a device, or NULL after an error. */
-const struct backend_entries *nd_backend_for(nade_context *context, nade_device device);
+/* The backend for a device.  NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does not have this precision. */
+nade_status nd_backend_for(nade_context *context, nade_device device, nade_precision precision,
+                           const struct backend_entries **entries);
 
 #endif

@@ -11,12 +11,26 @@
 
 #include "nade/nade.h"
 
+struct backend_entries;
+
+enum { ND_SENTENCE = 1024 }; /* bytes of a sentence, its end included */
+
+/* What became of looking for the CUDA backend (backend/cuda_loader.h). */
+enum cuda_state { CUDA_UNSOUGHT, CUDA_FOUND, CUDA_ABSENT, CUDA_UNUSABLE };
+
+struct cuda_search {
+    enum cuda_state state;
+    const struct backend_entries *entries; /* CUDA_FOUND */
+    char reason[ND_SENTENCE];              /* CUDA_ABSENT, CUDA_UNUSABLE */
+};
+
 struct nade_context {
     nade_allocator allocator;
     void (*warn)(void *user, const char *warning);
     void *warn_user;
     unsigned threads; /* at least 1 */
-    char error[1024];
+    char error[ND_SENTENCE];
+    struct cuda_search cuda;
 };
 
 /* Records "format" as the context's last error and returns status. */

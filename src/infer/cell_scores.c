@@ -79,6 +79,7 @@ nade_status nd_score_cells(nade_context *context, const nade_model *model, const
     const struct cellwise cellwise = {
         .model = model,
         .device = options->device,
+        .precision = options->precision,
         .cells = &s.cells,
         .wanted = s.wanted,
         .answer = answer,

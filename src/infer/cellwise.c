@@ -30,9 +30,8 @@ static nade_status prepare(nade_context *context, struct cell_block *b)
     b->outputs = nd_arena_alloc(&b->arena, b->widest, BLOCK_CELLS * sizeof *b->outputs);
     b->pool = nd_pool_create(&context->allocator, context->threads);
     if (!b->cells || !b->row || !b->target || !b->outputs || !b->pool) return nd_no_memory(context, "the cells");
-    b->entries = nd_backend_for(context, b->asked->device);
-    if (!b->entries) return NADE_BAD_CALL;
-    nade_status status = b->entries->open(context, plan, &b->backend);
+    nade_status status = nd_backend_for(context, b->asked->device, b->asked->precision, &b->entries);
+    if (status == NADE_OK) status = b->entries->open(context, plan, b->asked->precision, &b->backend);
     if (status != NADE_OK) return status;
     return b->entries->set_block(context, b->backend, BLOCK_PARAMETERS, b->asked->model->parameters);
 }

@@ -7,6 +7,7 @@
 struct cellwise {
     const nade_model *model;
     nade_device device;
+    nade_precision precision;
     const struct cells *cells;
     const bool *wanted; /* (rows, columns): the cells asked for, there or not */
 

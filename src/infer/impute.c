@@ -112,6 +112,7 @@ static nade_status answer_all(nade_context *context, struct imputing *s)
     const struct cellwise cellwise = {
         .model = s->model,
         .device = s->options->device,
+        .precision = s->options->precision,
         .cells = &cells,
         .wanted = s->missing,
         .answer = answer,
@@ -125,8 +126,12 @@ static nade_status answer_all(nade_context *context, struct imputing *s)
 static nade_status draw_all(nade_context *context, const struct imputing *s, double *values)
 {
     const nade_impute_options *o = s->options;
-    const nade_sample_options sampling = {
-        .size = sizeof sampling, .seed = o->seed, .first = o->first, .device = o->device, .exact = o->exact};
+    const nade_sample_options sampling = {.size = sizeof sampling,
+                                          .seed = o->seed,
+                                          .first = o->first,
+                                          .device = o->device,
+                                          .exact = o->exact,
+                                          .precision = o->precision};
     const struct sample_numbers numbers = {o->draws, o->first_draw};
     return nd_sample(context, s->model, &sampling, numbers, s->rows, values);
 }

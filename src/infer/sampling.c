@@ -137,9 +137,8 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (status != NADE_OK) return status;
     nd_choose_bounded(s->model, s->rows, s->cells, &s->ranges);
     check_bounded_first(s);
-    s->entries = nd_backend_for(s->context, s->options->device);
-    if (!s->entries) return NADE_BAD_CALL;
-    status = s->entries->open(s->context, &s->model->plan, &s->backend);
+    status = nd_backend_for(s->context, s->options->device, s->options->precision, &s->entries);
+    if (status == NADE_OK) status = s->entries->open(s->context, &s->model->plan, s->options->precision, &s->backend);
     if (status != NADE_OK) return status;
     return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
 }

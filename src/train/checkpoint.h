@@ -18,9 +18,9 @@ struct checkpoint {
  * goes into it.  The last iteration of a stage is always written. */
 nade_status nd_checkpoint_after_iteration(struct run *run);
 
-/* Opens run->options.resume and lets its options replace the run's, except for paths, device, time limit and progress.
- * An option that is neither the default nor the checkpoint's is refused by name.  After any outcome nd_checkpoint_close
- * frees what there is. */
+/* Opens run->options.resume and lets its options replace the run's, except for paths, device, precision, time limit and
+ * progress. An option that is neither the default nor the checkpoint's is refused by name.  After any outcome
+ * nd_checkpoint_close frees what there is. */
 nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint);
 
 /* Begins the checkpoint's stage in a prepared run and restores its state.  Refused when the rows are others. */

@@ -70,11 +70,10 @@ static void tell(struct run *run, bool iteration_done)
 /* The updates of one iteration, in slices short enough for a sign of life.  *loss: their mean in data units. */
 static nade_status run_updates(struct run *run, double *loss)
 {
-    enum { SLICE = 25 };
+    uint64_t slice = run->entries->slice, done = 0;
     double sum = 0;
-    uint64_t done = 0;
     while (done < run->updates && !run->stop) {
-        uint64_t count = run->updates - done < SLICE ? run->updates - done : SLICE, failed;
+        uint64_t count = run->updates - done < slice ? run->updates - done : slice, failed;
         double mean;
         nade_status status =
             run->entries->train_updates(run->context, run->backend, &run->recipe, run->update, count, &mean, &failed);

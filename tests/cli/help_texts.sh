@@ -32,16 +32,16 @@ for option in valid valid-fraction columns drop hidden components activation ord
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
 done
 expect 0 "$NADE" score --help
-for option in orderings seed ordering-file spread per-column device threads delimiter header output; do
+for option in orderings seed ordering-file spread per-column device precision threads delimiter header output; do
     grep -qE -- "--$option( |$)" out || fail "score --help does not list --$option"
 done
 grep -qE -- '--orderings .*\(default 8\)' out || fail "score --help does not show the default of --orderings"
 expect 0 "$NADE" sample --help
-for option in number where orderings ordering-file seed device threads output image png across zoom; do
+for option in number where orderings ordering-file seed device precision threads output image png across zoom; do
     grep -qE -- "--$option( |$)" out || fail "sample --help does not list --$option"
 done
 expect 0 "$NADE" impute --help
-for option in method draws interval seed device threads delimiter header output image png; do
+for option in method draws interval seed device precision threads delimiter header output image png; do
     grep -qE -- "--$option( |$)" out || fail "impute --help does not list --$option"
 done
 holds out "Rubin's sense"

@@ -189,9 +189,10 @@ static void run_case(const struct device *device, const char *scene, rig_check c
     struct rig rig = {.device = device, .scene = scene};
     build_model(&rig);
     load_parameters(&rig);
-    rig.entries = nd_backend_for(rig.model.context, device->device);
-    assert_non_null(rig.entries);
-    support_assert_ok(rig.model.context, rig.entries->open(rig.model.context, &rig.model.plan, &rig.backend));
+    nade_precision precision = NADE_PRECISION_AUTO;
+    support_assert_ok(rig.model.context, nd_backend_for(rig.model.context, device->device, precision, &rig.entries));
+    support_assert_ok(rig.model.context,
+                      rig.entries->open(rig.model.context, &rig.model.plan, precision, &rig.backend));
     rig.kind = CELLS_FLOATS;
     reset_backend(&rig);
     check(&rig);

@@ -232,7 +232,7 @@ static void open_world(struct world *w)
 static struct backend *open_with(const struct backend_entries *entries, const struct support_model *m)
 {
     struct backend *backend = NULL;
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     return backend;
 }

@@ -19,7 +19,7 @@ static void score(struct support_model *m, const struct backend_entries *entries
     struct backend *backend;
     struct cells cells = {count, COLUMNS, CELLS_FLOATS, rows};
     struct score_query query = {order, 1, 3, 2, half_step};
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     support_assert_ok(m->context, entries->score_block(m->context, backend, &cells, &query, found));
     entries->close(backend);

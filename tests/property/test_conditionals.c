@@ -31,7 +31,7 @@ static void open_world(struct world *w, const char *kinds, const struct backend_
     for (size_t s = 0; s < w->states; s++)
         for (size_t c = 0, rest = s; c < w->columns; rest /= w->m.plan.column[c++].values)
             w->cells[s * w->columns + c] = (float)(rest % w->m.plan.column[c].values);
-    support_assert_ok(w->m.context, entries->open(w->m.context, &w->m.plan, &w->backend));
+    support_assert_ok(w->m.context, entries->open(w->m.context, &w->m.plan, NADE_PRECISION_AUTO, &w->backend));
     support_assert_ok(w->m.context, entries->set_block(w->m.context, w->backend, BLOCK_PARAMETERS, w->m.parameters));
 }
 

@@ -37,7 +37,7 @@ static void check_expectation(const struct backend_entries *entries, const struc
     double exact = 0, estimate = 0;
     for (size_t c = 0; c < columns; c++)
         if (!isnan(row[c])) present[n++] = c;
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     for (size_t number = 0; number < factorial(n); number++) {
         size_t rank[16], order[16];
@@ -109,7 +109,7 @@ static double density(const struct backend_entries *entries, const struct suppor
     struct score_query query = {order, 1, m->plan.columns, 0, NULL};
     struct backend *backend = NULL;
     double log_density;
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     support_assert_ok(m->context, entries->score_block(m->context, backend, &cells, &query, &log_density));
     entries->close(backend);

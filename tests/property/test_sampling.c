@@ -24,7 +24,7 @@ static void build_discrete(struct support_model *m)
 static struct backend *open_with(const struct backend_entries *entries, const struct support_model *m)
 {
     struct backend *backend = NULL;
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     return backend;
 }

@@ -55,7 +55,7 @@ static struct backend *open_with(struct draws *d, const struct backend_entries *
 {
     struct backend *backend = NULL;
     d->m.context->threads = threads;
-    support_assert_ok(d->m.context, entries->open(d->m.context, &d->m.plan, &backend));
+    support_assert_ok(d->m.context, entries->open(d->m.context, &d->m.plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(d->m.context, entries->set_block(d->m.context, backend, BLOCK_PARAMETERS, d->m.parameters));
     return backend;
 }

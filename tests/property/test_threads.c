@@ -27,7 +27,7 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
     struct backend *backend = NULL;
     uint64_t failed;
     m->context->threads = threads;
-    support_assert_ok(m->context, entries->open(m->context, &m->plan, &backend));
+    support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
     support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_TRAIN, cells));
     support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_VALID, cells));

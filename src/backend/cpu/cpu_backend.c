@@ -85,8 +85,10 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
     return list_blocks(backend, arena) && allocate_scratch(backend, arena, threads);
 }
 
-static nade_status open_cpu(nade_context *context, const struct plan *plan, struct backend **opened)
+static nade_status open_cpu(nade_context *context, const struct plan *plan, nade_precision precision,
+                            struct backend **opened)
 {
+    (void)precision;
     nd_blas_open();
     struct arena arena = {context->allocator, NULL};
     struct cpu_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
@@ -185,6 +187,8 @@ static nade_status set_data_cpu(nade_context *context, struct backend *opaque, e
 
 const struct backend_entries nd_cpu_entries = {
     .name = "cpu",
+    .usual = NADE_PRECISION_FP32,
+    .slice = ND_HOST_SLICE,
     .open = open_cpu,
     .close = close_cpu,
     .set_block = set_block_cpu,

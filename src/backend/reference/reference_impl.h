@@ -252,8 +252,10 @@ static void REF(close)(struct backend *opaque)
     nd_arena_free(&arena);
 }
 
-static nade_status REF(open)(nade_context *context, const struct plan *plan, struct backend **opened)
+static nade_status REF(open)(nade_context *context, const struct plan *plan, nade_precision precision,
+                             struct backend **opened)
 {
+    (void)precision;
     struct arena arena = {context->allocator, NULL};
     struct REF(backend) *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
     if (!backend) return nd_no_memory(context, "the network");

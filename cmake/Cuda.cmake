@@ -1,0 +1,56 @@
+# The CUDA backend: libnade_cuda.so from src/backend/cuda, which the library opens at run time.  C files go to the C
+# compiler, *.cu to nvcc by plain commands: no CUDA language, so that any CMake and toolkit that can do C11 and C++17
+# will do.  The runtime is linked in, cuBLASLt is not: it has hundreds of megabytes.
+set(NADE_CUDA_ARCHITECTURES 80 90 CACHE STRING "Compute capabilities to compile for; the last one also as PTX, for later chips")
+set(NADE_CUDA_FLAGS "" CACHE STRING "More flags for nvcc")
+
+nade_find(NVCC "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" program NAMES nvcc PATHS /usr/local/cuda/bin)
+file(REAL_PATH ${NVCC} nvcc_file)
+cmake_path(GET nvcc_file PARENT_PATH toolkit)
+cmake_path(GET toolkit PARENT_PATH toolkit)
+set(toolkit_libraries HINTS ${toolkit} PATH_SUFFIXES lib64 targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib)
+nade_find(CUDA_INCLUDE_DIR "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" path NAMES cublasLt.h HINTS ${toolkit}
+          PATH_SUFFIXES include targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include)
+nade_find(CUDART_LIBRARY "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" library NAMES libcudart_static.a
+          ${toolkit_libraries})
+nade_find(CUBLASLT_LIBRARY "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" library NAMES cublasLt ${toolkit_libraries})
+
+set(nvcc_flags -std=c++17 -O3 -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra,-Wshadow
+               -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+if(NADE_WERROR)
+    list(APPEND nvcc_flags -Werror all-warnings -Xcompiler=-Werror)
+endif()
+if(NADE_FAULT)
+    list(APPEND nvcc_flags -DNADE_FAULT=${NADE_FAULT})
+endif()
+foreach(number IN LISTS NADE_CUDA_ARCHITECTURES)
+    list(APPEND nvcc_flags -gencode arch=compute_${number},code=sm_${number})
+endforeach()
+list(GET NADE_CUDA_ARCHITECTURES -1 number)
+list(APPEND nvcc_flags -gencode arch=compute_${number},code=compute_${number} ${NADE_CUDA_FLAGS})
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.c)
+file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.cu)
+set(kernel_objects "")
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_kernels)
+foreach(kernel IN LISTS cuda_kernels)
+    cmake_path(GET kernel STEM stem)
+    set(object ${PROJECT_BINARY_DIR}/cuda_kernels/${stem}.o)
+    add_custom_command(OUTPUT ${object} DEPENDS ${kernel} DEPFILE ${object}.d VERBATIM
+                       COMMAND ${NVCC} ${nvcc_flags} -MD -MF ${object}.d -MT ${object} -c ${kernel} -o ${object})
+    list(APPEND kernel_objects ${object})
+endforeach()
+
+# What it needs of the library it has inside, hidden like the runtime: nothing but nade_cuda_object is exported.
+add_library(nade_cuda MODULE ${cuda_sources} ${kernel_objects})
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/backend/cuda/cuda_entries.c PROPERTIES
+                            COMPILE_DEFINITIONS NADE_BUILD="${NADE_BUILD}")
+target_include_directories(nade_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(nade_cuda SYSTEM PRIVATE ${CUDA_INCLUDE_DIR})
+target_link_options(nade_cuda PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined LINKER:--as-needed)
+target_link_libraries(nade_cuda PRIVATE $<TARGET_FILE:nade_static> ${CUDART_LIBRARY} ${CUBLASLT_LIBRARY} stdc++ m rt
+                                        Threads::Threads ${CMAKE_DL_LIBS})
+add_dependencies(nade_cuda nade_static)
+set_target_properties(nade_cuda PROPERTIES C_VISIBILITY_PRESET hidden BUILD_WITH_INSTALL_RPATH ON
+                                           INSTALL_RPATH "$ORIGIN;/usr/local/cuda/lib64")
+install(TARGETS nade_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/nade)

@@ -1,0 +1,121 @@
+#define _GNU_SOURCE /* dladdr1: which file this code is in; secure_getenv */
+#include "backend/cuda_loader.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+#define OBJECT_NAME "libnade_cuda.so"
+
+/* ---- where ------------------------------------------------------------------------------------------------------ */
+
+/* The folder of the file that this code is in, the shared library or a program, with a slash at its end.  False: it
+ * can't be known.  A program's own name for itself is not asked: it need not be a path. */
+static bool own_folder(char folder[PATH_BYTES])
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    static const char here = 0;
+    ssize_t length = -1;
+    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
+    if (map->l_name[0] == '\0')
+        length = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+    else if (strlen(map->l_name) < PATH_BYTES)
+        length = (ssize_t)strlen(strcpy(folder, map->l_name));
+    if (length < 0) return false;
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (!slash) return false;
+    slash[1] = '\0';
+    return true;
+}
+
+static bool is_file(char path[PATH_BYTES], const char *folder, const char *rest)
+{
+    int length = snprintf(path, PATH_BYTES, "%s%s" OBJECT_NAME, folder, rest);
+    return length > 0 && length < PATH_BYTES && access(path, F_OK) == 0;
+}
+
+/* Beside this code; in the library's folder as seen from the library and from the command; where it was to be
+ * installed. */
+static bool find_file(char path[PATH_BYTES])
+{
+    char folder[PATH_BYTES];
+    if (own_folder(folder)) {
+        const char *const places[] = {"", "nade/", "../" NADE_LIBRARY_FOLDER "/nade/"};
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            if (is_file(path, folder, places[i])) return true;
+    }
+    return is_file(path, NADE_INSTALLED_FOLDER, "/nade/");
+}
+
+/* ---- what ------------------------------------------------------------------------------------------------------- */
+
+static void set_reason(struct cuda_search *search, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void set_reason(struct cuda_search *search, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(search->reason, sizeof search->reason, format, arguments);
+    va_end(arguments);
+}
+
+/* The object must not be unloaded while its backends are open, and the driver that comes with it never: it stays. */
+static const struct cuda_object *open_object(struct cuda_search *search, const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle) {
+        set_reason(search, "the CUDA backend can't be opened: %s", dlerror());
+        return NULL;
+    }
+    const struct cuda_object *object = dlsym(handle, "nade_cuda_object");
+    if (!object)
+        set_reason(search, "%s is no CUDA backend of nade: it has no nade_cuda_object", path);
+    else if (strcmp(object->build, NADE_BUILD) != 0) {
+        set_reason(search, "%s belongs to nade %s, this is nade %s: build both from the same sources", path,
+                   object->build, NADE_BUILD);
+        object = NULL;
+    }
+    dlclose(handle);
+    return object;
+}
+
+static void use_object(struct cuda_search *search, const char *path)
+{
+    char why[ND_SENTENCE / 2] = "";
+    search->state = CUDA_UNUSABLE;
+    const struct cuda_object *object = open_object(search, path);
+    if (!object) return;
+    if (!object->find_device(why, sizeof why)) {
+        set_reason(search, "there is no CUDA device to use: %s", why);
+        return;
+    }
+    search->entries = object->entries;
+    search->state = CUDA_FOUND;
+}
+
+const struct cuda_search *nd_cuda_search(nade_context *context)
+{
+    struct cuda_search *search = &context->cuda;
+    char path[PATH_BYTES];
+    if (search->state != CUDA_UNSOUGHT) return search;
+    const char *named = secure_getenv("NADE_CUDA_BACKEND");
+    if (named && named[0] != '\0') {
+        snprintf(path, sizeof path, "%s%s", strchr(named, '/') ? "" : "./", named); /* a file, no name to search for */
+        use_object(search, path);
+    } else if (find_file(path)) {
+        use_object(search, path);
+    } else {
+        search->state = CUDA_ABSENT;
+        set_reason(search, "the CUDA backend " OBJECT_NAME " is not installed: build it with `make cuda`, or name the "
+                           "file in the environment variable NADE_CUDA_BACKEND");
+    }
+    return search;
+}

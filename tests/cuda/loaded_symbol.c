@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* dladdr */
 
-#include "cuda/loaded_symbol.h"
+#include "loaded_symbol.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "backend/cpu/cpu_backend.h"
-#include "cuda/cuda_support.h"
-#include "cuda/loaded_symbol.h"
+#include "gpu_support.h"
+#include "loaded_symbol.h"
 #include "model/draws.h"
 #include "support/cmocka_all.h"
 
 enum { TABLE_ROWS = 500, UPDATES = 100 };
 
 struct training_case {
-    struct cuda_plan plan;
+    struct gpu_plan plan;
     enum cell_kind kind;
     struct recipe recipe;
 };
@@ -52,10 +52,10 @@ static void open_rig(struct rig *rig, const struct training_case *c, const struc
                      nade_precision precision)
 {
     *rig = (struct rig){.c = c};
-    cuda_build(&rig->m, &c->plan);
-    rig->entries = entries ? entries : cuda_entries(rig->m.context);
-    rig->backend = cuda_open(rig->entries, &rig->m, precision);
-    struct cells cells = cuda_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
+    gpu_build(&rig->m, &c->plan);
+    rig->entries = entries ? entries : gpu_entries(rig->m.context);
+    rig->backend = gpu_open(rig->entries, &rig->m, precision);
+    struct cells cells = gpu_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
     support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_TRAIN, &cells));
 }
 
@@ -73,7 +73,7 @@ static nade_status train(struct rig *rig, const struct recipe *recipe, uint64_t 
 
 static float *block_of(struct rig *rig, enum block block)
 {
-    float *values = cuda_alloc(&rig->m, rig->m.plan.parameters, sizeof *values);
+    float *values = gpu_alloc(&rig->m, rig->m.plan.parameters, sizeof *values);
     support_assert_ok(rig->m.context, rig->entries->get_block(rig->m.context, rig->backend, block, values));
     return values;
 }
@@ -110,17 +110,17 @@ static void check_slot(const struct cells *cells, const struct recipe *recipe, u
     assert_memory_equal(observed, expected, cells->columns);
 }
 
-static void check_draws(draws_function draws, const struct cuda_plan *plan, enum cell_kind kind, size_t batch)
+static void check_draws(draws_function draws, const struct gpu_plan *plan, enum cell_kind kind, size_t batch)
 {
     const uint64_t firsts[] = {0, 0xFFFFFFF0u, (uint64_t)5 << 33}, updates[] = {0, 1, 17, 399};
     struct support_model m;
-    cuda_build(&m, plan);
-    const struct backend_entries *entries = cuda_entries(m.context);
-    struct backend *backend = cuda_open(entries, &m, NADE_PRECISION_TF32);
-    struct cells cells = cuda_cells(&m, plan, 333, 8, kind);
+    gpu_build(&m, plan);
+    const struct backend_entries *entries = gpu_entries(m.context);
+    struct backend *backend = gpu_open(entries, &m, NADE_PRECISION_TF32);
+    struct cells cells = gpu_cells(&m, plan, 333, 8, kind);
     struct recipe recipe = RECIPE(NADE_NAG, 0.01, 0, batch);
-    uint32_t *row = cuda_alloc(&m, batch, sizeof *row);
-    uint8_t *observed = cuda_alloc(&m, batch * cells.columns, 1);
+    uint32_t *row = gpu_alloc(&m, batch, sizeof *row);
+    uint8_t *observed = gpu_alloc(&m, batch * cells.columns, 1);
     support_assert_ok(m.context, entries->set_data(m.context, backend, DATA_TRAIN, &cells));
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
         for (size_t u = 0; u < sizeof updates / sizeof *updates; u++) {
@@ -139,7 +139,7 @@ static void check_draws(draws_function draws, const struct cuda_plan *plan, enum
 static void test_draws(void **state)
 {
     static const struct {
-        struct cuda_plan plan;
+        struct gpu_plan plan;
         enum cell_kind kind;
         size_t batch;
     } tables[] = {
@@ -154,11 +154,11 @@ static void test_draws(void **state)
         {{"r", 5000, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 16},
     };
     (void)state;
-    if (cuda_stand_in()) skip();
+    if (gpu_stand_in()) skip();
     nade_context *context;
     assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
     draws_function draws;
-    *(void **)&draws = loaded_symbol(*(void *const *)&cuda_entries(context)->open, "nd_cuda_test_draws");
+    *(void **)&draws = loaded_symbol(*(void *const *)&gpu_entries(context)->open, "nd_cuda_test_draws");
     nade_context_free(context);
     assert_non_null(draws);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -173,14 +173,14 @@ static void test_draws(void **state)
  * a batch's loss with parameters that are off by a few roundings. */
 static const double trace_tolerance[] = {1e-4, 1e-2, 4e-2};
 
-static void compare_losses(const struct training_case *c, const struct cuda_precision *p, double tolerance,
+static void compare_losses(const struct training_case *c, const struct gpu_precision *p, double tolerance,
                            const double *found, const double *expected)
 {
-    char words[CUDA_WORDS];
-    cuda_describe(&c->plan, p->name, words);
+    char words[GPU_WORDS];
+    gpu_describe(&c->plan, p->name, words);
     for (size_t u = 0; u < UPDATES; u++) {
         double error = fabs(found[u] - expected[u]) / fabs(expected[u]);
-        cuda_note("losses of 100 updates", p->name, error, tolerance);
+        gpu_note("losses of 100 updates", p->name, error, tolerance);
         if (error <= tolerance) continue;
         fail_msg("%s, update %zu: loss %.9g, the CPU's %.9g, off by %.3g, allowed %.3g", words, u, found[u],
                  expected[u], error, tolerance);
@@ -222,14 +222,14 @@ static void check_updates(const struct training_case *c)
     /* Something was learnt: a backend whose updates change nothing is noticed. */
     assert_true(fabs(untrained_loss(c, UPDATES - 1) - expected[UPDATES - 1]) > 2e-3 * fabs(expected[UPDATES - 1]));
     close_rig(&cpu);
-    for (size_t i = 0; i < cuda_precision_count(); i++) {
+    for (size_t i = 0; i < gpu_precision_count(); i++) {
         struct rig single, whole;
         uint64_t failed = 0;
-        open_rig(&single, c, NULL, cuda_precisions[i].precision);
+        open_rig(&single, c, NULL, gpu_precisions[i].precision);
         run_updates(&single, found);
-        compare_losses(c, &cuda_precisions[i], trace_tolerance[i], found, expected);
+        compare_losses(c, &gpu_precisions[i], trace_tolerance[i], found, expected);
         /* All in one call: the same mean, the same bytes. */
-        open_rig(&whole, c, NULL, cuda_precisions[i].precision);
+        open_rig(&whole, c, NULL, gpu_precisions[i].precision);
         support_assert_ok(whole.m.context, train(&whole, &c->recipe, 0, UPDATES, &mean, &failed));
         support_assert_close("mean loss", mean, mean_of(found, UPDATES), 1e-12, 0);
         assert_same_blocks(&single, &whole);
@@ -268,12 +268,12 @@ static void test_same_bytes_run_to_run(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CASES; i++) {
-        for (size_t p = 0; p < cuda_precision_count(); p++) {
+        for (size_t p = 0; p < gpu_precision_count(); p++) {
             struct run first, second;
-            open_rig(&first.rig, &cases[i], NULL, cuda_precisions[p].precision);
+            open_rig(&first.rig, &cases[i], NULL, gpu_precisions[p].precision);
             run_training(&first);
             support_assert_ok(first.rig.m.context, first.status);
-            open_rig(&second.rig, &cases[i], NULL, cuda_precisions[p].precision);
+            open_rig(&second.rig, &cases[i], NULL, gpu_precisions[p].precision);
             run_training(&second);
             support_assert_ok(second.rig.m.context, second.status);
             assert_true(first.loss == second.loss);
@@ -330,7 +330,7 @@ static void check_divergence(const struct training_case *c, nade_precision preci
     assert_same_blocks(&rig, &fresh);
     assert_int_equal(train(&fresh, &wild, failed, 1, &loss, &failed), NADE_NOT_FINITE);
     assert_same_blocks(&rig, &fresh);
-    float *zeros = cuda_alloc(&rig.m, rig.m.plan.parameters, sizeof *zeros);
+    float *zeros = gpu_alloc(&rig.m, rig.m.plan.parameters, sizeof *zeros);
     for (int block = BLOCK_PARAMETERS; block <= BLOCK_MOMENT2; block++)
         support_assert_ok(rig.m.context, rig.entries->set_block(rig.m.context, rig.backend, (enum block)block,
                                                                 block == BLOCK_PARAMETERS ? rig.m.parameters : zeros));
@@ -346,10 +346,10 @@ static void check_divergence(const struct training_case *c, nade_precision preci
 static void test_divergence(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < cuda_precision_count(); p++) {
-        check_divergence(&cases[0], cuda_precisions[p].precision);
-        check_divergence(&cases[2], cuda_precisions[p].precision);
-        check_divergence(&cases[8], cuda_precisions[p].precision);
+    for (size_t p = 0; p < gpu_precision_count(); p++) {
+        check_divergence(&cases[0], gpu_precisions[p].precision);
+        check_divergence(&cases[2], gpu_precisions[p].precision);
+        check_divergence(&cases[8], gpu_precisions[p].precision);
     }
 }
 
@@ -362,8 +362,8 @@ int main(void)
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_divergence),
     };
-    int code = cuda_support_begin();
+    int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
-    cuda_print_notes();
+    gpu_print_notes();
     return code;
 }

@@ -1,4 +1,4 @@
-#include "cuda/cuda_support.h"
+#include "gpu_support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 
 enum { COLUMNS_MOST = 6000, SKIPPED = 77, NOTES_MOST = 64 };
 
-const struct cuda_precision cuda_precisions[] = {
+const struct gpu_precision gpu_precisions[] = {
     {NADE_PRECISION_FP32, "fp32", 1e-5, 2e-5, 1e-4, 1e-5, 1e-5, 1e-3, 1e-3},
     {NADE_PRECISION_TF32, "tf32", 2e-3, 5e-3, 5e-2, 2e-3, 3e-3, 2e-2, 4e-2},
     {NADE_PRECISION_BF16, "bf16", 1e-2, 3e-2, 1.5e-1, 1e-2, 2e-2, 1e-1, 1.5e-1},
 };
 
-size_t cuda_precision_count(void)
+size_t gpu_precision_count(void)
 {
-    return cuda_stand_in() ? 1 : sizeof cuda_precisions / sizeof *cuda_precisions;
+    return gpu_stand_in() ? 1 : sizeof gpu_precisions / sizeof *gpu_precisions;
 }
 
 static bool is_set(const char *variable, const char *expected)
@@ -30,12 +30,12 @@ static bool is_set(const char *variable, const char *expected)
     return value && strcmp(value, expected) == 0;
 }
 
-bool cuda_stand_in(void)
+bool gpu_stand_in(void)
 {
     return getenv("NADE_CUDA_STAND_IN") != NULL;
 }
 
-const struct backend_entries *cuda_entries(nade_context *context)
+const struct backend_entries *gpu_entries(nade_context *context)
 {
     const struct backend_entries *entries = NULL;
     if (is_set("NADE_CUDA_STAND_IN", "cpu"))
@@ -47,13 +47,13 @@ const struct backend_entries *cuda_entries(nade_context *context)
     return entries;
 }
 
-int cuda_support_begin(void)
+int gpu_support_begin(void)
 {
     const size_t hidden[] = {2};
     struct support_model m;
     struct backend *backend = NULL;
     int code = 0;
-    if (cuda_stand_in()) return 0;
+    if (gpu_stand_in()) return 0;
     support_build(&m, "b", hidden, 1, 1, NADE_RELU, true);
     const struct backend_entries *entries;
     nade_status status = nd_backend_for(m.context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries);
@@ -71,7 +71,7 @@ int cuda_support_begin(void)
 
 /* Every head, every activation, one to three layers, widths on both sides of the padding (32), one column, many
  * columns, one component and many, holes, no masks, and the same for one fixed ordering. */
-const struct cuda_plan cuda_plans[] = {
+const struct gpu_plan gpu_plans[] = {
     {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
     {"b", 4, {6}, 1, 1, NADE_RELU, true, false, 0},
@@ -92,9 +92,9 @@ const struct cuda_plan cuda_plans[] = {
     {"c29c", 1, {33}, 1, 1, NADE_RELU, false, true, 0.2},
     {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, true, 0.4},
 };
-const size_t cuda_plan_count = sizeof cuda_plans / sizeof *cuda_plans;
+const size_t gpu_plan_count = sizeof gpu_plans / sizeof *gpu_plans;
 
-void cuda_build(struct support_model *model, const struct cuda_plan *plan)
+void gpu_build(struct support_model *model, const struct gpu_plan *plan)
 {
     static char kinds[COLUMNS_MOST + 1];
     static size_t ordering[COLUMNS_MOST];
@@ -110,10 +110,10 @@ void cuda_build(struct support_model *model, const struct cuda_plan *plan)
         support_build(model, kinds, plan->hidden, plan->layers, plan->components, plan->activation, plan->masks);
 }
 
-const char *cuda_describe(const struct cuda_plan *plan, const char *precision, char words[CUDA_WORDS])
+const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])
 {
     static const char *const activations[] = {"relu", "sigmoid", "tanh"};
-    snprintf(words, CUDA_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
+    snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
              plan->kinds, plan->layers, plan->hidden[0], plan->components, activations[plan->activation],
              plan->fixed   ? ", fixed order"
              : plan->masks ? ""
@@ -122,8 +122,8 @@ const char *cuda_describe(const struct cuda_plan *plan, const char *precision, c
     return words;
 }
 
-struct backend *cuda_open(const struct backend_entries *entries, const struct support_model *model,
-                          nade_precision precision)
+struct backend *gpu_open(const struct backend_entries *entries, const struct support_model *model,
+                         nade_precision precision)
 {
     struct backend *backend = NULL;
     if (entries->usual == NADE_PRECISION_AUTO) precision = NADE_PRECISION_AUTO;
@@ -132,30 +132,30 @@ struct backend *cuda_open(const struct backend_entries *entries, const struct su
     return backend;
 }
 
-bool cuda_discrete(const struct plan *plan)
+bool gpu_discrete(const struct plan *plan)
 {
     for (size_t c = 0; c < plan->columns; c++)
         if (!plan->column[c].head->discrete) return false;
     return true;
 }
 
-struct cells cuda_cells(struct support_model *model, const struct cuda_plan *plan, size_t rows, uint32_t seed,
-                        enum cell_kind kind)
+struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
+                       enum cell_kind kind)
 {
     size_t columns = model->plan.columns;
     struct cells cells = {rows, columns, kind, NULL};
-    float *values = cuda_alloc(model, rows * columns, sizeof *values);
+    float *values = gpu_alloc(model, rows * columns, sizeof *values);
     support_random_cells(&model->plan, rows, seed, plan->missing, values);
     cells.data = values;
     if (kind == CELLS_FLOATS) return cells;
-    uint8_t *bytes = cuda_alloc(model, rows * columns, 1);
+    uint8_t *bytes = gpu_alloc(model, rows * columns, 1);
     for (size_t i = 0; i < rows * columns; i++)
         bytes[i] = isnan(values[i]) ? (uint8_t)ND_BYTE_MISSING : (uint8_t)values[i];
     cells.data = bytes;
     return cells;
 }
 
-void *cuda_alloc(struct support_model *model, size_t count, size_t size)
+void *gpu_alloc(struct support_model *model, size_t count, size_t size)
 {
     void *block = nd_arena_alloc(&model->arena, count, size);
     assert_non_null(block);
@@ -170,7 +170,7 @@ static struct note {
 } notes[NOTES_MOST];
 static size_t note_count;
 
-void cuda_note(const char *what, const char *precision, double found, double allowed)
+void gpu_note(const char *what, const char *precision, double found, double allowed)
 {
     size_t n = 0;
     while (n < note_count && (strcmp(notes[n].what, what) != 0 || strcmp(notes[n].precision, precision) != 0)) n++;
@@ -180,7 +180,7 @@ void cuda_note(const char *what, const char *precision, double found, double all
         notes[n] = (struct note){what, precision, found, allowed};
 }
 
-void cuda_print_notes(void)
+void gpu_print_notes(void)
 {
     for (size_t n = 0; n < note_count; n++)
         printf("margin: %s, %s: at most %.2e of %.2e allowed\n", notes[n].what, notes[n].precision, notes[n].found,

@@ -2,8 +2,8 @@
  *
  * The programs also run without a device, with the CPU backend or the reference in float standing in for it
  * (NADE_CUDA_STAND_IN=cpu, =reference), so that the tests themselves are tested where there is none. */
-#ifndef ND_TESTS_CUDA_SUPPORT_H
-#define ND_TESTS_CUDA_SUPPORT_H
+#ifndef ND_TESTS_GPU_SUPPORT_H
+#define ND_TESTS_GPU_SUPPORT_H
 
 #include "backend/backend.h"
 #include "support/support.h"
@@ -15,7 +15,7 @@
  * layers add theirs up; the bounds leave a factor of a few over that, and the programs print how much was used.  A relu
  * unit near zero may switch, which changes that unit's part of a row's gradient wholly: with a share k of them switched
  * a gradient moves by about sqrt(k) of its norm, hence the wider bound for relu. */
-struct cuda_precision {
+struct gpu_precision {
     nade_precision precision;
     const char *name;
     double loss;          /* relative */
@@ -28,21 +28,21 @@ struct cuda_precision {
 };
 
 /* What the tests run over: three precisions, or one with a stand-in. */
-extern const struct cuda_precision cuda_precisions[];
-size_t cuda_precision_count(void);
+extern const struct gpu_precision gpu_precisions[];
+size_t gpu_precision_count(void);
 
 /* 0 when there is something to test.  Else the exit code, after a line that says why: 77 (skipped), or 1 where
  * NADE_REQUIRE_GPU=1 demands a device. */
-int cuda_support_begin(void);
+int gpu_support_begin(void);
 
 /* True when another backend stands in for the device. */
-bool cuda_stand_in(void);
+bool gpu_stand_in(void);
 
 /* The backend under test. */
-const struct backend_entries *cuda_entries(nade_context *context);
+const struct backend_entries *gpu_entries(nade_context *context);
 
 /* A row of the table of plans. */
-struct cuda_plan {
+struct gpu_plan {
     const char *kinds; /* as support_build takes them */
     size_t repeat;     /* how often the kinds follow one another */
     size_t hidden[3], layers, components;
@@ -51,30 +51,30 @@ struct cuda_plan {
     double missing; /* share of cells */
 };
 
-extern const struct cuda_plan cuda_plans[];
-extern const size_t cuda_plan_count;
+extern const struct gpu_plan gpu_plans[];
+extern const size_t gpu_plan_count;
 
 /* Builds a plan's model, with a random ordering where it is fixed. */
-void cuda_build(struct support_model *model, const struct cuda_plan *plan);
+void gpu_build(struct support_model *model, const struct gpu_plan *plan);
 
 /* A plan in words, in a buffer of the caller's. */
-enum { CUDA_WORDS = 160 };
-const char *cuda_describe(const struct cuda_plan *plan, const char *precision, char words[CUDA_WORDS]);
+enum { GPU_WORDS = 160 };
+const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS]);
 
 /* An open backend with the model's parameters. */
-struct backend *cuda_open(const struct backend_entries *entries, const struct support_model *model,
-                          nade_precision precision);
+struct backend *gpu_open(const struct backend_entries *entries, const struct support_model *model,
+                         nade_precision precision);
 
 /* Random cells of a plan in the model's arena: bytes when asked for, which takes discrete columns. */
-struct cells cuda_cells(struct support_model *model, const struct cuda_plan *plan, size_t rows, uint32_t seed,
-                        enum cell_kind kind);
-bool cuda_discrete(const struct plan *plan);
+struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
+                       enum cell_kind kind);
+bool gpu_discrete(const struct plan *plan);
 
 /* Memory in the model's arena; the test fails where there is none. */
-void *cuda_alloc(struct support_model *model, size_t count, size_t size);
+void *gpu_alloc(struct support_model *model, size_t count, size_t size);
 
 /* Keeps the worst share of an allowed error under a name, and prints all of them: what the margins are. */
-void cuda_note(const char *what, const char *precision, double found, double allowed);
-void cuda_print_notes(void);
+void gpu_note(const char *what, const char *precision, double found, double allowed);
+void gpu_print_notes(void);
 
 #endif

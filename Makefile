@@ -25,12 +25,20 @@ run_tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=erro
 strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
 # Instrumented code compiles faster, and runs fast enough, with -O1.
 sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
-c_files = $$(find include src cli tests bench -name '*.[ch]')
+c_files = $$(find include src cli tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+# Empty where there is no CUDA toolkit: what needs it is then left out.
+nvcc := $(shell PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc)
 
 .PHONY: build
 build: ## build the command, libnade.so and libnade.a in build/ (never installs packages)
 	@NADE_NO_INSTALL=1 tools/dependencies build
 	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),all)
+
+.PHONY: cuda
+cuda: ## build the CUDA backend libnade_cuda.so too (needs nvcc)
+	@NADE_NO_INSTALL=1 tools/dependencies build
+	@$(call configure,$(BUILD),-DNADE_CUDA=ON)
 	@$(call compile,$(BUILD),all)
 
 .PHONY: demo
@@ -63,7 +71,7 @@ bench: $(if $(nvcc),cuda,build) ## build bench/updates, which bench/measure time
 	@$(call compile,$(BUILD),updates)
 
 .PHONY: check
-check: check-packages check-format check-layers check-lint check-warnings check-install check-golden \
+check: check-packages check-format check-layers check-lint check-warnings check-cuda check-install check-golden \
        check-address check-threads mutants ## all checks below, one after the other
 	@echo "make check: all passed"
 
@@ -81,8 +89,8 @@ check-layers: ## who may include what, and what library code may not do (tools/c
 
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the command
-	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang)
-	find src cli -name '*.c' -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
+	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DNADE_CUDA=$(if $(nvcc),ON,OFF))
+	find src cli -name '*.c' $(if $(nvcc),,-not -path 'src/backend/cuda/*') -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
 	    || { cat $(BUILD)/lint/stderr; exit 1; }
 
 .PHONY: check-warnings
@@ -92,6 +100,15 @@ check-warnings: ## gcc and clang compile everything without a warning, and a C++
 	@$(call configure,$(BUILD)/clang,$(strict) -DCMAKE_C_COMPILER=clang)
 	@$(call compile,$(BUILD)/clang,all nade_tests)
 	clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ include/nade/nade.h
+
+.PHONY: check-cuda
+check-cuda: ## the CUDA backend compiles without a warning, where there is an nvcc
+ifeq ($(nvcc),)
+	@echo "check-cuda: skipped, there is no nvcc"
+else
+	@$(call configure,$(BUILD)/cuda,-DCMAKE_RULE_MESSAGES=OFF -DNADE_WERROR=ON -DNADE_CUDA=ON)
+	@$(call compile,$(BUILD)/cuda,nade_cuda)
+endif
 
 .PHONY: check-install
 check-install: build ## install into a scratch folder and use it from there (tools/check-install)

@@ -80,6 +80,14 @@ static void print_endings(struct output *output)
     }
 }
 
+static void print_environment(struct output *output)
+{
+    output_print(output, ".SH ENVIRONMENT\n.TP\n.B NADE_CUDA_BACKEND\n");
+    print_text(output, "The file to open as CUDA backend. Empty: CUDA is switched off. Without the variable it is "
+                       "libnade_cuda.so beside the command or where it is installed.");
+    output_print(output, "\n");
+}
+
 /* The other pages, after the one of nade itself unless that is this one. */
 static void print_see_also(struct output *output, const struct verb *verb)
 {
@@ -136,5 +144,6 @@ void print_manual(struct output *output, const struct verb *verb, const void *de
     else
         print_main_page(output);
     print_endings(output);
+    if (!verb) print_environment(output);
     print_see_also(output, verb);
 }

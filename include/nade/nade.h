@@ -190,9 +190,9 @@ typedef enum nade_precision {
 
 /* Replaces AUTO by what a call with these two would use, so that a program can say it, and fail before the work begins:
  * NADE_NO_DEVICE without a CUDA backend or a device for it, NADE_BAD_CALL for a precision that the device does not
- * have. The CUDA backend is looked for once in a context's life, in the file that the environment variable
- * NADE_CUDA_BACKEND names or, without it, as libnade_cuda.so beside the library and where it is installed.  AUTO passes
- * over one that can't be used with a warning. */
+ * have.  The CUDA backend is looked for once in a context's life, in the file that the environment variable
+ * NADE_CUDA_BACKEND names (empty: nowhere) or, without it, as libnade_cuda.so beside the library and where it is
+ * installed.  AUTO passes over one that can't be used with a warning. */
 NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision);
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */

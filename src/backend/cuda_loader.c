@@ -19,16 +19,16 @@ enum { PATH_BYTES = 4096 };
  * can't be known.  A program's own name for itself is not asked: it need not be a path. */
 static bool own_folder(char folder[PATH_BYTES])
 {
+    static const char here = 0;
     Dl_info info;
     struct link_map *map = NULL;
-    static const char here = 0;
-    ssize_t length = -1;
+    ssize_t length;
     if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
     if (map->l_name[0] == '\0')
-        length = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
-    else if (strlen(map->l_name) < PATH_BYTES)
-        length = (ssize_t)strlen(strcpy(folder, map->l_name));
-    if (length < 0) return false;
+        length = readlink("/proc/self/exe", folder, PATH_BYTES);
+    else
+        length = snprintf(folder, PATH_BYTES, "%s", map->l_name);
+    if (length < 0 || length >= PATH_BYTES) return false;
     folder[length] = '\0';
     char *slash = strrchr(folder, '/');
     if (!slash) return false;
@@ -107,7 +107,10 @@ const struct cuda_search *nd_cuda_search(nade_context *context)
     char path[PATH_BYTES];
     if (search->state != CUDA_UNSOUGHT) return search;
     const char *named = secure_getenv("NADE_CUDA_BACKEND");
-    if (named && named[0] != '\0') {
+    if (named && named[0] == '\0') {
+        search->state = CUDA_ABSENT;
+        set_reason(search, "the environment variable NADE_CUDA_BACKEND is empty, which switches CUDA off");
+    } else if (named) {
         snprintf(path, sizeof path, "%s%s", strchr(named, '/') ? "" : "./", named); /* a file, no name to search for */
         use_object(search, path);
     } else if (find_file(path)) {

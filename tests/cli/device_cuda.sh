@@ -99,6 +99,9 @@ done
 cp good.so alone/libnade_cuda.so
 refuse 1 'opened with precision' -- "$nade" score model data.csv
 (cd alone && PATH=$PWD:$PATH && refuse 1 'opened with precision' -- nade score ../model ../data.csv)
+NADE_CUDA_BACKEND='' refuse 1 'switches CUDA off' -- "$nade" score model data.csv --device cuda
+NADE_CUDA_BACKEND='' expect 0 "$nade" score model data.csv --json
+holds err '"device":"cpu"'
 rm alone/libnade_cuda.so
 mkdir -p prefix/bin prefix/lib/nade
 cp "$NADE" prefix/bin/nade

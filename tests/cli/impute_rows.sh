@@ -48,7 +48,7 @@ expect 0 "$NADE" impute model holes.csv --seed 5 --quiet
 
 # Draws: draw r of row i is the same alone, among others, in other parts; duplicate rows differ somewhere.
 expect 0 "$NADE" impute model holes.csv --seed 4 --draws 40 --json
-[ "$(cat err | tail -n 1)" = '{"rows":5,"rows_with_holes":4,"cells":10,"method":"draw","draws":40,"seed":4}' ] || fail "$(cat err)"
+[ "$(cat err | tail -n 1)" = '{"rows":5,"rows_with_holes":4,"cells":10,"method":"draw","draws":40,"seed":4,"device":"cpu"}' ] || fail "$(cat err)"
 "$python" - <<'END'
 import csv
 rows = list(csv.reader(open("out", newline=""), delimiter=";"))

@@ -40,7 +40,7 @@ expect 0 "$NADE" sample mixed -n 500 --seed 5
 expect 0 "$NADE" sample mixed
 [ "$(wc -l <out)" = 11 ] || fail "not 10 rows by default"
 expect 0 "$NADE" sample mixed -n 2 --json --orderings 3
-[ "$(cat err)" = '{"rows":2,"orderings":3,"seed":0}' ] || fail "$(cat err)"
+[ "$(cat err)" = '{"rows":2,"orderings":3,"seed":0,"device":"cpu"}' ] || fail "$(cat err)"
 
 # Frequencies against densities, with drawn orderings and with given ones.
 binary_data 500 1 >binary.csv

@@ -28,7 +28,7 @@ static void check(const char *kinds, const size_t *hidden, size_t layers, nade_a
     double *bulk = nd_arena_alloc(&m.arena, PLACES, sizeof *bulk);
     size_t *order = nd_arena_alloc(&m.arena, columns, sizeof *order);
     for (size_t c = 0; c < columns; c++) order[c] = columns - 1 - c;
-    support_assert_ok(m.context, nd_cpu_entries.open(m.context, &m.plan, &backend));
+    support_assert_ok(m.context, nd_cpu_entries.open(m.context, &m.plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m.context, nd_cpu_entries.set_block(m.context, backend, BLOCK_PARAMETERS, m.parameters));
     support_random_cells(&m.plan, PLACES, 21, 0.15, others);
     score(&m, backend, others, PLACES, order, bulk);

@@ -7,6 +7,16 @@
 /* The oldest chips that the kernels are compiled for. */
 enum { CAPABILITY_LEAST = 8, UPDATES_AT_A_TIME = 500 };
 
+/* Without a driver the runtime only says that it is too old. */
+static void explain(cudaError_t error, char *reason, size_t size)
+{
+    int driver = 0;
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        snprintf(reason, size, "no NVIDIA driver is loaded");
+    else
+        snprintf(reason, size, "CUDA says \"%s\"", cudaGetErrorString(error));
+}
+
 /* Looks at the device that the runtime would take; CUDA_VISIBLE_DEVICES chooses among several. */
 static bool find_device(char *reason, size_t size)
 {
@@ -15,9 +25,9 @@ static bool find_device(char *reason, size_t size)
     if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
     if (error == cudaSuccess) error = cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, 0);
     if (error != cudaSuccess)
-        snprintf(reason, size, "CUDA says \"%s\"", cudaGetErrorString(error));
+        explain(error, reason, size);
     else if (capability < CAPABILITY_LEAST)
-        snprintf(reason, size, "device 0 has compute capability %d, expected %d or more", capability, CAPABILITY_LEAST);
+        snprintf(reason, size, "its compute capability is %d, expected %d or more", capability, CAPABILITY_LEAST);
     return error == cudaSuccess && capability >= CAPABILITY_LEAST;
 }
 

@@ -1,0 +1,89 @@
+/* nade_choose_device where there is no CUDA backend to use. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nade/nade.h"
+#include "support/cmocka_all.h"
+
+struct heard {
+    size_t count;
+    char last[1024];
+};
+
+static void hear(void *user, const char *warning)
+{
+    struct heard *heard = user;
+    heard->count++;
+    strncpy(heard->last, warning, sizeof heard->last - 1);
+}
+
+static nade_context *context_with(struct heard *heard)
+{
+    nade_context *context;
+    nade_context_options options;
+    nade_context_options_init(&options, sizeof options);
+    options.warn = hear;
+    options.warn_user = heard;
+    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
+    return context;
+}
+
+static void check_choice(nade_context *context, nade_device asked, nade_precision precision, nade_device device,
+                         nade_precision used)
+{
+    assert_int_equal(nade_choose_device(context, &asked, &precision), NADE_OK);
+    assert_int_equal(asked, device);
+    assert_int_equal(precision, used);
+}
+
+static void check_refusal(nade_context *context, nade_device device, nade_precision precision, nade_status expected)
+{
+    nade_device asked = device;
+    nade_precision wanted = precision;
+    assert_int_equal(nade_choose_device(context, &asked, &wanted), expected);
+    assert_int_equal(asked, device);
+    assert_int_equal(wanted, precision);
+    assert_true(strlen(nade_last_error(context)) > 10);
+}
+
+/* A backend that can't be opened: auto warns once in a context's life, and that is no error of the call. */
+static void test_auto_falls_back(void **state)
+{
+    struct heard heard = {0};
+    nade_context *context = context_with(&heard);
+    (void)state;
+    check_choice(context, NADE_DEVICE_CPU, NADE_PRECISION_AUTO, NADE_DEVICE_CPU, NADE_PRECISION_FP32);
+    assert_int_equal(heard.count, 0);
+    for (int i = 0; i < 2; i++)
+        check_choice(context, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO, NADE_DEVICE_CPU, NADE_PRECISION_FP32);
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.last, "/nowhere/libnade_cuda.so"));
+    assert_string_equal(nade_last_error(context), "");
+    check_refusal(context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, NADE_NO_DEVICE);
+    assert_non_null(strstr(nade_last_error(context), "/nowhere/libnade_cuda.so"));
+    assert_int_equal(heard.count, 1);
+    nade_context_free(context);
+}
+
+static void test_precisions(void **state)
+{
+    struct heard heard = {0};
+    nade_context *context = context_with(&heard);
+    (void)state;
+    check_choice(context, NADE_DEVICE_CPU, NADE_PRECISION_FP32, NADE_DEVICE_CPU, NADE_PRECISION_FP32);
+    check_choice(context, NADE_DEVICE_REFERENCE, NADE_PRECISION_AUTO, NADE_DEVICE_REFERENCE, NADE_PRECISION_AUTO);
+    check_refusal(context, NADE_DEVICE_CPU, NADE_PRECISION_TF32, NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(context), "the CPU computes in fp32"));
+    check_refusal(context, NADE_DEVICE_REFERENCE, NADE_PRECISION_BF16, NADE_BAD_CALL);
+    check_refusal(context, NADE_DEVICE_AUTO, NADE_PRECISION_BF16, NADE_BAD_CALL);
+    check_refusal(context, NADE_DEVICE_CPU, (nade_precision)4, NADE_BAD_CALL);
+    check_refusal(context, (nade_device)17, NADE_PRECISION_AUTO, NADE_BAD_CALL);
+    nade_context_free(context);
+}
+
+int main(void)
+{
+    setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

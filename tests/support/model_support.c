@@ -17,10 +17,19 @@
 static const char *const sexes[] = {"female", "male"};
 static const char *const colours[] = {"rot", "gr\xFCn", "\xE2\x82\xAC \"quoted\"\n"};
 
+static const double size_atoms[] = {0.1 + 0.2};
+
 static const struct column_spec specs[] = {
     {.name = "smoker", .type = NADE_BINARY, .sd = 1},
     {.name = "sex", .type = NADE_BINARY, .sd = 1, .labels = sexes, .label_count = 2},
-    {.name = "size", .type = NADE_REAL, .mean = 1.0 / 3, .sd = 2.5, .step = 0.1, .floor = 0.0125},
+    {.name = "size",
+     .type = NADE_REAL,
+     .mean = 1.0 / 3,
+     .sd = 2.5,
+     .step = 0.1,
+     .floor = 0.0125,
+     .atom = size_atoms,
+     .atoms = 1},
     {.name = "Stra\xDF"
              "e",
      .type = NADE_CATEGORICAL,
@@ -104,6 +113,8 @@ static void compare_columns(const struct column_spec *found, const struct column
     assert_same_number(found->sd, expected->sd);
     assert_same_number(found->step, expected->step);
     assert_same_number(found->floor, expected->floor);
+    assert_int_equal(found->atoms, expected->atoms);
+    for (size_t a = 0; a < expected->atoms; a++) assert_same_number(found->atom[a], expected->atom[a]);
     assert_int_equal(found->label_count, expected->label_count);
     assert_int_equal(found->marginal_count, expected->marginal_count);
     for (size_t i = 0; i < expected->marginal_count; i++) assert_same_number(found->marginal[i], expected->marginal[i]);

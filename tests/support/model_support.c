@@ -17,19 +17,10 @@
 static const char *const sexes[] = {"female", "male"};
 static const char *const colours[] = {"rot", "gr\xFCn", "\xE2\x82\xAC \"quoted\"\n"};
 
-static const double size_atoms[] = {0.1 + 0.2};
-
 static const struct column_spec specs[] = {
     {.name = "smoker", .type = NADE_BINARY, .sd = 1},
     {.name = "sex", .type = NADE_BINARY, .sd = 1, .labels = sexes, .label_count = 2},
-    {.name = "size",
-     .type = NADE_REAL,
-     .mean = 1.0 / 3,
-     .sd = 2.5,
-     .step = 0.1,
-     .floor = 0.0125,
-     .atom = size_atoms,
-     .atoms = 1},
+    {.name = "size", .type = NADE_REAL, .mean = 1.0 / 3, .sd = 2.5, .step = 0.1, .floor = 0.0125},
     {.name = "Stra\xDF"
              "e",
      .type = NADE_CATEGORICAL,
@@ -76,7 +67,7 @@ static void fill_marginals(struct nade_model *model)
     }
 }
 
-struct nade_model *model_support_build(nade_context *context)
+static struct nade_model *build(nade_context *context, const double *atom, size_t atoms)
 {
     static const size_t hidden[] = {5, 3};
     struct nade_model *model = nd_model_create(context);
@@ -86,6 +77,8 @@ struct nade_model *model_support_build(nade_context *context)
     model->schema.column = nd_arena_alloc(&model->arena, COLUMNS, sizeof specs[0]);
     assert_non_null(model->schema.column);
     memcpy(model->schema.column, specs, sizeof specs);
+    model->schema.column[2].atom = atom;
+    model->schema.column[2].atoms = atoms;
     model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
@@ -96,6 +89,17 @@ struct nade_model *model_support_build(nade_context *context)
     support_random_parameters(&model->plan, 3, model->parameters);
     support_assert_ok(context, nd_model_describe(context, model));
     return model;
+}
+
+struct nade_model *model_support_build(nade_context *context)
+{
+    return build(context, NULL, 0);
+}
+
+struct nade_model *model_support_build_with_atom(nade_context *context)
+{
+    static const double atom[] = {0.3};
+    return build(context, atom, 1);
 }
 
 /* ---- comparing ---------------------------------------------------------------------------------------------- */

@@ -128,12 +128,11 @@ static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
 static void warn_of_atoms(nade_context *context, const nade_table *table, const struct schema *schema)
 {
     char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1] = "", text[COLUMN_TEXT], others[48] = "";
-    size_t found = 0;
+    size_t found = 0, used = 0;
     for (size_t c = 0; c < schema->count; c++) {
         if (schema->column[c].atoms == 0 || found++ >= COLUMNS_SHOWN) continue;
         show_column(&schema->column[c], text);
-        if (found > 1) strcat(list, ", ");
-        strcat(list, text);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", found > 1 ? ", " : "", text);
     }
     if (found == 0) return;
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);

@@ -15,7 +15,7 @@ struct info_arguments {
 
 static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
 
-enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16 };
+enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16, ATOMS_SHOWN = 8 };
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -44,19 +44,32 @@ static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 
     return printable(all, buffer, LABELS_WIDTH);
 }
 
+/* A real column's mean, deviation and step, and the values that have probabilities of their own. */
+static void print_units(struct output *output, const json_t *column)
+{
+    const json_t *atoms = json_object_get(column, "atoms");
+    size_t count = json_array_size(atoms), shown = count <= ATOMS_SHOWN ? count : ATOMS_SHOWN;
+    output_print(output, "%12.6g %12.6g %10.6g", number_of(column, "mean"), number_of(column, "sd"),
+                 number_of(column, "step"));
+    for (size_t i = 0; i < shown; i++)
+        output_print(output, "%s %.15g", i ? "," : "  atoms", json_number_value(json_array_get(atoms, i)));
+    output_print(output, "%s\n", shown < count ? ", ..." : "");
+}
+
 static void print_column(struct output *output, size_t number, const json_t *column)
 {
     char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
     const char *type = text_of(column, "type");
     const json_t *list = json_object_get(column, "labels");
     output_print(output, "%5zu  %-*s  ", number, NAME_WIDTH, printable(text_of(column, "name"), name, NAME_WIDTH));
-    if (strcmp(type, "real") == 0)
-        output_print(output, "%-11s  %12.6g %12.6g %10.6g\n", type, number_of(column, "mean"), number_of(column, "sd"),
-                     number_of(column, "step"));
-    else if (json_array_size(list) > 0)
+    if (strcmp(type, "real") == 0) {
+        output_print(output, "%-11s  ", type);
+        print_units(output, column);
+    } else if (json_array_size(list) > 0) {
         output_print(output, "%-11s  %zu labels: %s\n", type, json_array_size(list), join_labels(list, labels));
-    else
+    } else {
         output_print(output, "%s\n", type);
+    }
 }
 
 static void print_columns(struct output *output, const json_t *columns)

@@ -222,7 +222,7 @@ typedef struct nade_train_options {
     size_t size;
     const size_t *hidden; /* units of each hidden layer; not copied until the call */
     size_t layers;        /* 1 or more */
-    size_t components;    /* Gaussians in the mixture of a real column */
+    size_t components;    /* of the mixture of a real column: Gaussians, and atoms where it has any */
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update */
@@ -249,6 +249,7 @@ typedef struct nade_train_options {
                                same, only paths, device, precision, time_limit and progress are free.  The data must be
                                the same */
     nade_precision precision;
+    int atoms; /* 1: values that a real column repeats very often get probabilities of their own (docs/model.md) */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

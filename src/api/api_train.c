@@ -18,6 +18,7 @@ void nade_train_options_init(nade_train_options *options, size_t size)
         .momentum = 0.9,
         .valid_fraction = 0.1,
         .device = NADE_DEVICE_AUTO,
+        .atoms = 1,
     };
     nd_options_init(options, size, &defaults, sizeof defaults);
 }

@@ -24,6 +24,8 @@ enum fault {
     FAULT_RANGE_LATER = 72,       /* rows that miss the range of a second column are kept */
     FAULT_ABSENCE_LOST = 70,      /* a missing cell stays missing where absence is a label */
     FAULT_FIXED_SUM_EARLY = 20,   /* fixed order: a cell's weight also learns from the cell's own position */
+    FAULT_ATOM_WIDTH = 22,        /* the density at an atom is its probability, whatever its width */
+    FAULT_ATOM_AS_GAUSSIAN = 23,  /* a drawn atom is scattered like a component of its unused mean and scale */
     FAULT_FIXED_STRETCH = 21,     /* fixed order: hidden units stay as they were when a cell enters */
     FAULT_TARGET_OBSERVED = 60,   /* a cell's conditional given the rest of its row sees the cell itself */
     FAULT_TAIL_ONE_SIDE = 61,     /* a real cell's tail probability leaves out what lies above all means */

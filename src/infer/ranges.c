@@ -18,6 +18,26 @@ static void round_bounds(const struct ranges *r, size_t c, double step)
     r->high[c] = r->most[c] + step / 2;
 }
 
+/* A bound and an atom beside it may be one in the model's units: the cells' bounds move so that exactly those atoms lie
+ * within whose values do.  Returns how many. */
+static size_t bound_atoms(const struct ranges *r, size_t c, const struct column_spec *spec)
+{
+    size_t within = 0;
+    for (size_t a = 0; a < spec->atoms; a++) {
+        float cell = nd_standardise(spec, spec->atom[a]);
+        if (spec->atom[a] < r->least[c]) {
+            r->low[c] = fmax(r->low[c], (double)nextafterf(cell, HUGE_VALF));
+        } else if (spec->atom[a] > r->most[c]) {
+            r->high[c] = fmin(r->high[c], (double)nextafterf(cell, -HUGE_VALF));
+        } else {
+            r->low[c] = fmin(r->low[c], (double)cell);
+            r->high[c] = fmax(r->high[c], (double)cell);
+            within++;
+        }
+    }
+    return within;
+}
+
 static nade_status read_range(nade_context *context, const struct column_spec *spec, bool exact, size_t c,
                               struct ranges *r)
 {
@@ -28,12 +48,12 @@ static nade_status read_range(nade_context *context, const struct column_spec *s
     r->low[c] = least;
     r->high[c] = most;
     if (spec->step > 0 && !exact) round_bounds(r, c, spec->step);
-    if (!(r->low[c] < r->high[c]) || r->least[c] > r->most[c])
+    r->low[c] = (r->low[c] - spec->mean) / spec->sd;
+    r->high[c] = (r->high[c] - spec->mean) / spec->sd;
+    if (r->least[c] > r->most[c] || (bound_atoms(r, c, spec) == 0 && !(r->low[c] < r->high[c])))
         return nd_fail(context, NADE_BAD_CALL,
                        "no value of column '%s' lies between %.17g and %.17g, expected a range that holds some",
                        spec->name, least, most);
-    r->low[c] = (r->low[c] - spec->mean) / spec->sd;
-    r->high[c] = (r->high[c] - spec->mean) / spec->sd;
     bool far = r->low[c] > ND_FARTHEST || r->high[c] < -ND_FARTHEST ||
                (isfinite(r->low[c]) && r->low[c] < -ND_FARTHEST) || (isfinite(r->high[c]) && r->high[c] > ND_FARTHEST);
     if (far)

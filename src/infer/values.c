@@ -30,11 +30,11 @@ static nade_status refuse_cell(nade_context *context, const char *place, const s
 static bool encode_cell(const nade_model *model, size_t column, double value, float *cell)
 {
     const struct column_spec *spec = &model->schema.column[column];
-    double standardised = (value - spec->mean) / spec->sd;
+    float standardised = nd_standardise(spec, value);
     size_t values = model->plan.column[column].values;
-    bool good = spec->type == NADE_REAL ? fabs(standardised) <= ND_FARTHEST
+    bool good = spec->type == NADE_REAL ? fabsf(standardised) <= (float)ND_FARTHEST
                                         : value >= 0 && value < (double)values && value == floor(value);
-    *cell = (float)(spec->type == NADE_REAL ? standardised : value);
+    *cell = spec->type == NADE_REAL ? standardised : (float)value;
     return good;
 }
 
@@ -86,6 +86,8 @@ double nd_round_to_step(double x, double step)
 double nd_decode_value(const struct column_spec *spec, double cell, int exact)
 {
     if (spec->type != NADE_REAL) return cell;
+    for (size_t a = 0; a < spec->atoms; a++)
+        if ((float)cell == nd_standardise(spec, spec->atom[a])) return spec->atom[a];
     double x = spec->mean + spec->sd * cell;
     return spec->step > 0 && !exact ? nd_round_to_step(x, spec->step) : x;
 }

@@ -169,9 +169,8 @@ static bool encode_value(struct arena *arena, const struct column_spec *spec, co
                          double number, float *cell)
 {
     if (spec->type == NADE_REAL) {
-        double standardised = is_number ? (number - spec->mean) / spec->sd : NAN;
-        *cell = (float)standardised;
-        return fabs(standardised) <= ND_FARTHEST;
+        *cell = is_number ? nd_standardise(spec, number) : NAN;
+        return fabsf(*cell) <= (float)ND_FARTHEST;
     }
     if (spec->label_count == 0) {
         *cell = (float)number;

@@ -1,5 +1,6 @@
-/* Real columns: a mixture of C Gaussians.  Outputs: C logits, C means, C log-scales s; the scale is exp(s) + floor, so
- * that a value that repeats can't earn an unbounded density. */
+/* Real columns: a mixture of C components.  Outputs: C logits, C means, C log-scales s.  The first of them are points
+ * at the column's atoms, whose means and log-scales are not used; the others are Gaussians with the scale exp(s) +
+ * floor, so that a value that repeats can't earn an unbounded density. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -45,7 +46,15 @@ static double log_total(const struct log_sum *total)
     return total->most + log(total->sum);
 }
 
-/* log N(x; mean, scale) of component c. */
+/* log of the sum of exp(logits): what turns logits into log weights. */
+static double log_weights(const struct plan_column *column, const double *outputs)
+{
+    struct log_sum weights = {-HUGE_VAL, 0};
+    for (size_t c = 0; c < column->components; c++) add_term(&weights, outputs[c]);
+    return log_total(&weights);
+}
+
+/* log N(x; mean, scale) of component c, a Gaussian. */
 static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
 {
     size_t count = column->components;
@@ -55,39 +64,46 @@ static double component_log_density(const struct plan_column *column, const doub
     return -0.5 * z * z - log(scale) - half_log_two_pi;
 }
 
-static double log_density(const struct plan_column *column, const double *outputs, double x)
+/* log of the sum over components of exp(logit) times density at x, which is the atom number `atom` or none. */
+static double log_joint(const struct plan_column *column, const double *outputs, double x, size_t atom)
 {
-    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
-    for (size_t c = 0; c < column->components; c++) {
-        add_term(&weights, outputs[c]);
+    struct log_sum joint = {-HUGE_VAL, 0};
+    if (atom < column->atoms) return outputs[atom] - log(nd_atom_width(column));
+    for (size_t c = column->atoms; c < column->components; c++)
         add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
-    }
-    return log_total(&joint) - log_total(&weights);
+    return log_total(&joint);
 }
 
+static double log_density(const struct plan_column *column, const double *outputs, double x)
+{
+    return log_joint(column, outputs, x, nd_find_atom(column, x)) - log_weights(column, outputs);
+}
+
+/* Neighbouring cells share an end: an atom there belongs to the upper one. */
 static double log_cell(const struct plan_column *column, const double *outputs, double x, double half)
 {
     size_t count = column->components;
-    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    struct log_sum joint = {-HUGE_VAL, 0};
     if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
-    for (size_t c = 0; c < count; c++) {
+    for (size_t a = 0; a < column->atoms; a++)
+        if (x - half <= (double)column->atom[a] && (double)column->atom[a] < x + half) add_term(&joint, outputs[a]);
+    for (size_t c = column->atoms; c < count; c++) {
         double scale = nd_component_spread(outputs, count, c) + column->floor;
-        add_term(&weights, outputs[c]);
         add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
     }
-    return log_total(&joint) - log_total(&weights) - log(2 * half);
+    return log_total(&joint) - log_weights(column, outputs) - log(2 * half);
 }
 
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
 {
-    size_t count = column->components;
-    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    size_t count = column->components, atom = nd_find_atom(column, x);
+    double all_weights = log_weights(column, outputs), all_joint = log_joint(column, outputs, x, atom);
     for (size_t c = 0; c < count; c++) {
-        add_term(&weights, outputs[c]);
-        add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
-    }
-    double all_weights = log_total(&weights), all_joint = log_total(&joint);
-    for (size_t c = 0; c < count; c++) {
+        if (c < column->atoms || atom < column->atoms) {
+            gradient[c] = exp(outputs[c] - all_weights) - (c == atom ? 1 : 0);
+            gradient[count + c] = gradient[2 * count + c] = 0;
+            continue;
+        }
         double spread = nd_component_spread(outputs, count, c), scale = spread + column->floor;
         double z = (x - outputs[count + c]) / scale;
         double weight = exp(outputs[c] - all_weights);
@@ -105,6 +121,7 @@ static double sample(const struct plan_column *column, const double *outputs, co
 {
     size_t count = column->components;
     size_t c = nd_pick_from_logits(outputs, count, (double)nd_random_uniform(words[0]));
+    if (c < column->atoms && !ND_FAULT(FAULT_ATOM_AS_GAUSSIAN)) return (double)column->atom[c];
     double radius = sqrt(-2 * log(1 - (double)nd_random_uniform(words[1])));
     double normal = radius * cos(two_pi * (double)nd_random_uniform(words[2]));
     double scale = nd_component_spread(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
@@ -118,7 +135,9 @@ static void interval_terms(const struct plan_column *column, const double *outpu
                            double *term)
 {
     size_t count = column->components;
-    for (size_t c = 0; c < count; c++) {
+    for (size_t a = 0; a < column->atoms; a++)
+        term[a] = low <= (double)column->atom[a] && (double)column->atom[a] <= high ? outputs[a] : -HUGE_VAL;
+    for (size_t c = column->atoms; c < count; c++) {
         double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
         term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
     }
@@ -127,13 +146,10 @@ static void interval_terms(const struct plan_column *column, const double *outpu
 static double log_between(const struct plan_column *column, const double *outputs, double low, double high)
 {
     double term[ND_COMPONENTS_MOST];
-    struct log_sum weights = {-HUGE_VAL, 0}, joint = {-HUGE_VAL, 0};
+    struct log_sum joint = {-HUGE_VAL, 0};
     interval_terms(column, outputs, low, high, term);
-    for (size_t c = 0; c < column->components; c++) {
-        add_term(&weights, outputs[c]);
-        add_term(&joint, term[c]);
-    }
-    return log_total(&joint) - log_total(&weights);
+    for (size_t c = 0; c < column->components; c++) add_term(&joint, term[c]);
+    return log_total(&joint) - log_weights(column, outputs);
 }
 
 /* Word 0 chooses the component by its share of the interval; words 1 and 2 are a uniform of 48 bits within (0, 1) for
@@ -145,6 +161,7 @@ static double sample_between(const struct plan_column *column, const double *out
     size_t count = column->components;
     interval_terms(column, outputs, low, high, term);
     size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
+    if (c < column->atoms) return (double)column->atom[c];
     double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
     double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
     return mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
@@ -156,10 +173,11 @@ enum { EM_ROUNDS = 50, EM_ROWS = 5000 };
 
 static void spread_evenly(const struct plan_column *column, double *outputs)
 {
-    size_t count = column->components;
-    for (size_t c = 0; c < count; c++) {
-        outputs[c] = 0;
-        outputs[count + c] = count > 1 ? -1.5 + 3.0 * (double)c / (double)(count - 1) : 0;
+    size_t count = column->components, gaussians = count - column->atoms;
+    for (size_t c = 0; c < count; c++) outputs[c] = outputs[count + c] = outputs[2 * count + c] = 0;
+    for (size_t g = 0; g < gaussians; g++) {
+        size_t c = column->atoms + g;
+        outputs[count + c] = gaussians > 1 ? -1.5 + 3.0 * (double)g / (double)(gaussians - 1) : 0;
         outputs[2 * count + c] = log(0.6);
     }
 }
@@ -173,12 +191,17 @@ static void add_value(const struct plan_column *column, const double *outputs, d
 {
     double term[ND_COMPONENTS_MOST];
     struct log_sum joint = {-HUGE_VAL, 0};
-    for (size_t c = 0; c < column->components; c++) {
+    size_t atom = nd_find_atom(column, x);
+    if (atom < column->atoms) {
+        moments[atom].weight += 1;
+        return;
+    }
+    for (size_t c = column->atoms; c < column->components; c++) {
         term[c] = outputs[c] + component_log_density(column, outputs, c, x);
         add_term(&joint, term[c]);
     }
     double all = log_total(&joint);
-    for (size_t c = 0; c < column->components; c++) {
+    for (size_t c = column->atoms; c < column->components; c++) {
         double share = exp(term[c] - all);
         moments[c].weight += share;
         moments[c].sum += share * x;
@@ -193,7 +216,7 @@ static void move_component(const struct plan_column *column, const struct moment
 {
     size_t count = column->components;
     outputs[c] = log(fmax(m->weight, 1e-3) / total);
-    if (m->weight < 1e-3) return;
+    if (m->weight < 1e-3 || c < column->atoms) return;
     double mean = m->sum / m->weight, variance = fmax(m->squares / m->weight - mean * mean, 0);
     outputs[count + c] = mean;
     outputs[2 * count + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));

@@ -8,33 +8,45 @@ static const double sqrt_half = 0.70710678118654752440;
 static const double half_log_two_pi = 0.91893853320467274178;
 
 struct mixture {
-    size_t count;
+    size_t count;                          /* Gaussians */
     const double *mean;                    /* (count) */
-    double weight[ND_COMPONENTS_MOST];     /* (count), they sum to one */
+    double weight[ND_COMPONENTS_MOST];     /* (count); with those of the atoms they sum to one */
     double scale[ND_COMPONENTS_MOST];      /* (count) */
     double log_height[ND_COMPONENTS_MOST]; /* (count): log of weight times the component's density at its mean */
     double least, most;                    /* of the means: what lies outside slopes down to zero */
+    size_t atoms;
+    const float *atom;                       /* (atoms) */
+    double atom_weight[ND_COMPONENTS_MOST];  /* (atoms) */
+    double atom_density[ND_COMPONENTS_MOST]; /* (atoms): log p there */
 };
 
 static void read_mixture(const struct plan_column *column, const double *outputs, struct mixture *m)
 {
+    size_t components = column->components;
     double largest = outputs[0], total = 0;
-    m->count = column->components;
-    m->mean = outputs + m->count;
+    m->atoms = column->atoms;
+    m->atom = column->atom;
+    m->count = components - m->atoms;
+    m->mean = outputs + components + m->atoms;
     m->least = m->most = m->mean[0];
-    for (size_t c = 1; c < m->count; c++) largest = fmax(largest, outputs[c]);
-    for (size_t c = 0; c < m->count; c++) total += exp(outputs[c] - largest);
+    for (size_t c = 1; c < components; c++) largest = fmax(largest, outputs[c]);
+    for (size_t c = 0; c < components; c++) total += exp(outputs[c] - largest);
+    for (size_t a = 0; a < m->atoms; a++) {
+        double log_weight = outputs[a] - largest - log(total);
+        m->atom_weight[a] = exp(log_weight);
+        m->atom_density[a] = log_weight - log(nd_atom_width(column));
+    }
     for (size_t c = 0; c < m->count; c++) {
-        double log_weight = outputs[c] - largest - log(total);
+        double log_weight = outputs[m->atoms + c] - largest - log(total);
         m->weight[c] = exp(log_weight);
-        m->scale[c] = nd_component_spread(outputs, m->count, c) + column->floor;
+        m->scale[c] = nd_component_spread(outputs, components, m->atoms + c) + column->floor;
         m->log_height[c] = log_weight - log(m->scale[c]) - half_log_two_pi;
         m->least = fmin(m->least, m->mean[c]);
         m->most = fmax(m->most, m->mean[c]);
     }
 }
 
-/* log p(x); *slope, which may be NULL, has the sign of its derivative. */
+/* log p(x) where x is no atom; *slope, which may be NULL, has the sign of its derivative. */
 static double log_density_at(const struct mixture *m, double x, double *slope)
 {
     double term[ND_COMPONENTS_MOST], largest = -HUGE_VAL, sum = 0, pull = 0;
@@ -54,7 +66,7 @@ static double log_density_at(const struct mixture *m, double x, double *slope)
     return largest + log(sum);
 }
 
-/* P(X < x) and P(X > x), each accurate where it is small. */
+/* The Gaussians' share of P(X < x) and P(X > x), each accurate where it is small. */
 static double mass_below(const struct mixture *m, double x)
 {
     double sum = 0;
@@ -69,7 +81,7 @@ static double mass_above(const struct mixture *m, double x)
     return sum;
 }
 
-/* P(a < X < b).  Each component is measured from the side on which its tails are small. */
+/* Their share of P(a < X < b).  Each component is measured from the side on which its tails are small. */
 static double mass_between(const struct mixture *m, double a, double b)
 {
     double sum = 0;
@@ -86,6 +98,7 @@ double nd_mixture_mean(const struct plan_column *column, const double *outputs)
     double sum = 0;
     read_mixture(column, outputs, &m);
     for (size_t c = 0; c < m.count; c++) sum += m.weight[c] * m.mean[c];
+    for (size_t a = 0; a < m.atoms; a++) sum += m.atom_weight[a] * (double)m.atom[a];
     return sum;
 }
 
@@ -93,29 +106,66 @@ double nd_mixture_mean(const struct plan_column *column, const double *outputs)
 
 enum { STEPS_MOST = 200 };
 
-/* An interval that holds the quantile: so many deviations around every mean that even the least p lies inside. */
-static void bracket(const struct mixture *m, double *low, double *high)
+/* An interval that holds a quantile, and the probability of the atoms on its two sides. */
+struct bracket {
+    double low, high;
+    double atoms_below, atoms_above;
+};
+
+/* So many deviations around every mean that even the least p lies inside. */
+static struct bracket widest_bracket(const struct mixture *m)
 {
     const double deviations = 40;
-    *low = m->least;
-    *high = m->most;
+    struct bracket bracket = {.low = m->least, .high = m->most};
     for (size_t c = 0; c < m->count; c++) {
-        *low = fmin(*low, m->mean[c] - deviations * m->scale[c]);
-        *high = fmax(*high, m->mean[c] + deviations * m->scale[c]);
+        bracket.low = fmin(bracket.low, m->mean[c] - deviations * m->scale[c]);
+        bracket.high = fmax(bracket.high, m->mean[c] + deviations * m->scale[c]);
     }
+    return bracket;
 }
 
-/* Newton's step where it stays inside the bracket, else its middle.  The smaller of the two tails is compared, so that
- * p close to one is as exact as p close to zero. */
+/* P(X < x) - p plus so much probability of atoms below, or the same from above: the smaller of the two tails is
+ * compared, so that p close to one is as exact as p close to zero. */
+static double excess_at(const struct mixture *m, double x, double p, double atoms_below, double atoms_above)
+{
+    return p < 0.5 ? mass_below(m, x) + atoms_below - p : (1 - p) - (mass_above(m, x) + atoms_above);
+}
+
+/* Where the distribution function reaches p by its jump at an atom, that atom's number.  Else m->atoms, and the bracket
+ * ends at the atoms next to the quantile. */
+static size_t find_jump(const struct mixture *m, double p, struct bracket *bracket)
+{
+    for (size_t a = 0; a < m->atoms; a++) {
+        double x = (double)m->atom[a], below = 0, above = 0;
+        for (size_t b = 0; b < m->atoms; b++) {
+            if (m->atom[b] < m->atom[a]) below += m->atom_weight[b];
+            if (m->atom[b] > m->atom[a]) above += m->atom_weight[b];
+        }
+        if (excess_at(m, x, p, below, above + m->atom_weight[a]) >= 0) {
+            bracket->high = fmin(bracket->high, x);
+            bracket->atoms_above += m->atom_weight[a];
+        } else if (excess_at(m, x, p, below + m->atom_weight[a], above) >= 0) {
+            return a;
+        } else {
+            bracket->low = fmax(bracket->low, x);
+            bracket->atoms_below += m->atom_weight[a];
+        }
+    }
+    return m->atoms;
+}
+
+/* Newton's step where it stays inside the bracket, else its middle. */
 double nd_mixture_quantile(const struct plan_column *column, const double *outputs, double p)
 {
     struct mixture m;
-    double low, high;
     read_mixture(column, outputs, &m);
-    bracket(&m, &low, &high);
+    struct bracket bracket = widest_bracket(&m);
+    size_t atom = find_jump(&m, p, &bracket);
+    if (atom < m.atoms) return (double)m.atom[atom];
+    double low = bracket.low, high = bracket.high;
     double x = fmin(fmax(nd_mixture_mean(column, outputs), low), high);
-    for (int step = 0; step < STEPS_MOST; step++) {
-        double excess = p < 0.5 ? mass_below(&m, x) - p : (1 - p) - mass_above(&m, x);
+    for (int step = 0; step < STEPS_MOST && low < high; step++) {
+        double excess = excess_at(&m, x, p, bracket.atoms_below, bracket.atoms_above);
         if (excess == 0) return x;
         if (excess < 0)
             low = x;
@@ -204,6 +254,9 @@ double nd_mixture_mode(const struct plan_column *column, const double *outputs)
         if (top.log_density > best.log_density) best = top;
         a = b;
     }
+    for (size_t i = 0; i < m.atoms; i++)
+        if (m.atom_density[i] > best.log_density)
+            best = (struct place){.x = (double)m.atom[i], .log_density = m.atom_density[i]};
     return best.x;
 }
 
@@ -281,10 +334,13 @@ static double inner_mass(const struct mixture *m, double level)
 double nd_mixture_tail(const struct plan_column *column, const double *outputs, double x)
 {
     struct mixture m;
+    size_t atom = nd_find_atom(column, x);
     read_mixture(column, outputs, &m);
-    double level = log_density_at(&m, x, NULL);
+    double level = atom < m.atoms ? m.atom_density[atom] : log_density_at(&m, x, NULL);
     if (!isfinite(level)) return level < 0 ? 0 : NAN;
     double sum = mass_below(&m, find_outer(&m, m.least, -1, level)) + inner_mass(&m, level);
     if (!ND_FAULT(FAULT_TAIL_ONE_SIDE)) sum += mass_above(&m, find_outer(&m, m.most, 1, level));
+    for (size_t a = 0; a < m.atoms; a++)
+        if (m.atom_density[a] <= level) sum += m.atom_weight[a];
     return fmin(sum, 1);
 }

@@ -84,6 +84,7 @@ static json_t *column_value(struct builder *b, const struct column_spec *spec)
     put(b, column, "sd", real ? number_value(spec->sd) : json_null());
     put(b, column, "step", real ? number_value(spec->step) : json_null());
     put(b, column, "floor", real ? number_value(spec->floor) : json_null());
+    if (spec->atoms) put(b, column, "atoms", numbers_value(b, spec->atom, spec->atoms));
     put(b, column, "labels", labels_value(b, spec));
     put(b, column, "marginal", numbers_value(b, spec->marginal, spec->marginal_count));
     return column;

@@ -176,13 +176,34 @@ static void read_units(struct reader *r, const json_t *object, struct column_spe
     for (size_t i = 0; i < LENGTH(keys); i++) expect_null(r, object, keys[i]);
 }
 
+/* Absent where there are none.  Two that are one cell in the model's units could not be told apart. */
+static void read_atoms(struct reader *r, const json_t *object, struct column_spec *spec)
+{
+    const json_t *list = json_object_get(object, "atoms");
+    if (!list || r->status != NADE_OK) return;
+    if (spec->type != NADE_REAL) wrong(r, "atoms", list, "none for a column of this type");
+    spec->atoms = list_length(r, object, "atoms", 0, ND_COMPONENTS_MOST - 1);
+    double *atom = take(r, spec->atoms, sizeof *atom);
+    for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++) {
+        const json_t *value = json_array_get(list, a);
+        atom[a] = json_number_value(value);
+        if (!json_is_number(value) || !(fabsf(nd_standardise(spec, atom[a])) <= (float)ND_FARTHEST))
+            wrong(r, "atoms", value, "a list of numbers within 1e15 standard deviations of the mean");
+        for (size_t b = 0; b < a; b++)
+            if (nd_standardise(spec, atom[a]) == nd_standardise(spec, atom[b]))
+                wrong(r, "atoms", value, "numbers that differ from each other in float32");
+    }
+    spec->atom = atom;
+}
+
 static void read_column(struct reader *r, json_t *object, struct column_spec *spec)
 {
-    static const char *const keys[] = {"name", "type", "mean", "sd", "step", "floor", "labels", "marginal"};
+    static const char *const keys[] = {"name", "type", "mean", "sd", "step", "floor", "atoms", "labels", "marginal"};
     check_keys(r, object, keys, LENGTH(keys));
     spec->name = take_text(r, "name", json_object_get(object, "name"));
     spec->type = (nade_type)read_choice(r, object, "type", nd_type_names, ND_TYPES);
     read_units(r, object, spec);
+    read_atoms(r, object, spec);
     if (spec->type == NADE_CATEGORICAL)
         read_labels(r, object, 1, ND_LABELS_MOST, spec);
     else if (spec->type == NADE_BINARY && !json_is_null(json_object_get(object, "labels")))

@@ -63,9 +63,29 @@ static void lay_out_columns(const struct schema *schema, size_t components, stru
     plan->inputs = plan->values_width + (plan->masks ? plan->columns : 0);
 }
 
+/* The columns' atoms in the plan's units; each column keeps at least one Gaussian. */
+static nade_status encode_atoms(nade_context *context, struct arena *arena, const struct schema *schema,
+                                struct plan *plan)
+{
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct column_spec *spec = &schema->column[c];
+        if (spec->type != NADE_REAL || spec->atoms == 0) continue;
+        if (spec->atoms >= plan->components)
+            return nd_fail(context, NADE_BAD_CALL, "column '%s' has %zu atoms, expected fewer than its %zu components",
+                           spec->name, spec->atoms, plan->components);
+        float *atom = nd_arena_alloc(arena, spec->atoms, sizeof *atom);
+        if (!atom) return nd_no_memory(context, "the network");
+        for (size_t a = 0; a < spec->atoms; a++) atom[a] = nd_standardise(spec, spec->atom[a]);
+        plan->column[c].atom = atom;
+        plan->column[c].atoms = spec->atoms;
+    }
+    return NADE_OK;
+}
+
 static bool same_segment(const struct plan_column *a, const struct plan_column *b)
 {
-    return a->head == b->head && a->input_width == b->input_width && a->output_width == b->output_width;
+    return a->head == b->head && a->input_width == b->input_width && a->output_width == b->output_width &&
+           a->atoms == b->atoms;
 }
 
 static void find_segments(struct plan *plan)
@@ -129,6 +149,8 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
     memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
     lay_out_columns(schema, architecture->components, plan);
+    status = encode_atoms(context, arena, schema, plan);
+    if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);
     if (status != NADE_OK) return status;

@@ -28,11 +28,11 @@ struct plan_column {
     size_t values;               /* categorical: V labels; binary: 2; real: 0 */
     size_t components;           /* real: C */
     double floor;                /* real: least scale */
-    size_t atoms;                /* real: how many of the components are point masses */
+    size_t atoms;                /* real: the first so many components are points, fewer than all */
     const float *atom;           /* (atoms) in the plan's units, exactly as encoded cells are */
 };
 
-/* A maximal run of columns with the same head and widths: what a kernel loops over. */
+/* A maximal run of columns with the same head, widths and number of atoms: what a kernel loops over. */
 struct plan_segment {
     size_t first, count;
 };
@@ -89,8 +89,8 @@ static inline size_t nd_widest_block(const struct plan *plan)
     return widest;
 }
 
-/* Fails with NADE_BAD_CALL for sizes or an ordering that can't be, NADE_NO_MEMORY otherwise.  The plan's memory is the
- * arena's. */
+/* Fails with NADE_BAD_CALL for sizes, atoms or an ordering that can't be, NADE_NO_MEMORY otherwise.  The plan's memory
+ * is the arena's. */
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
                           const struct architecture *architecture, struct plan *plan);
 

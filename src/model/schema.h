@@ -17,9 +17,11 @@
 struct column_spec {
     const char *name;
     nade_type type;
-    double mean, sd;           /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
-    double step;               /* real: recording step in data units, 0 = none found */
-    double floor;              /* real: added to every component's scale, standardised units */
+    double mean, sd;    /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
+    double step;        /* real: recording step in data units, 0 = none found */
+    double floor;       /* real: added to every component's scale, standardised units */
+    const double *atom; /* real: (atoms) values that have a probability of their own, data units */
+    size_t atoms;
     const char *const *labels; /* (label_count) the text of cell value 0, 1, ...; "" is absence */
     size_t label_count;        /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
     double *marginal;          /* (output width) the head's parameters fitted to this column alone */
@@ -32,10 +34,23 @@ struct schema {
     bool named;                 /* names came from the data, so tables are matched by name */
 };
 
-/* Learns the schema of the rows chosen (row numbers; all columns of the table).  marginals are left to
- * nd_fit_marginals.  Memory comes from the arena. */
+/* A real column's value in the model's units, as a cell holds it.  Everything that is compared with cells passes here.
+ */
+static inline float nd_standardise(const struct column_spec *spec, double value)
+{
+    return (float)((value - spec->mean) / spec->sd);
+}
+
+/* Learns the schema of the rows chosen (row numbers; all columns of the table).  Atoms are left to nd_learn_atoms,
+ * marginals to nd_fit_marginals.  Memory comes from the arena. */
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
+
+/* Finds the atoms of a schema's real columns in the rows it was learnt from, at most `most` a column, the most frequent
+ * first.  A value is one when it holds a fifth of the column's present cells and at least 20; or, in a column of at
+ * most 20 distinct values with 20 cells each on average, when it is there at all.  One warning names the columns. */
+nade_status nd_learn_atoms(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
+                           size_t row_count, size_t most, struct schema *schema);
 
 /* Values of discrete columns that training has not seen. */
 struct unseen_cells {

@@ -77,6 +77,12 @@ static size_t thin_out(size_t *rows, size_t count)
     return MOST;
 }
 
+/* One component of a mixture stays a Gaussian. */
+static size_t atoms_most(const nade_train_options *o)
+{
+    return o->atoms && o->components > 1 ? o->components - 1 : 0;
+}
+
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0}, other = {0};
@@ -90,6 +96,9 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
                        train->rows, train->rows == 1 ? "" : "s", split.train_count);
     status =
         nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
+    if (status == NADE_OK)
+        status = nd_learn_atoms(run->context, &run->model->arena, train, split.train, split.train_count,
+                                atoms_most(&run->options), &run->model->schema);
     if (status == NADE_OK)
         status = encode_rows(run, train, split.train, split.train_count, &run->train, &run->train_scale);
     if (status != NADE_OK) return status;

@@ -6,7 +6,7 @@
 
 Each line is `name count v v v ...`; names begin with their case.  Numbers read back exactly.  Shapes:
 
-    CASE.kinds         (D) character codes of tests/support's letters: b, r, c, or a digit for so many labels
+    CASE.kinds         (D) character codes of tests/support's letters: b, r, a, c, or a digit for so many labels
     CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks
     CASE.hidden        (L)
     CASE.ordering      (D), only of networks of one ordering
@@ -55,6 +55,9 @@ CASES = [
     ("single_real", "r", [3, 2], 2, "tanh", True, 0.0),
     ("fixed_binary", "bbbbbbb", [8], 1, "relu", False, 0.0, [4, 0, 6, 2, 5, 1, 3]),
     ("fixed_mixed", "brcr4b", [9], 2, "sigmoid", False, 0.3, [5, 3, 4, 0, 1, 2]),
+    ("atoms_tanh", "ara", [5, 4], 3, "tanh", True, 0.0),
+    ("atoms_missing", "bac4ar", [7, 6], 4, "relu", True, 0.3),
+    ("fixed_atoms", "arab", [8], 3, "relu", False, 0.2, [2, 3, 0, 1]),
 ]
 
 

@@ -58,8 +58,9 @@ def ordering(seed, k, columns):
 
 # ---- network -------------------------------------------------------------------------------------------------------
 
-# kind: "binary", "real" or "categorical"; values: V of a categorical column; floor: least scale of a real one.
-Column = namedtuple("Column", "kind values floor")
+# kind: "binary", "real" or "categorical"; values: V of a categorical column; floor: least scale of a real one; atoms:
+# the values of a real one that have probabilities of their own, those of its first components.
+Column = namedtuple("Column", "kind values floor atoms", defaults=[()])
 
 # columns: list of Column; hidden: units of each layer; components: C; activation: "relu", "sigmoid" or "tanh".
 Network = namedtuple("Network", "columns hidden components activation masks")
@@ -151,13 +152,21 @@ def mixture_terms(column, outputs, x):
     return log_softmax(logits), log_normal, z, scale, np.exp(s)
 
 
+def mixture_joint(column, log_weight, log_normal, x):
+    """log of weight times density of each component (rows, C): at an atom its own alone, elsewhere the Gaussians'."""
+    is_atom = x[:, None] == np.array(column.atoms, dtype=float)
+    points = np.where(is_atom, log_weight[:, :len(column.atoms)] - math.log(math.sqrt(12.0) * column.floor), -math.inf)
+    gaussians = np.where(is_atom.any(axis=1)[:, None], -math.inf, log_weight + log_normal)[:, len(column.atoms):]
+    return np.concatenate([points, gaussians], axis=1)
+
+
 def head_log_density(column, outputs, x):
     if column.kind == "binary":
         return log_sigmoid(np.where(x == 1.0, outputs[:, 0], -outputs[:, 0]))
     if column.kind == "categorical":
         return log_softmax(outputs)[np.arange(len(x)), x.astype(int)]
     log_weight, log_normal, _, _, _ = mixture_terms(column, outputs, x)
-    return np.logaddexp.reduce(log_weight + log_normal, axis=1)
+    return np.logaddexp.reduce(mixture_joint(column, log_weight, log_normal, x), axis=1)
 
 
 def head_gradient(column, outputs, x):
@@ -166,10 +175,11 @@ def head_gradient(column, outputs, x):
     if column.kind == "categorical":
         return np.exp(log_softmax(outputs)) - np.eye(column.values)[x.astype(int)]
     log_weight, log_normal, z, scale, slope = mixture_terms(column, outputs, x)
-    responsibility = np.exp(log_softmax(log_weight + log_normal))
+    responsibility = np.exp(log_softmax(mixture_joint(column, log_weight, log_normal, x)))
+    moving = responsibility * (np.arange(responsibility.shape[1]) >= len(column.atoms))  # atoms stay where they are
     return np.concatenate([np.exp(log_weight) - responsibility,
-                           -responsibility * z / scale,
-                           responsibility * (1.0 - z * z) / scale * slope], axis=1)
+                           -moving * z / scale,
+                           moving * (1.0 - z * z) / scale * slope], axis=1)
 
 
 # ---- objective, eq. (12) -------------------------------------------------------------------------------------------
@@ -347,8 +357,10 @@ EXAMPLE = 1000  # a purpose that the library does not use
 
 
 def columns_of(kinds):
-    """Columns from letters: b binary, r real with floor 0.05, c categorical with 3 labels, a digit so many labels."""
-    made = {"b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0)}
+    """Columns from letters: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
+    labels, a digit so many labels."""
+    made = {"b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0),
+            "a": Column("real", 0, 0.05, (0.0, 1.25))}
     return [made[k] if k in made else Column("categorical", int(k), 0.0) for k in kinds]
 
 
@@ -374,6 +386,8 @@ def example_cells(net, rows, seed, missing_share):
         u = [random_uniform(w) for w in words]
         column = net.columns[c]
         real = 2.0 * (u[0] + u[1] + u[2]) - 3.0  # mean 0, variance 1
+        if column.atoms and u[4] < 0.5:
+            real = column.atoms[random_below(words[0], len(column.atoms))]
         cells[i, c] = real if column.kind == "real" else random_below(words[0], column.values)
         if u[3] < missing_share and c != random_below(random_word(seed, EXAMPLE + 2, 0, i, 0), len(net.columns)):
             cells[i, c] = math.nan

@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 import reference as ref
 
 CASES = [("bbbb", [5], 1, "relu", True), ("brc", [5, 4], 2, "sigmoid", True), ("r2r", [4, 3], 3, "tanh", False),
-         ("brcr", [6, 5, 4], 2, "relu", True), ("c", [3], 1, "tanh", True)]
+         ("brcr", [6, 5, 4], 2, "relu", True), ("c", [3], 1, "tanh", True), ("arba", [5, 4], 4, "tanh", True)]
 
 
 def check(true, what):
@@ -71,8 +71,9 @@ def test_gradients():
 
 def test_fixed_gradients():
     """One ordering: the loss is the mean of -log p, its gradients are the central differences."""
-    for kinds, activation, order in (("bbbb", "relu", [2, 0, 3, 1]), ("rc2b", "tanh", [3, 1, 0, 2])):
-        net = network(kinds, [5], 2, activation, False)
+    for kinds, activation, order in (("bbbb", "relu", [2, 0, 3, 1]), ("rc2b", "tanh", [3, 1, 0, 2]),
+                                     ("abar", "tanh", [1, 2, 0, 3])):
+        net = network(kinds, [5], 3, activation, False)
         parameters = ref.example_parameters(net, 9)
         cells = ref.example_cells(net, 6, 9, 0.2)
         loss, gradients = ref.fixed_loss_and_gradients(net, parameters, cells, order)
@@ -134,6 +135,19 @@ def test_integral():
     cells = np.array(list(itertools.product(line, line)))
     total = np.exp(ref.log_density(net, parameters, cells, [1, 0])).sum() * (line[1] - line[0]) ** 2
     check(close(total, 1.0, 1e-9), f"the density integrates to {total}")
+
+
+def test_atoms():
+    """The density of a column with atoms: its integral and, times the width, its points add up to one."""
+    net = network("ara", [5, 4], 4, "tanh", True)
+    parameters = ref.example_parameters(net, 6)
+    line, atoms = np.linspace(-25.0, 25.0, 1601) + 0.01, np.array(net.columns[0].atoms)
+    places = np.concatenate([line, atoms])
+    width = np.concatenate([np.full(len(line), line[1] - line[0]), np.full(2, math.sqrt(12.0) * 0.05)])
+    for seen in (0.0, 0.3):
+        cells = np.stack([places, np.full(len(places), 0.7), np.full(len(places), seen)], axis=1)
+        total = (np.exp(ref.log_density(net, parameters, cells, [1, 2, 0], 2)) * width).sum()
+        check(close(total, 1.0, 1e-9), f"integral and points of a column with atoms add up to {total}")
 
 
 def test_objective():

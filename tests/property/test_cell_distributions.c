@@ -16,6 +16,7 @@ enum { COMPONENTS_MOST = 6, PLACES = 200001, MIXTURES = 40 };
 
 struct example {
     struct plan_column column;
+    float atom[2];
     double outputs[3 * COMPONENTS_MOST];
     double low, high; /* nearly all of the probability lies between */
 };
@@ -25,23 +26,37 @@ static double uniform(uint32_t mixture, uint32_t word)
     return (double)nd_random_uniform(nd_random_word(77, 1, mixture, 0, word));
 }
 
-/* Components from narrow to wide, close together and far apart. */
+/* Components from narrow to wide, close together and far apart; half of the examples have one or two atoms, whose means
+ * and scales say nothing. */
 static void make_example(uint32_t number, struct example *e)
 {
     size_t count = 1 + number % COMPONENTS_MOST;
     double apart = number % 3 == 0 ? 0.5 : 4;
     e->column = (struct plan_column){.head = nd_head_for(NADE_REAL), .components = count, .floor = 0.02};
+    if (number % 2) e->column.atoms = count < 3 ? count - 1 : 2;
+    e->column.atom = e->atom;
     e->low = HUGE_VAL;
     e->high = -HUGE_VAL;
     for (size_t c = 0; c < count; c++) {
         uint32_t word = (uint32_t)(4 * c);
         e->outputs[c] = 4 * uniform(number, word) - 2;
+        if (c < e->column.atoms) {
+            e->atom[c] = (float)(apart * (2 * uniform(number, word + 1) - 1));
+            e->outputs[count + c] = 1e6;
+            e->outputs[2 * count + c] = 50;
+            continue;
+        }
         e->outputs[count + c] = apart * (2 * uniform(number, word + 1) - 1);
         e->outputs[2 * count + c] = log(0.05) + uniform(number, word + 2) * log(20);
         double scale = exp(e->outputs[2 * count + c]) + e->column.floor;
         e->low = fmin(e->low, e->outputs[count + c] - 9 * scale);
         e->high = fmax(e->high, e->outputs[count + c] + 9 * scale);
     }
+}
+
+static double atom_probability(const struct example *e, size_t a)
+{
+    return sampling_atom_probability(&e->column, e->outputs, (double)e->atom[a]);
 }
 
 static double place(const struct example *e, size_t i)
@@ -55,10 +70,13 @@ static void fill_density(const struct example *e, double *density)
         density[i] = exp(e->column.head->log_density(&e->column, e->outputs, place(e, i)));
 }
 
-/* The integral of the density where it is at most level; within a step both are taken for straight lines. */
+/* The integral of the density where it is at most level, atoms included; within a step both are taken for straight
+ * lines. */
 static double integrate_below(const struct example *e, const double *density, double level)
 {
-    double step = (e->high - e->low) / (PLACES - 1), sum = 0;
+    double step = (e->high - e->low) / (PLACES - 1), sum = 0, width = e->column.floor * sqrt(12.0);
+    for (size_t a = 0; a < e->column.atoms; a++)
+        if (atom_probability(e, a) / width <= level * (1 + 1e-12)) sum += atom_probability(e, a);
     for (size_t i = 0; i + 1 < PLACES; i++) {
         double a = fmin(density[i], density[i + 1]), b = fmax(density[i], density[i + 1]);
         if (b <= level)
@@ -78,8 +96,9 @@ static void test_tails_of_mixtures(void **state)
         make_example(number, &e);
         fill_density(&e, density);
         for (uint32_t i = 0; i < 8; i++) {
-            double x = i == 0 ? e.column.head->mode(&e.column, e.outputs)
-                              : e.low + (e.high - e.low) * (0.3 + 0.4 * uniform(number, 100 + i));
+            double x = e.low + (e.high - e.low) * (0.3 + 0.4 * uniform(number, 100 + i));
+            if (i == 0) x = e.column.head->mode(&e.column, e.outputs);
+            if (i >= 1 && i <= e.column.atoms) x = (double)e.atom[i - 1];
             double level = exp(e.column.head->log_density(&e.column, e.outputs, x));
             double found = e.column.head->tail(&e.column, e.outputs, x);
             support_assert_close("tail", found, integrate_below(&e, density, level), 0, i == 0 ? 2e-6 : 1e-6);
@@ -151,8 +170,91 @@ static void test_quantiles(void **state)
         make_example(number, &e);
         for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
             double x = e.column.head->quantile(&e.column, e.outputs, share[i]);
-            support_assert_close("P(X <= quantile)", sampling_mixture_cdf(&e.column, e.outputs, x), share[i], 1e-12, 0);
+            double reached = sampling_mixture_cdf(&e.column, e.outputs, x);
+            double jump = sampling_atom_probability(&e.column, e.outputs, x);
+            if (jump > 0) /* the distribution function passes the share by its jump at the atom */
+                assert_true(reached >= share[i] && reached - jump <= share[i]);
+            else
+                support_assert_close("P(X <= quantile)", reached, share[i], e.column.atoms ? 1e-9 : 1e-12, 0);
         }
+    }
+}
+
+/* Shares within an atom's jump give the atom itself, those beside it values close to it on either side. */
+static void test_quantiles_at_atoms(void **state)
+{
+    size_t jumps = 0;
+    (void)state;
+    for (uint32_t number = 0; number < MIXTURES; number++) {
+        struct example e;
+        make_example(number, &e);
+        for (size_t a = 0; a < e.column.atoms; a++) {
+            double x = (double)e.atom[a], jump = atom_probability(&e, a);
+            double after = sampling_mixture_cdf(&e.column, e.outputs, x), before = after - jump;
+            assert_true(e.column.head->quantile(&e.column, e.outputs, before + 1e-6 * jump) == x);
+            assert_true(e.column.head->quantile(&e.column, e.outputs, before + 0.5 * jump) == x);
+            assert_true(e.column.head->quantile(&e.column, e.outputs, after - 1e-6 * jump) == x);
+            if (before > 1e-3) assert_true(e.column.head->quantile(&e.column, e.outputs, before - 1e-6) < x);
+            if (after < 0.999) assert_true(e.column.head->quantile(&e.column, e.outputs, after + 1e-6) > x);
+            jumps++;
+        }
+    }
+    assert_true(jumps > 20);
+}
+
+/* Atoms at the ends of an interval lie within, in the probability and in draws. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < MIXTURES; number++) {
+        struct example e;
+        make_example(number, &e);
+        double low = e.low + 0.4 * (e.high - e.low), high = e.low + 0.55 * (e.high - e.low), mass = 0;
+        if (e.column.atoms > 0) low = (double)e.atom[0];
+        if (e.column.atoms > 1) high = (double)e.atom[1];
+        if (low > high) {
+            double other = low;
+            low = high;
+            high = other;
+        }
+        mass = sampling_mixture_cdf(&e.column, e.outputs, high) - sampling_mixture_cdf(&e.column, e.outputs, low) +
+               sampling_atom_probability(&e.column, e.outputs, low);
+        support_assert_close("P(interval)", exp(e.column.head->log_between(&e.column, e.outputs, low, high)), mass, 0,
+                             1e-12);
+        enum { DRAWS = 2000 };
+        size_t at_low = 0;
+        double share = sampling_atom_probability(&e.column, e.outputs, low) / mass;
+        for (uint32_t i = 0; i < DRAWS; i++) {
+            struct philox_block words = nd_philox(5, 6, number, i, 0);
+            double x = e.column.head->sample_between(&e.column, e.outputs, low, high, words.word);
+            assert_true(x >= low && x <= high);
+            at_low += x == low;
+        }
+        support_assert_close("draws of the lower atom", (double)at_low, share * DRAWS, 0,
+                             4 * sqrt(DRAWS * share * (1 - share)) + 1e-6);
+    }
+}
+
+/* Cells beside each other add up to one: each atom is in one of them. */
+static void test_cells(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < MIXTURES; number++) {
+        struct example e;
+        make_example(number, &e);
+        const double half = 0.0625;
+        double sum = 0;
+        if (e.column.atoms) e.atom[0] = (float)half; /* where two cells meet */
+        for (int i = -500; i <= 500; i++) {
+            double x = 2 * half * i, cell = exp(e.column.head->log_cell(&e.column, e.outputs, x, half)) * 2 * half;
+            double expected = sampling_mixture_cdf(&e.column, e.outputs, x + half) -
+                              sampling_mixture_cdf(&e.column, e.outputs, x - half) +
+                              sampling_atom_probability(&e.column, e.outputs, x - half) -
+                              sampling_atom_probability(&e.column, e.outputs, x + half);
+            support_assert_close("cell", cell, expected, 0, 1e-12);
+            sum += cell;
+        }
+        support_assert_close("all cells", sum, 1, 0, 1e-12);
     }
 }
 
@@ -168,6 +270,10 @@ static void test_means_and_modes(void **state)
         for (size_t i = 0; i < PLACES; i++) {
             mean += step * density[i] * place(&e, i);
             highest = fmax(highest, density[i]);
+        }
+        for (size_t a = 0; a < e.column.atoms; a++) {
+            mean += atom_probability(&e, a) * (double)e.atom[a];
+            highest = fmax(highest, atom_probability(&e, a) / (e.column.floor * sqrt(12.0)));
         }
         support_assert_close("mean", e.column.head->mean(&e.column, e.outputs), mean, 1e-9, 1e-9);
         double mode = e.column.head->mode(&e.column, e.outputs);
@@ -320,10 +426,17 @@ static void test_rows_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tails_at_a_ripple),   cmocka_unit_test(test_tails_of_mixtures),
-        cmocka_unit_test(test_tails_of_a_gaussian), cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_means_and_modes),     cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_outputs_of_backends), cmocka_unit_test(test_agreement_with_scores),
+        cmocka_unit_test(test_tails_at_a_ripple),
+        cmocka_unit_test(test_tails_of_mixtures),
+        cmocka_unit_test(test_tails_of_a_gaussian),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_quantiles_at_atoms),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_means_and_modes),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_outputs_of_backends),
+        cmocka_unit_test(test_agreement_with_scores),
         cmocka_unit_test(test_rows_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

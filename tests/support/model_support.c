@@ -67,7 +67,7 @@ static void fill_marginals(struct nade_model *model)
     }
 }
 
-struct nade_model *model_support_build(nade_context *context)
+static struct nade_model *build(nade_context *context, const double *atom, size_t atoms)
 {
     static const size_t hidden[] = {5, 3};
     struct nade_model *model = nd_model_create(context);
@@ -77,6 +77,8 @@ struct nade_model *model_support_build(nade_context *context)
     model->schema.column = nd_arena_alloc(&model->arena, COLUMNS, sizeof specs[0]);
     assert_non_null(model->schema.column);
     memcpy(model->schema.column, specs, sizeof specs);
+    model->schema.column[2].atom = atom;
+    model->schema.column[2].atoms = atoms;
     model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
@@ -87,6 +89,17 @@ struct nade_model *model_support_build(nade_context *context)
     support_random_parameters(&model->plan, 3, model->parameters);
     support_assert_ok(context, nd_model_describe(context, model));
     return model;
+}
+
+struct nade_model *model_support_build(nade_context *context)
+{
+    return build(context, NULL, 0);
+}
+
+struct nade_model *model_support_build_with_atom(nade_context *context)
+{
+    static const double atom[] = {0.3};
+    return build(context, atom, 1);
 }
 
 /* ---- comparing ---------------------------------------------------------------------------------------------- */
@@ -104,6 +117,8 @@ static void compare_columns(const struct column_spec *found, const struct column
     assert_same_number(found->sd, expected->sd);
     assert_same_number(found->step, expected->step);
     assert_same_number(found->floor, expected->floor);
+    assert_int_equal(found->atoms, expected->atoms);
+    for (size_t a = 0; a < expected->atoms; a++) assert_same_number(found->atom[a], expected->atom[a]);
     assert_int_equal(found->label_count, expected->label_count);
     assert_int_equal(found->marginal_count, expected->marginal_count);
     for (size_t i = 0; i < expected->marginal_count; i++) assert_same_number(found->marginal[i], expected->marginal[i]);

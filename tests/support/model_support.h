@@ -7,6 +7,9 @@
 /* Columns: binary without and with labels, real, categorical (its name and a label are Latin-1); hidden 5,3; tanh. */
 struct nade_model *model_support_build(nade_context *context);
 
+/* The same with an atom in the real column. */
+struct nade_model *model_support_build_with_atom(nade_context *context);
+
 /* Fails the test unless both models say the same in every field, parameters bit for bit. */
 void model_support_compare(const struct nade_model *found, const struct nade_model *expected);
 

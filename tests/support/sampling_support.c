@@ -94,9 +94,22 @@ double sampling_mixture_cdf(const struct plan_column *column, const double *outp
     for (size_t j = 0; j < count; j++) {
         double weight = exp(outputs[j]), scale = exp(outputs[2 * count + j]) + column->floor;
         total += weight;
-        below += weight * 0.5 * erfc((outputs[count + j] - x) / scale / sqrt(2.0));
+        if (j < column->atoms)
+            below += (double)column->atom[j] <= x ? weight : 0;
+        else
+            below += weight * 0.5 * erfc((outputs[count + j] - x) / scale / sqrt(2.0));
     }
     return below / total;
+}
+
+double sampling_atom_probability(const struct plan_column *column, const double *outputs, double x)
+{
+    double total = 0, there = 0;
+    for (size_t j = 0; j < column->components; j++) {
+        total += exp(outputs[j]);
+        if (j < column->atoms && (double)column->atom[j] == x) there = exp(outputs[j]);
+    }
+    return there / total;
 }
 
 double sampling_label_probability(const struct plan_column *column, const double *outputs, size_t label)

@@ -26,6 +26,9 @@ void sampling_outputs(const struct plan *plan, const float *parameters, const fl
 /* P(X <= x) of a real column's mixture. */
 double sampling_mixture_cdf(const struct plan_column *column, const double *outputs, double x);
 
+/* P(X = x): not zero where x is one of the column's atoms. */
+double sampling_atom_probability(const struct plan_column *column, const double *outputs, double x);
+
 /* p(label) of a discrete column. */
 double sampling_label_probability(const struct plan_column *column, const double *outputs, size_t label);
 

@@ -14,13 +14,17 @@ enum { PURPOSE_PARAMETERS = 2000, PURPOSE_CELLS = 2001, PURPOSE_KEPT = 2002 };
 
 static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
+static const double atoms[] = {0, 1.25};
+
 static struct column_spec column_of_kind(char kind)
 {
     struct column_spec column = {.type = NADE_CATEGORICAL, .sd = 1.0, .labels = label_texts};
-    if (kind == 'b' || kind == 'r') {
+    if (kind == 'b' || kind == 'r' || kind == 'a') {
         column.type = kind == 'b' ? NADE_BINARY : NADE_REAL;
-        column.floor = kind == 'r' ? 0.05 : 0.0;
+        column.floor = kind == 'b' ? 0.0 : 0.05;
         column.labels = NULL;
+        column.atom = kind == 'a' ? atoms : NULL;
+        column.atoms = kind == 'a' ? sizeof atoms / sizeof *atoms : 0;
     } else {
         assert_true(kind == 'c' || (kind >= '1' && kind <= '9'));
         column.label_count = kind == 'c' ? 3 : (size_t)(kind - '0');
@@ -89,6 +93,7 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
 static float random_cell(const struct plan_column *column, const struct philox_block *block)
 {
     if (column->values > 0) return (float)nd_random_below(block->word[0], (uint32_t)column->values);
+    if (column->atoms && block->word[2] % 2) return column->atom[block->word[1] % column->atoms];
     float sum = 0.0f;
     for (int i = 0; i < 3; i++) sum += nd_random_uniform(block->word[i]);
     return 2.0f * sum - 3.0f;

@@ -19,8 +19,8 @@ struct support_model {
 };
 
 /* Builds a model with seeded random parameters of moderate size; the test fails where that fails.
- * kinds: a letter a column: b binary, r real with floor 0.05, c categorical with 3 labels, a digit categorical with so
- * many labels.  hidden (layers). */
+ * kinds: a letter a column: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
+ * labels, a digit categorical with so many labels.  hidden (layers). */
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks);
 
@@ -34,7 +34,7 @@ void support_free(struct support_model *model);
 void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters);
 
 /* Valid random cells (rows, columns), NaN = missing with the probability given; every row keeps a present cell.  Real
- * cells have mean 0 and variance 1. */
+ * cells have mean 0 and variance 1; half of those of a column with atoms are atoms. */
 void support_random_cells(const struct plan *plan, size_t rows, uint32_t seed, double missing_share, float *cells);
 
 /* Fails the test, printing both values, unless |found - expected| <= absolute + relative·|expected|. */

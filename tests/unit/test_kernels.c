@@ -51,11 +51,11 @@ enum { COUNT = 203 };
 
 /* What a variant makes of the same inputs. */
 struct results {
-    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], nag[2][COUNT],
-        adam[3][COUNT];
+    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], atoms[2][3 * 21],
+        nag[2][COUNT], adam[3][COUNT];
     float activated_sum[COUNT];
     float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[3][ND_UNITS], scaled[ND_UNITS];
-    double sum[COUNT], dot, bernoulli_loss, mixture_loss;
+    double sum[COUNT], dot, bernoulli_loss, mixture_loss, atom_loss[2];
 };
 
 static float number(uint32_t purpose, uint32_t i, float range)
@@ -112,6 +112,17 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
     }
 }
 
+/* Three of the components are atoms; the cell is none of them, then one. */
+static void run_atoms(const struct cpu_kernels *k, struct results *r)
+{
+    const float atom[] = {-0.25f, 0, 1.5f}, x[] = {0.3f, 1.5f};
+    const struct plan_column column = {.components = 21, .output_width = 63, .floor = 0.01, .atoms = 3, .atom = atom};
+    for (size_t a = 0; a < 2; a++) {
+        for (uint32_t i = 0; i < 63; i++) r->atoms[a][i] = number(130, i, 2);
+        r->atom_loss[a] = k->mixture(&column, x[a], 0.7f, r->atoms[a]);
+    }
+}
+
 static void run_variant(const struct cpu_kernels *k, struct results *r)
 {
     const struct plan_column column = {.components = 21, .output_width = 63, .floor = 0.01};
@@ -137,6 +148,7 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
     k->accumulate(COUNT, 0.37, other, bias, r->sum);
     k->activate_sum(NADE_TANH, COUNT, r->sum, r->activated_sum);
     r->dot = k->dot(COUNT, bias, other);
+    run_atoms(k, r);
     run_optimizers(k, r);
     run_units(k, r);
 }
@@ -186,16 +198,26 @@ static void test_heads(void **state)
         support_assert_close("bernoulli gradient", (double)found, gradient, 1e-6, 2e-7);
     }
     for (uint32_t i = 0; i < 300; i++) {
-        const struct plan_column column = {.components = 1 + i % 20, .output_width = 3 + 3 * (i % 20), .floor = 0.01};
+        const float atom[] = {0, 0.75f, -2};
+        const struct plan_column column = {.components = 1 + i % 20,
+                                           .output_width = 3 + 3 * (i % 20),
+                                           .floor = 0.01,
+                                           .atoms = i % 20 < i / 20 % 4 ? 0 : i / 20 % 4,
+                                           .atom = atom};
         float found[60], x = i % 50 == 0 ? 300.0f : number(112, i, 3);
+        if (column.atoms && i % 3 == 0) x = atom[i % column.atoms];
         double outputs[60], gradient[60], numbers[60];
         for (uint32_t j = 0; j < column.output_width; j++) {
             found[j] = number(113, 100 * i + j, 3);
+            if (j >= column.components && j % column.components < column.atoms) found[j] = 1e30f; /* not used */
             outputs[j] = (double)found[j];
         }
         double loss = mixture->loss_gradient(&column, outputs, (double)x, gradient);
         support_assert_close("mixture loss", k->mixture(&column, x, 1, found), loss, 1e-5, 1e-5);
-        for (uint32_t j = 0; j < column.output_width; j++) numbers[j] = (double)found[j];
+        for (uint32_t j = 0; j < column.output_width; j++) {
+            numbers[j] = (double)found[j];
+            if (j >= column.components && j % column.components < column.atoms) assert_true(found[j] == 0);
+        }
         support_assert_all_close("mixture gradient", numbers, gradient, column.output_width, 3e-5);
     }
 }

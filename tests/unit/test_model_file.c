@@ -28,7 +28,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     f->context = model_support_counting_context(&f->counting);
-    f->model = model_support_build(f->context);
+    f->model = model_support_build_with_atom(f->context);
     f->folder = model_support_folder();
     snprintf(f->path, sizeof f->path, "%s/model", f->folder);
     snprintf(f->other, sizeof f->other, "%s/other", f->folder);
@@ -186,6 +186,21 @@ static void other_writers_are_read(void **state)
     support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
     model_support_compare(loaded, f->model);
     nade_model_free(loaded);
+}
+
+/* Files of earlier versions have no atoms. */
+static void atoms_may_be_absent(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const texts[] = {"", "'atoms':[],"};
+    for (size_t i = 0; i < 2; i++) {
+        nade_model *loaded = NULL;
+        write_edited(f, "'atoms':[0.29999999999999999],", texts[i]);
+        support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
+        assert_int_equal(loaded->schema.column[2].atoms, 0);
+        assert_int_equal(loaded->plan.column[2].atoms, 0);
+        nade_model_free(loaded);
+    }
 }
 
 /* The same bytes in another order of tensors. */
@@ -413,6 +428,13 @@ static void wrong_columns_have_their_sentences(void **state)
         {"'floor':0.012500000000000001", "'floor':0", "columns[2].floor is 0, expected a float32 number above 0"},
         {"'floor':0.012500000000000001", "'floor':1e39", "expected a float32 number above 0"},
         {"'step':0.10000000000000001", "'step':-1", "columns[2].step is -1"},
+        {"'atoms':[0.29999999999999999]", "'atoms':7", "columns[2].atoms is 7, expected a list of 0 to 999 entries"},
+        {"'atoms':[0.29999999999999999]", "'atoms':[null]", "columns[2].atoms is null, expected a list of numbers"},
+        {"'atoms':[0.29999999999999999]", "'atoms':[1e300]", "e300, expected a list of numbers within 1e15"},
+        {"'atoms':[0.29999999999999999]", "'atoms':[2,2.00000001]", "expected numbers that differ from each other"},
+        {"'atoms':[0.29999999999999999]", "'atoms':[2,3]",
+         "column 'size' has 2 atoms, expected fewer than its 2 components"},
+        {"'name':'sex'", "'name':'sex','atoms':[1]", "columns[1].atoms is [1], expected none for a column of this"},
         {"'sd':null", "'sd':1", "columns[0].sd is 1, expected null"},
         {"'labels':['female','male']", "'labels':['female']",
          "columns[1].labels is [\"female\"], expected a list of 2"},
@@ -561,6 +583,7 @@ int main(void)
         TEST(saved_again_gives_the_same_bytes),
         TEST(layout_is_the_documented_one),
         TEST(other_writers_are_read),
+        TEST(atoms_may_be_absent),
         TEST(tensors_may_lie_in_any_order),
         TEST(pipes_are_read),
         TEST(announced_sizes_are_not_believed),

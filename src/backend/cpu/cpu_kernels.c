@@ -6,6 +6,7 @@
 
 #include "backend/cpu/cpu_math.h"
 #include "base/fault.h"
+#include "model/mixture.h"
 
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
@@ -129,7 +130,7 @@ struct components {
     float joint[ND_COMPONENTS_MOST + ND_LANES];  /* first log of weight·density, then exp of its distance to the top */
 };
 
-static size_t load_components(size_t count, const float *outputs, struct components *k)
+static size_t load_components(size_t count, size_t atoms, const float *outputs, struct components *k)
 {
     size_t padded = whole_lanes(count);
     for (size_t c = 0; c < count; c++) {
@@ -138,6 +139,7 @@ static size_t load_components(size_t count, const float *outputs, struct compone
         k->mean[c] = outputs[count + mean];
         k->spread[c] = outputs[2 * count + c];
     }
+    for (size_t c = 0; c < atoms; c++) k->mean[c] = k->spread[c] = 0; /* whatever they are */
     for (size_t c = count; c < padded; c++) {
         k->logit[c] = -1e30f;
         k->mean[c] = 0;
@@ -160,10 +162,27 @@ static float total(const float *values, size_t count)
     return sum;
 }
 
+/* A cell that is the column's atom number `atom`: the components' probabilities are all that matters. */
+static double mixture_atom(const struct plan_column *column, size_t atom, float factor, float *outputs)
+{
+    float weight[ND_COMPONENTS_MOST + ND_LANES];
+    size_t count = column->components;
+    float top = largest(outputs, count), chosen = outputs[atom] - top;
+    for (size_t c = 0; c < count; c++) weight[c] = nd_exp_u2(outputs[c] - top);
+    float all_weights = total(weight, count);
+    for (size_t c = 0; c < count; c++) {
+        outputs[c] = factor * (weight[c] / all_weights - (c == atom ? 1.0f : 0.0f));
+        outputs[count + c] = outputs[2 * count + c] = 0;
+    }
+    return log((double)all_weights) - (double)chosen + log(nd_atom_width(column));
+}
+
 static double mixture(const struct plan_column *column, float x, float factor, float *outputs)
 {
     struct components k;
-    size_t count = column->components, padded = load_components(count, outputs, &k);
+    size_t count = column->components, atoms = column->atoms, atom = nd_find_atom(column, (double)x);
+    if (atom < atoms) return mixture_atom(column, atom, factor, outputs);
+    size_t padded = load_components(count, atoms, outputs, &k);
     const float most = (float)ND_LOG_SCALE_MOST;
     float floor = (float)column->floor, top = largest(k.logit, count);
     for (size_t c = 0; c < padded; c++) {
@@ -175,8 +194,9 @@ static double mixture(const struct plan_column *column, float x, float factor, f
         k.weight[c] = nd_exp_u2(k.logit[c] - top);
         k.joint[c] = (k.logit[c] - top) - nd_log_u3(scale) - 0.5f * k.z[c] * k.z[c];
     }
-    float all_weights = total(k.weight, count), joint_top = largest(k.joint, count);
+    float all_weights = total(k.weight, count), joint_top = largest(k.joint + atoms, count - atoms);
     for (size_t c = 0; c < padded; c++) k.joint[c] = nd_exp_u2(k.joint[c] - joint_top);
+    for (size_t c = 0; c < atoms; c++) k.joint[c] = 0;
     float all_joint = total(k.joint, count);
     for (size_t c = 0; c < count; c++) {
         float share = k.joint[c] / all_joint;

@@ -152,7 +152,7 @@ static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 {
     nade_status status = copy_plan(context, backend);
     if (status == NADE_OK) status = nd_cuda_need_block(context, backend, BLOCK_PARAMETERS);
-    if (status == NADE_OK && backend->half)
+    if (status == NADE_OK && backend->bf16)
         status = nd_cuda_alloc(context, &backend->shadow, backend->block_size, 2, "the network");
     if (status == NADE_OK)
         status = nd_cuda_check(context, cudaStreamCreateWithFlags(&backend->stream, cudaStreamNonBlocking),
@@ -173,7 +173,7 @@ nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_pr
     backend->arena = arena;
     backend->plan = plan;
     backend->precision = precision == NADE_PRECISION_AUTO ? NADE_PRECISION_TF32 : precision;
-    backend->half = precision == NADE_PRECISION_BF16;
+    backend->bf16 = precision == NADE_PRECISION_BF16;
     nade_status status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
     if (status == NADE_OK)
         *opened = (struct backend *)backend;
@@ -223,7 +223,7 @@ nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *
 const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer)
 {
     size_t offset = backend->layer[layer].offset;
-    return backend->half ? (const void *)((const uint16_t *)backend->shadow + offset)
+    return backend->bf16 ? (const void *)((const uint16_t *)backend->shadow + offset)
                          : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
 }
 
@@ -267,7 +267,7 @@ static cudaError_t set_constant_rows(const struct cuda_backend *backend)
 
 static cudaError_t refresh_shadow(const struct cuda_backend *backend)
 {
-    if (!backend->half) return cudaSuccess;
+    if (!backend->bf16) return cudaSuccess;
     cudaError_t error =
         nd_cuda_shadow(backend->block[BLOCK_PARAMETERS], backend->shadow, backend->block_size, backend->stream);
     return error == cudaSuccess ? cudaStreamSynchronize(backend->stream) : error;

@@ -39,12 +39,12 @@ struct cuda_backend {
     struct arena arena; /* host memory */
     const struct plan *plan;
     nade_precision precision;
-    bool half;                   /* operands are bfloat16 */
-    struct device_plan device;   /* its arrays are on the device */
-    struct cuda_layer *layer;    /* (layers + 1) */
-    size_t block_size;           /* floats of a padded block */
-    float *block[BLOCK_COUNT];   /* device; NULL until first needed */
-    void *shadow;                /* device: bfloat16 copy of the padded parameters; NULL unless half */
+    bool bf16;                 /* operands are bfloat16 */
+    struct device_plan device; /* its arrays are on the device */
+    struct cuda_layer *layer;  /* (layers + 1) */
+    size_t block_size;         /* floats of a padded block */
+    float *block[BLOCK_COUNT]; /* device; NULL until first needed */
+    void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless half */
     struct cuda_data data[DATA_ROLES];
     cudaStream_t stream; /* what is not part of a captured update runs here */
     struct product_library library;
@@ -59,7 +59,7 @@ size_t nd_cuda_operand_stride(size_t columns);
 /* Bytes of an operand's element. */
 static inline size_t nd_cuda_element(const struct cuda_backend *backend)
 {
-    return backend->half ? 2 : sizeof(float);
+    return backend->bf16 ? 2 : sizeof(float);
 }
 
 /* The weights of a layer as products read them: the shadow or the parameters themselves. */
@@ -120,9 +120,10 @@ nade_status nd_cuda_conditional_block(nade_context *context, struct backend *bac
 nade_status nd_cuda_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
                                  size_t rows, float *cells);
 
-/* For tests: row (batch) and observed (batch, columns) of an update, as the device draws them. */
-nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
-                               uint64_t update, uint32_t *row, uint8_t *observed);
+/* For tests, which find it by its name: row (batch) and observed (batch, columns) of an update, as the device draws
+ * them. */
+NADE_API nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                                        uint64_t update, uint32_t *row, uint8_t *observed);
 
 /* The same for a model of one fixed ordering (cuda_fixed.c), which the entries above hand over to. */
 nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,

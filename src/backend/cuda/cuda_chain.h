@@ -42,7 +42,7 @@ struct sum_job {
     int32_t begin, scored, end;
     double *sum;   /* (walkers, units) */
     void *operand; /* ((end - scored)·walkers, first.stride): with the ones and zeros behind the units */
-    bool half;
+    bool bf16;
 };
 
 cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream_t stream);
@@ -61,7 +61,7 @@ struct walk_job {
     const struct walk_step *step; /* (rows) */
     double *sum;                  /* (rows, first.units) */
     void *operand;                /* (rows, first.stride) */
-    bool half;
+    bool bf16;
 };
 
 cudaError_t nd_cuda_walk(const struct walk_job *job, size_t rows, cudaStream_t stream);
@@ -69,7 +69,7 @@ cudaError_t nd_cuda_walk(const struct walk_job *job, size_t rows, cudaStream_t s
 /* The last hidden layer's lines and the weights of the outputs. */
 struct device_lines {
     const void *hidden; /* (lines, stride) operand */
-    bool half;
+    bool bf16;
     const float *weight; /* (outputs, stride), zero behind the units */
     const float *bias;   /* (outputs) */
     int32_t stride;      /* a multiple of 32 */

@@ -364,7 +364,7 @@ extern "C" cudaError_t nd_cuda_row_outputs(const struct device_lines *lines, con
 {
     const unsigned blocks = (unsigned)rows;
     if (rows == 0) return cudaSuccess;
-    if (lines->half)
+    if (lines->bf16)
         row_outputs<__nv_bfloat16><<<blocks, WARPS * LANES, 0, stream>>>(*lines, *plan, step, outputs, widest);
     else
         row_outputs<float><<<blocks, WARPS * LANES, 0, stream>>>(*lines, *plan, step, outputs, widest);
@@ -376,7 +376,7 @@ extern "C" cudaError_t nd_cuda_binary_density(const struct line_job *job, cudaSt
     const size_t groups = groups_of(job);
     dim3 grid((unsigned)groups, blocks_of((size_t)job->chunk.rows, WARPS * WARP_LINES));
     if (groups == 0 || job->chunk.rows == 0) return cudaSuccess;
-    if (job->lines.half)
+    if (job->lines.bf16)
         binary_density<__nv_bfloat16><<<grid, WARPS * LANES, 0, stream>>>(*job);
     else
         binary_density<float><<<grid, WARPS * LANES, 0, stream>>>(*job);
@@ -389,7 +389,7 @@ extern "C" cudaError_t nd_cuda_line_outputs(const struct line_job *job, cudaStre
     dim3 grid((unsigned)groups, blocks_of((size_t)job->chunk.rows, BLOCK_LINES),
               blocks_of((size_t)job->widest, BLOCK_OUTPUTS));
     if (groups == 0 || job->chunk.rows == 0) return cudaSuccess;
-    if (job->lines.half)
+    if (job->lines.bf16)
         line_outputs<__nv_bfloat16><<<grid, PRODUCT_THREADS, 0, stream>>>(*job);
     else
         line_outputs<float><<<grid, PRODUCT_THREADS, 0, stream>>>(*job);

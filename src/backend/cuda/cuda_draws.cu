@@ -280,5 +280,5 @@ template <typename T> cudaError_t launch(const struct draw_job *job, size_t rows
 extern "C" cudaError_t nd_cuda_draw(const struct draw_job *job, size_t rows, cudaStream_t stream)
 {
     if (rows == 0) return cudaSuccess;
-    return job->half ? launch<__nv_bfloat16>(job, rows, stream) : launch<float>(job, rows, stream);
+    return job->bf16 ? launch<__nv_bfloat16>(job, rows, stream) : launch<float>(job, rows, stream);
 }

@@ -112,15 +112,16 @@ __device__ __forceinline__ struct component component_of(const struct device_col
     return k;
 }
 
-/* Turns a component's outputs into gradients.  joint_share: its share of the density, of the weights all. */
+/* Turns a component's outputs into gradients.  share: its part of the density; all: the sum of the
+ * weights. */
 __device__ __forceinline__ void put_gradient(const struct device_column &column, const struct component &k, float share,
                                              float all, float factor, int32_t c, float *o)
 {
     const int32_t count = column.components;
-    bool free = o[2 * count + c] < (float)ND_LOG_SCALE_MOST;
+    bool free = o[2 * count + c] < (float)ND_LOG_SCALE_MOST, gaussian = c >= column.atoms;
     o[c] = factor * (__fdividef(k.weight, all) - share);
-    o[count + c] = factor * (-share * k.z * k.inverse);
-    o[2 * count + c] = free ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
+    o[count + c] = gaussian ? factor * (-share * k.z * k.inverse) : 0.0f;
+    o[2 * count + c] = free && gaussian ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
 }
 
 /* Components that a thread keeps in registers. */
@@ -286,5 +287,5 @@ template <typename T> cudaError_t launch(const struct head_job *job, size_t rows
 extern "C" cudaError_t nd_cuda_head(const struct head_job *job, size_t rows, cudaStream_t stream)
 {
     if (rows == 0) return cudaSuccess;
-    return job->half ? launch<__nv_bfloat16>(job, rows, stream) : launch<float>(job, rows, stream);
+    return job->bf16 ? launch<__nv_bfloat16>(job, rows, stream) : launch<float>(job, rows, stream);
 }

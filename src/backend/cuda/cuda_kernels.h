@@ -1,7 +1,7 @@
 /* The kernels of the CUDA backend, as functions that C can call: each puts one launch on a stream.
  *
  * Device memory throughout.  Matrices are row-major with a stride in elements; an element of an operand is a float or,
- * where `half` is set, a bfloat16.  Columns of an operand beyond its own are zero, but for the one right behind them,
+ * where `bf16` is set, a bfloat16.  Columns of an operand beyond its own are zero, but for the one right behind them,
  * which holds ones: a layer's bias is the weight of that constant (see cuda_backend.h). */
 #ifndef ND_BACKEND_CUDA_KERNELS_H
 #define ND_BACKEND_CUDA_KERNELS_H
@@ -68,7 +68,7 @@ struct draw_job {
     size_t input_stride;
     float *target;  /* (rows, columns): the cell where it is to be predicted, else NaN */
     double *weight; /* (rows): present / hidden cells */
-    bool half;
+    bool bf16;
     uint32_t *drawn_row;     /* NULL, or (rows) for tests: which row of the cells each is */
     uint8_t *drawn_observed; /* NULL, or (rows, columns) for tests */
 };
@@ -89,7 +89,7 @@ struct head_job {
     const double *weight; /* (rows) */
     double scale;
     void *delta; /* (rows, output_stride) operand, may be outputs itself; NULL: losses alone */
-    bool half;
+    bool bf16;
     double *loss;                     /* (rows): weighted */
     struct device_progress *progress; /* NULL, or where a loss that is not finite is noted */
     uint32_t offset;                  /* update within the graph */
@@ -121,14 +121,14 @@ cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t updates, size_
 cudaError_t nd_cuda_sum(const double *values, size_t count, double *sum, cudaStream_t stream);
 
 /* out = activation(out) for the first `units`, one at `units`, zero beyond. */
-cudaError_t nd_cuda_activate(int activation, void *out, bool half, size_t rows, size_t units, size_t stride,
+cudaError_t nd_cuda_activate(int activation, void *out, bool bf16, size_t rows, size_t units, size_t stride,
                              cudaStream_t stream);
 
 /* delta *= slope of the activation, given what it returned; count is a multiple of 8. */
-cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t count, cudaStream_t stream);
+cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf16, size_t count, cudaStream_t stream);
 
 /* Sets column `column` of an operand to one in all rows. */
-cudaError_t nd_cuda_ones(void *operand, bool half, size_t rows, size_t stride, size_t column, cudaStream_t stream);
+cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column, cudaStream_t stream);
 
 /* shadow = weights as bfloat16. */
 cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream);

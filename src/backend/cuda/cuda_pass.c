@@ -66,7 +66,7 @@ static void reserve_drawn(struct cuda_work *work, const struct cuda_pass *pass, 
     drawn->weight = reserve(work, pass->rows, sizeof(double));
     if (work->status == NADE_OK)
         nd_work_note(
-            work, nd_cuda_ones(drawn->input, backend->half, pass->rows, stride, backend->plan->inputs, backend->stream),
+            work, nd_cuda_ones(drawn->input, backend->bf16, pass->rows, stride, backend->plan->inputs, backend->stream),
             "preparing a batch of rows");
 }
 
@@ -84,7 +84,7 @@ static void reserve_buffers(struct cuda_work *work, struct cuda_pass *pass)
     size_t width = backend->layer[layers].padded_rows;
     pass->outputs = reserve(work, pass->rows, width * sizeof(float));
     if (pass->gradients)
-        pass->delta[layers] = backend->half ? reserve(work, pass->rows, width * element) : pass->outputs;
+        pass->delta[layers] = backend->bf16 ? reserve(work, pass->rows, width * element) : pass->outputs;
     pass->loss = reserve(work, pass->rows, sizeof(double));
 }
 
@@ -163,7 +163,7 @@ void nd_pass_forward(struct cuda_work *work, struct cuda_pass *pass, size_t l, i
     run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, l), out, workspace, stream);
     if (!last && !is_relu(backend) && work->status == NADE_OK)
         nd_work_note(work,
-                     nd_cuda_activate((int)backend->plan->activation, out, backend->half, pass->rows, layer->rows,
+                     nd_cuda_activate((int)backend->plan->activation, out, backend->bf16, pass->rows, layer->rows,
                                       layer->padded_rows, stream),
                      "an activation");
 }
@@ -188,7 +188,7 @@ void nd_pass_head(struct cuda_work *work, struct cuda_pass *pass, size_t rows, i
         .weight = pass->drawn[which].weight,
         .scale = 1 / (double)rows,
         .delta = pass->gradients ? pass->delta[layers] : NULL,
-        .half = backend->half,
+        .bf16 = backend->bf16,
         .loss = loss,
         .progress = progress,
         .offset = offset,
@@ -205,7 +205,7 @@ void nd_pass_backward(struct cuda_work *work, struct cuda_pass *pass, size_t l, 
     if (work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_slope((int)backend->plan->activation, pass->hidden[l - 1], pass->delta[l - 1],
-                                   backend->half, pass->rows * below->padded_rows, stream),
+                                   backend->bf16, pass->rows * below->padded_rows, stream),
                      "an activation");
 }
 

@@ -16,7 +16,7 @@ static nade_status fail(nade_context *context, cublasStatus_t error, const char 
 
 nade_status nd_product_open(nade_context *context, nade_precision precision, struct product_library *library)
 {
-    library->half = precision == NADE_PRECISION_BF16;
+    library->bf16 = precision == NADE_PRECISION_BF16;
     library->compute = precision == NADE_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     library->compute = precision == NADE_PRECISION_FP32 ? CUBLAS_COMPUTE_32F_PEDANTIC : library->compute;
     library->precision = precision;
@@ -79,7 +79,7 @@ static cublasStatus_t describe_operation(const struct product_library *library, 
 static cublasStatus_t describe_operands(const struct product_library *library, const struct form *form,
                                         struct product *product)
 {
-    cudaDataType_t operand = library->half ? CUDA_R_16BF : CUDA_R_32F;
+    cudaDataType_t operand = library->bf16 ? CUDA_R_16BF : CUDA_R_32F;
     cudaDataType_t result = product->shape.float_result ? CUDA_R_32F : operand;
     bool at = form->a_operation == CUBLAS_OP_T, bt = form->b_operation == CUBLAS_OP_T;
     cublasStatus_t error = cublasLtMatrixLayoutCreate(&product->a, operand, at ? form->k : form->m,
@@ -96,7 +96,7 @@ static cublasStatus_t describe_operands(const struct product_library *library, c
 static bool choose_from_table(const struct product_library *library, struct product *product)
 {
     const struct product_shape *s = &product->shape;
-    cudaDataType_t operand = library->half ? CUDA_R_16BF : CUDA_R_32F;
+    cudaDataType_t operand = library->bf16 ? CUDA_R_16BF : CUDA_R_32F;
     cudaDataType_t result = s->float_result ? CUDA_R_32F : operand;
     for (size_t i = 0; i < sizeof product_table / sizeof *product_table; i++) {
         const struct table_row *row = &product_table[i];

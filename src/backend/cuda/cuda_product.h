@@ -22,7 +22,7 @@ struct product_library {
     cublasLtHandle_t handle;
     cublasComputeType_t compute;
     nade_precision precision;
-    bool half; /* in, weight, delta, below and hidden outs are bfloat16 */
+    bool bf16; /* in, weight, delta, below and hidden outs are bfloat16 */
 };
 
 struct product_shape {

@@ -124,7 +124,7 @@ static nade_status score_tile(const struct score_run *run, struct scoring_lane *
         .end = (int32_t)end,
         .sum = lane->sum,
         .operand = lane->tile[0],
-        .half = backend->half,
+        .bf16 = backend->bf16,
     };
     struct line_job job = {
         .chunk = sums.chunk,

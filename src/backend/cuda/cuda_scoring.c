@@ -242,7 +242,7 @@ struct device_lines nd_cuda_lines(const struct cuda_backend *backend, const void
     const struct cuda_layer *layer = &backend->layer[backend->plan->layers];
     return (struct device_lines){
         .hidden = hidden,
-        .half = backend->half,
+        .bf16 = backend->bf16,
         .weight = backend->block[BLOCK_PARAMETERS] + layer->offset,
         .bias = backend->block[BLOCK_PARAMETERS] + layer->bias_offset,
         .stride = (int32_t)layer->stride,
@@ -260,7 +260,7 @@ nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *back
                                             nd_cuda_operand_weight(backend, l), out, lane->workspace, lane->stream);
         if (status == NADE_OK && plan->activation != NADE_RELU)
             status = nd_cuda_check(context,
-                                   nd_cuda_activate((int)plan->activation, out, backend->half, lines, plan->hidden[l],
+                                   nd_cuda_activate((int)plan->activation, out, backend->bf16, lines, plan->hidden[l],
                                                     backend->layer[l + 1].stride, lane->stream),
                                    "activating a layer");
         if (status != NADE_OK) return status;
@@ -290,7 +290,7 @@ nade_status nd_cuda_walk_observe(nade_context *context, struct cuda_backend *bac
         .end = (int32_t)columns,
         .sum = lane->sum,
         .operand = lane->tile[0],
-        .half = backend->half,
+        .bf16 = backend->bf16,
     };
     for (size_t c = 0; c < columns; c++) lane->columns[c] = (int32_t)c;
     lane->has_cells = false;
@@ -314,7 +314,7 @@ static cudaError_t begin_step(struct cuda_backend *backend, size_t rows)
         .step = scoring->walk.step,
         .sum = lane->sum,
         .operand = lane->tile[0],
-        .half = backend->half,
+        .bf16 = backend->bf16,
     };
     cudaError_t error = cudaMemcpyAsync(scoring->walk.step, scoring->walk.steps, rows * sizeof *scoring->walk.step,
                                         cudaMemcpyHostToDevice, lane->stream);

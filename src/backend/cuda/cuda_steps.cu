@@ -175,11 +175,11 @@ extern "C" cudaError_t nd_cuda_sum(const double *values, size_t count, double *s
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool half, size_t rows, size_t units, size_t stride,
+extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool bf16, size_t rows, size_t units, size_t stride,
                                         cudaStream_t stream)
 {
     size_t count = rows * stride;
-    if (half)
+    if (bf16)
         activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<__nv_bfloat16 *>(out), count, units,
                                                             stride);
     else
@@ -188,22 +188,22 @@ extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool half, si
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t count,
+extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf16, size_t count,
                                      cudaStream_t stream)
 {
     const uint4 *from = static_cast<const uint4 *>(out);
     uint4 *to = static_cast<uint4 *>(delta);
-    if (half)
+    if (bf16)
         slope<__nv_bfloat16><<<blocks_for(count / 8), THREADS, 0, stream>>>(activation, from, to, count / 8);
     else
         slope<float><<<blocks_for(count / 4), THREADS, 0, stream>>>(activation, from, to, count / 4);
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_ones(void *operand, bool half, size_t rows, size_t stride, size_t column,
+extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column,
                                     cudaStream_t stream)
 {
-    if (half)
+    if (bf16)
         ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<__nv_bfloat16 *>(operand), rows, stride, column);
     else
         ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<float *>(operand), rows, stride, column);

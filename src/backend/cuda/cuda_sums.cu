@@ -162,7 +162,7 @@ extern "C" cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream
     size_t groups = (size_t)job->chunk.orders * blocks_of((size_t)job->chunk.rows, ROWS);
     dim3 grid(blocks_of((size_t)job->first.stride, THREADS), (unsigned)groups);
     if (groups == 0) return cudaSuccess;
-    if (job->half)
+    if (job->bf16)
         running_sum<__nv_bfloat16><<<grid, THREADS, 0, stream>>>(*job);
     else
         running_sum<float><<<grid, THREADS, 0, stream>>>(*job);
@@ -173,7 +173,7 @@ extern "C" cudaError_t nd_cuda_walk(const struct walk_job *job, size_t rows, cud
 {
     dim3 grid(blocks_of((size_t)job->first.stride, THREADS), (unsigned)rows);
     if (rows == 0) return cudaSuccess;
-    if (job->half)
+    if (job->bf16)
         walk<__nv_bfloat16><<<grid, THREADS, 0, stream>>>(*job);
     else
         walk<float><<<grid, THREADS, 0, stream>>>(*job);

@@ -211,7 +211,7 @@ static struct draw_job train_draw(const struct cuda_backend *backend, uint32_t s
         .input_stride = backend->layer[0].stride,
         .target = drawn->target,
         .weight = drawn->weight,
-        .half = backend->half,
+        .bf16 = backend->bf16,
     };
 }
 
@@ -236,7 +236,7 @@ static void put_step(struct cuda_work *work, const struct captured *how, size_t 
         .moment1 = block[BLOCK_MOMENT1] + layer->offset,
         .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
         .gradient = block[BLOCK_GRADIENT] + layer->offset,
-        .shadow = backend->half ? (void *)nd_cuda_operand_weight(backend, l) : NULL,
+        .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, l) : NULL,
         .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
         .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
         .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
@@ -498,7 +498,7 @@ static void put_valid(struct cuda_work *work, uint32_t seed, size_t repeats, siz
         .input_stride = backend->layer[0].stride,
         .target = pass->drawn[0].target,
         .weight = pass->drawn[0].weight,
-        .half = backend->half,
+        .bf16 = backend->bf16,
     };
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, rows, lanes->main), "drawing rows");
     for (size_t l = 0; l <= backend->plan->layers; l++)
@@ -562,8 +562,8 @@ nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *op
     return status;
 }
 
-nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
-                               uint64_t update, uint32_t *row, uint8_t *observed)
+NADE_API nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                                        uint64_t update, uint32_t *row, uint8_t *observed)
 {
     struct cuda_backend *backend = (void *)opaque;
     size_t cells = recipe->batch * backend->plan->columns;

@@ -29,11 +29,15 @@ static size_t find_relation(const char *text, enum relation *relation)
     return 0;
 }
 
-/* A condition taken apart. */
+/* A condition taken apart: COL SIGN VALUE, or NUMBER SIGN COL SIGN VALUE. */
 struct condition {
+    const char *text; /* all of it */
     size_t column;
     enum relation relation;
     const char *value;
+    bool two_sided;
+    enum relation left_relation; /* of the column to left: 30<age is age>30 */
+    double left;
 };
 
 static bool find_by_name(const nade_model *model, const char *text, struct condition *condition)
@@ -47,7 +51,9 @@ static bool find_by_name(const nade_model *model, const char *text, struct condi
         enum relation relation;
         if (strncmp(text, name, length) != 0 || length < longest || !(sign = find_relation(text + length, &relation)))
             continue;
-        *condition = (struct condition){c, relation, text + length + sign};
+        condition->column = c;
+        condition->relation = relation;
+        condition->value = text + length + sign;
         longest = length;
         found = true;
     }
@@ -64,15 +70,40 @@ static bool find_by_number(const nade_model *model, const char *text, struct con
     return condition->column < nade_model_columns(model);
 }
 
-/* ---- which value --------------------------------------------------------------------------------------------- */
+static bool find_column(const nade_model *model, const char *text, struct condition *condition)
+{
+    return find_by_name(model, text, condition) || find_by_number(model, text, condition);
+}
 
-static bool parse_number(const char *text, double *value)
+static const char number_characters[] = "0123456789+-.eE";
+
+/* The number that the first `length` bytes of the text are. */
+static bool parse_number(const char *text, size_t length, double *value)
 {
     char *end;
-    if (*text == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') return false;
+    if (length == 0 || strspn(text, number_characters) < length) return false;
     *value = strtod(text, &end);
-    return *end == '\0' && isfinite(*value);
+    return end == text + length && isfinite(*value);
 }
+
+/* A number and a sign, and then a column and a sign.  A range of one side never reads so, since what follows its sign
+ * is a number; a column whose name begins like this has to go by its number. */
+static bool find_two_sided(const nade_model *model, const char *text, struct condition *condition)
+{
+    static const enum relation mirrored[] = {
+        [EQUAL] = EQUAL, [BELOW] = ABOVE, [AT_MOST] = AT_LEAST, [ABOVE] = BELOW, [AT_LEAST] = AT_MOST};
+    enum relation relation;
+    double left;
+    size_t length = strspn(text, number_characters), sign = find_relation(text + length, &relation);
+    if (sign == 0 || relation == EQUAL || !parse_number(text, length, &left)) return false;
+    if (!find_column(model, text + length + sign, condition)) return false;
+    condition->two_sided = true;
+    condition->left_relation = mirrored[relation];
+    condition->left = left;
+    return true;
+}
+
+/* ---- which value --------------------------------------------------------------------------------------------- */
 
 /* The number of a label; where none has the very text, numbers are compared as numbers: 1.0 is the label 1. */
 static bool find_label(const nade_model *model, size_t column, const char *text, double *value)
@@ -80,9 +111,12 @@ static bool find_label(const nade_model *model, size_t column, const char *text,
     double number, label;
     size_t count = nade_model_label_count(model, column), i = 0;
     while (i < count && strcmp(nade_model_label(model, column, i), text) != 0) i++;
-    if (i == count && parse_number(text, &number)) {
+    if (i == count && parse_number(text, strlen(text), &number)) {
         i = 0;
-        while (i < count && !(parse_number(nade_model_label(model, column, i), &label) && label == number)) i++;
+        for (; i < count; i++) {
+            const char *other = nade_model_label(model, column, i);
+            if (parse_number(other, strlen(other), &label) && label == number) break;
+        }
     }
     *value = (double)i;
     return i < count;
@@ -91,7 +125,7 @@ static bool find_label(const nade_model *model, size_t column, const char *text,
 static bool find_value(const nade_model *model, size_t column, const char *text, double *value)
 {
     if (nade_model_label_count(model, column) > 0) return find_label(model, column, text, value);
-    if (!parse_number(text, value)) return false;
+    if (!parse_number(text, strlen(text), value)) return false;
     return nade_model_column_type(model, column) == NADE_REAL || *value == 0 || *value == 1;
 }
 
@@ -124,43 +158,72 @@ static int refuse_value(const struct common *common, const nade_model *model, co
                         nade_model_column_name(model, condition->column), condition->value, expected);
 }
 
-/* Bounds of the library are included, so '<' ends at the number before. */
-static int narrow_range(const struct common *common, const nade_model *model, const struct condition *condition,
-                        struct conditions *conditions)
+static bool bounds_above(enum relation relation)
 {
-    size_t column = condition->column;
-    double value, *low = &conditions->low[column], *high = &conditions->high[column];
-    if (nade_model_column_type(model, column) != NADE_REAL)
-        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is %s, expected a range on a real column only",
-                            nade_model_column_name(model, column),
-                            nade_type_name(nade_model_column_type(model, column)));
-    if (!parse_number(condition->value, &value)) return refuse_value(common, model, condition);
-    if (condition->relation == BELOW) value = nextafter(value, -HUGE_VAL);
-    if (condition->relation == ABOVE) value = nextafter(value, HUGE_VAL);
-    if (condition->relation == BELOW || condition->relation == AT_MOST)
+    return relation == BELOW || relation == AT_MOST;
+}
+
+/* Bounds of the library are included, so '<' ends at the number before. */
+static void narrow(enum relation relation, double value, double *low, double *high)
+{
+    if (relation == BELOW) value = nextafter(value, -HUGE_VAL);
+    if (relation == ABOVE) value = nextafter(value, HUGE_VAL);
+    if (bounds_above(relation))
         *high = fmin(*high, value);
     else
         *low = fmax(*low, value);
+}
+
+static int take_range(const struct common *common, const nade_model *model, const struct condition *condition,
+                      struct conditions *conditions)
+{
+    double value, low = -HUGE_VAL, high = HUGE_VAL;
+    nade_type type = nade_model_column_type(model, condition->column);
+    if (type != NADE_REAL)
+        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is %s, expected a range on a real column only",
+                            nade_model_column_name(model, condition->column), nade_type_name(type));
+    if (condition->two_sided &&
+        (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
+        return report_error(
+            common, NADE_BAD_CALL,
+            "--where: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
+            condition->text);
+    if (!parse_number(condition->value, strlen(condition->value), &value))
+        return refuse_value(common, model, condition);
+    narrow(condition->relation, value, &low, &high);
+    if (condition->two_sided) narrow(condition->left_relation, condition->left, &low, &high);
+    if (low > high)
+        return report_error(common, NADE_BAD_CALL, "--where: no number meets '%s', expected a range that holds some",
+                            condition->text);
+    conditions->low[condition->column] = fmax(conditions->low[condition->column], low);
+    conditions->high[condition->column] = fmin(conditions->high[condition->column], high);
     conditions->ranges = true;
     return EXIT_DONE;
+}
+
+static int take_value(const struct common *common, const nade_model *model, const struct condition *condition,
+                      struct conditions *conditions)
+{
+    double *given = &conditions->given[condition->column];
+    if (!isnan(*given))
+        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is given twice, expected once",
+                            nade_model_column_name(model, condition->column));
+    bool found = find_value(model, condition->column, condition->value, given);
+    return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 
 static int parse_condition(const struct common *common, const nade_model *model, const char *text,
                            struct conditions *conditions)
 {
-    struct condition condition;
-    if (!find_by_name(model, text, &condition) && !find_by_number(model, text, &condition))
+    struct condition condition = {.text = text};
+    if (!find_two_sided(model, text, &condition) && !find_column(model, text, &condition))
         return report_error(common, NADE_BAD_CALL,
-                            "--where: found '%s', expected COL=VALUE, or <, <=, >, >= and a number, with the name or "
-                            "zero-based number of one of the model's %zu columns",
+                            "--where: found '%s', expected COL=VALUE, a range such as COL>=30 or 30<=COL<50, with the "
+                            "name or zero-based number of one of the model's %zu columns",
                             text, nade_model_columns(model));
-    if (condition.relation != EQUAL) return narrow_range(common, model, &condition, conditions);
-    double *given = &conditions->given[condition.column];
-    if (!isnan(*given))
-        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is given twice, expected once",
-                            nade_model_column_name(model, condition.column));
-    return find_value(model, condition.column, condition.value, given) ? EXIT_DONE
-                                                                       : refuse_value(common, model, &condition);
+    bool range = condition.two_sided || condition.relation != EQUAL;
+    return range ? take_range(common, model, &condition, conditions)
+                 : take_value(common, model, &condition, conditions);
 }
 
 int parse_conditions(const struct common *common, const nade_model *model, const struct text_list *where,

@@ -1,4 +1,4 @@
-/* Where a verb computes and how exactly: what its options share, and what its summary says of it. */
+/* Where a verb computes and how exactly: settled before the work, and told in its summary. */
 #ifndef CLI_DEVICE_H
 #define CLI_DEVICE_H
 
@@ -6,17 +6,6 @@
 
 #include "nade/nade.h"
 #include "options.h"
-
-extern const struct choice device_choices[];
-extern const struct choice precision_choices[];
-
-#define DEVICE_HELP                                                                                                    \
-    "where the arithmetic runs: auto (cuda where it can be used, else cpu), cpu, cuda, or reference (slow, double "    \
-    "precision)"
-#define PRECISION_HELP                                                                                                 \
-    "how a CUDA device multiplies matrices: fp32, tf32 or bf16, all with sums in fp32; auto: tf32. Other devices "     \
-    "take "                                                                                                            \
-    "auto and fp32"
 
 /* Replaces auto by what will be used; 0, or an exit status after the error has been reported. */
 int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision);

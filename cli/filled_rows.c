@@ -5,6 +5,19 @@
 
 #include "row_writer.h"
 
+/* How the lines of the file end; a last one without an end may have draws behind it. */
+static const char *usual_end(const nade_table *table)
+{
+    const char *end = nade_table_first_end(table);
+    return end && *end ? end : "\n";
+}
+
+static const char *end_of_line(const struct filled_rows *filled, size_t row, size_t draw)
+{
+    const char *end = nade_table_row_end(filled->table, row);
+    return end && (*end || draw + 1 == filled->draws) ? end : usual_end(filled->table);
+}
+
 void write_filled_header(struct output *output, const struct filled_rows *filled)
 {
     char separator = nade_table_separator(filled->table);
@@ -22,7 +35,7 @@ void write_filled_header(struct output *output, const struct filled_rows *filled
             write_field(output, name, high ? "_high" : "_low");
         }
     }
-    output_print(output, "\n");
+    output_print(output, "%s", usual_end(filled->table));
 }
 
 /* Where a line's cells come from. */
@@ -66,7 +79,7 @@ static void write_line(struct output *output, const struct line *line, size_t dr
         write_cell(output, line, column);
     }
     if (filled->low) write_ends(output, line, separator);
-    output_print(output, "\n");
+    output_print(output, "%s", end_of_line(filled, line->row, draw));
 }
 
 bool write_filled_rows(struct output *output, const struct filled_rows *filled)

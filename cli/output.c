@@ -90,6 +90,19 @@ int output_check(const struct common *common, const char *path, const char *inpu
     return is_replaceable(path) ? try_creating(common, path) : EXIT_DONE;
 }
 
+int output_check_files(const struct common *common, const char *output, const char *png, const char *const *inputs)
+{
+    const char *paths[] = {output, png};
+    if (output && png && strcmp(output, png) == 0)
+        return report_error(common, NADE_BAD_CALL, "--png and -o both name %s, expected different files", png);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (const char *const *input = inputs; paths[i] && *input; input++) {
+            int status = output_check(common, paths[i], *input);
+            if (status) return status;
+        }
+    return EXIT_DONE;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};

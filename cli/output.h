@@ -22,6 +22,10 @@ struct output {
  * input (may be NULL) is a file the verb reads; writing over it is refused too. */
 int output_check(const struct common *common, const char *path, const char *input);
 
+/* The same for both files that a verb may write, each NULL where it is not asked for, and all that it reads (a list
+ * that ends with NULL); the two must differ. */
+int output_check_files(const struct common *common, const char *output, const char *png, const char *const *inputs);
+
 /* Opens path, or stdout when it is NULL: 0 or an exit status. */
 int output_open(struct output *output, const struct common *common, const char *path);
 

@@ -69,11 +69,13 @@ static size_t choose_zoom(size_t height, size_t width)
 }
 
 int write_images(const struct common *common, nade_context *context, const nade_model *model,
-                 const struct image_options *options, size_t height, size_t width, size_t rows, double *values)
+                 const struct image_options *options, size_t height, size_t width, size_t rows, double *values,
+                 const char *const *captions)
 {
     size_t across = options->across ? options->across : (size_t)ceil(sqrt((double)rows));
     size_t zoom = options->zoom ? options->zoom : choose_zoom(height, width);
     scale_real(model, rows, values);
-    nade_status status = nade_write_png(context, options->path, values, rows, height, width, across, 1, zoom);
+    nade_status status =
+        nade_write_captioned_png(context, options->path, values, rows, height, width, across, 1, zoom, captions);
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }

@@ -7,8 +7,6 @@
 
 #include "report.h"
 
-const struct choice header_choices[] = {{"yes", 1}, {"no", 0}, {"auto", -1}, {NULL, 0}};
-
 static const nade_type types[] = {NADE_REAL, NADE_BINARY, NADE_CATEGORICAL};
 
 enum { TYPE_COUNT = sizeof types / sizeof *types };
@@ -187,16 +185,4 @@ json_t *types_as_json(const nade_table *table)
         return NULL;
     }
     return list;
-}
-
-bool expect_names(const nade_model *model, nade_read_options *read, const char ***names)
-{
-    size_t columns = nade_model_columns(model);
-    if (!nade_model_named(model)) return true;
-    *names = calloc(columns, sizeof **names);
-    if (!*names) return false;
-    for (size_t c = 0; c < columns; c++) (*names)[c] = nade_model_column_name(model, c);
-    read->names = *names;
-    read->name_count = columns;
-    return true;
 }

@@ -1,4 +1,4 @@
-/* What verbs that read tables share: options of the file format, types of columns given by hand, the types as found. */
+/* Tables for training: types of columns given by hand, the types as found. */
 #ifndef CLI_TABLE_INPUT_H
 #define CLI_TABLE_INPUT_H
 
@@ -6,12 +6,6 @@
 
 #include "nade/nade.h"
 #include "options.h"
-
-extern const struct choice header_choices[];
-
-/* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
- * row. *names, which must live as long as the reader, is the caller's to free.  False: no memory. */
-bool expect_names(const nade_model *model, nade_read_options *read, const char ***names);
 
 /* Types that the user gives; each may be NULL. */
 struct type_overrides {

@@ -13,6 +13,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "shared_options.h"
 #include "verbs.h"
 
 /* Chosen on the validation images among 200 to 500 units and 3000 to 8000 updates, which differ by less than 0.3 nats.
@@ -85,8 +86,7 @@ static const struct option options[] = {
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(seed), .help = "fixes every random number"},
     {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(time_limit),
      .help = "stop training after S seconds with the best model so far; 0: no limit"},
-    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
-     .help = "0: one for each processor; never changes a result"},
+    THREADS_OPTION(AT(threads)),
 };
 /* clang-format on */
 

@@ -5,11 +5,11 @@
 
 #include "device.h"
 #include "filled_rows.h"
+#include "impute_picture.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
-#include "sample_images.h"
-#include "table_input.h"
+#include "shared_options.h"
 #include "verbs.h"
 
 struct impute_arguments {
@@ -17,31 +17,23 @@ struct impute_arguments {
     const char *model, *data, *output;
     uint32_t draws; /* 0: one, without its number */
     uint32_t threads;
-    struct image_options image;
     nade_read_options read;
     nade_impute_options options;
+    struct impute_picture picture;
 };
 
 /* Rows and cells that are read, filled and written at a time: the memory for them is all that a table of any length
- * needs.  A picture shows so many rows, each with its hole and so many fillings. */
-enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, PICTURE_ROWS = 20, FILLINGS = 5, ACROSS = 1 + FILLINGS };
+ * needs.  With a picture a row is drawn so often, as in the paper's figure, unless the user says otherwise. */
+enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, FILLINGS = 5 };
 
 /* What a run owns. */
 struct impute_run {
-    nade_context *context;
-    nade_context *silent; /* for all parts but the first, whose warnings would be said again */
-    struct common quiet;  /* of silent */
-    nade_model *model;
-    nade_reader *reader;
-    const char **names;          /* of the model's columns, where they have any */
+    struct model_input input;
     size_t columns, draws, part; /* part: rows at a time */
     size_t *source;              /* (columns) */
     double *given;               /* (part, columns) */
     double *values, *low, *high; /* (part, draws, columns) */
     size_t rows, cells, holed;   /* so far: rows, missing cells, rows that have some */
-    size_t height, width;        /* of an image; 0: no picture */
-    double *images;              /* (PICTURE_ROWS, ACROSS, columns) */
-    size_t pictured;             /* rows in images */
     bool writes;                 /* rows go to output */
     struct output output;
     struct progress progress;
@@ -68,7 +60,8 @@ static const struct option options[] = {
      .help = "draw: cells of a row are drawn together and agree with each other; mean, median or mode: each cell by "
              "itself, given the observed ones; labels have neither mean nor median and get the most probable one"},
     {.name = "draws", .metavar = "M", .kind = OPTION_U32, AT(draws), .below = 1000001,
-     .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it"},
+     .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png "
+             "five, with it"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(options.interval), .below = 1,
      .help = "add NAME_low and NAME_high for every real column: between them a missing cell lies with probability P; "
              "0: none"},
@@ -77,26 +70,22 @@ static const struct option options[] = {
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
      .help = "real cells exactly as found, not rounded to the step in which the column was recorded"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
-     .help = "separator of a text file: ',' ';' tab or auto"},
-    {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,
-     .help = "whether the first line of a text file holds names"},
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
-    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = DEVICE_HELP},
-    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
-     .help = PRECISION_HELP},
-    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
-     .help = "0: one for each processor; never changes a result"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write the table here instead of to stdout"},
-    {.name = "image", .metavar = "HxW", .kind = OPTION_TEXT, AT(image.shape),
-     .help = "a row is an image of so many pixels, row by row; for --png"},
-    {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(image.path),
-     .help = "write a picture of the first 20 rows with holes: the row, then five draws; without -o nothing else"},
-    {.name = "zoom", .metavar = "N", .kind = OPTION_SIZE, AT(image.zoom), .below = 1001,
-     .help = "magnify each pixel of it so many times; 0: to images of about 64 pixels"},
+    IMAGE_OPTION(AT(picture.image.shape)),
+    {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(picture.image.path),
+     .help = "write a picture of the first 20 rows with holes: the row with the log density of what is there, "
+             "as score gives it, then its fillings, at most 20 of them; without -o nothing else"},
+    {.name = "original", .metavar = "FILE", .kind = OPTION_TEXT, AT(picture.original_path),
+     .help = "a table of the same rows without the holes, to be shown first in the picture"},
+    ZOOM_OPTION(AT(picture.image.zoom)),
 };
 /* clang-format on */
 
@@ -105,59 +94,60 @@ static void init_impute(void *arguments)
     struct impute_arguments *impute = arguments;
     nade_read_options_init(&impute->read, sizeof impute->read);
     nade_impute_options_init(&impute->options, sizeof impute->options);
+    nade_score_options_init(&impute->picture.score, sizeof impute->picture.score);
     impute->read.keep_text = 1;
-    impute->image.across = ACROSS;
 }
 
 /* ---- before the first row ---------------------------------------------------------------------------------------- */
 
-static int check_output(const struct impute_arguments *impute, const char *path)
+static int check_picture(const struct impute_arguments *impute)
 {
-    int status = output_check(&impute->common, path, impute->model);
-    return status ? status : output_check(&impute->common, path, impute->data);
+    const struct impute_picture *picture = &impute->picture;
+    if (picture->original_path && !picture->height)
+        return report_error(&impute->common, NADE_BAD_CALL, "--original is given without --png, expected both");
+    if (picture->original_path && strcmp(picture->original_path, "-") == 0 && strcmp(impute->data, "-") == 0)
+        return report_error(&impute->common, NADE_BAD_CALL,
+                            "DATA and --original are both standard input, expected a file for one of them");
+    return EXIT_DONE;
 }
 
-static int check_call(const struct impute_arguments *impute, struct impute_run *run)
+static int check_call(struct impute_arguments *impute)
 {
     const struct common *common = &impute->common;
-    const char *png = impute->image.path;
-    if (impute->draws > 0 && impute->options.method != NADE_IMPUTE_DRAW)
+    struct impute_picture *picture = &impute->picture;
+    bool draws = impute->options.method == NADE_IMPUTE_DRAW;
+    if (impute->draws > 0 && !draws)
         return report_error(common, NADE_BAD_CALL,
                             "--draws is given with a method that does not draw, expected --method draw");
-    int status = parse_image(common, &impute->image, &run->height, &run->width);
-    if (!status && impute->output && png && strcmp(impute->output, png) == 0)
-        status = report_error(common, NADE_BAD_CALL, "--png and -o both name %s, expected different files", png);
-    if (!status && impute->output) status = check_output(impute, impute->output);
-    if (!status && png) status = check_output(impute, png);
-    return status;
-}
-
-static int open_contexts(struct impute_arguments *impute, struct impute_run *run)
-{
-    run->quiet = impute->common;
-    run->quiet.quiet = 1;
-    int status = open_context(&impute->common, impute->threads, &run->context);
-    return status ? status : open_context(&run->quiet, impute->threads, &run->silent);
+    int status = parse_image(common, &picture->image, &picture->height, &picture->width);
+    if (!status) status = check_picture(impute);
+    if (!status && picture->height && draws && impute->draws == 0) impute->draws = FILLINGS;
+    return status
+               ? status
+               : output_check_files(common, impute->output, picture->image.path,
+                                    (const char *[]){impute->model, impute->data, impute->picture.original_path, NULL});
 }
 
 static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
 {
-    nade_status status = nade_model_load(run->context, impute->model, &run->model);
-    if (status != NADE_OK) return report_failure(&impute->common, run->context, status);
-    run->columns = nade_model_columns(run->model);
-    if (run->height) {
-        int failed = check_image(&impute->common, run->model, run->height, run->width);
-        if (failed) return failed;
-    }
-    if (!expect_names(run->model, &impute->read, &run->names)) return report_no_memory(&impute->common);
-    status = nade_reader_open(run->context, impute->data, &impute->read, &run->reader);
-    return status == NADE_OK ? EXIT_DONE : report_failure(&impute->common, run->context, status);
+    struct impute_picture *picture = &impute->picture;
+    run->draws = impute->draws > 0 ? impute->draws : 1;
+    int status = load_input_model(&run->input, &impute->common, impute->threads, impute->model);
+    nade_impute_options *chosen = &impute->options;
+    if (!status) status = choose_device(&impute->common, run->input.context, &chosen->device, &chosen->precision);
+    if (!status) status = open_input_table(&run->input, impute->data, &impute->read);
+    if (status) return status;
+    run->columns = nade_model_columns(run->input.model);
+    picture->data = impute->data;
+    picture->score.seed = chosen->seed;
+    picture->score.device = chosen->device;
+    picture->score.precision = chosen->precision;
+    return picture_begin(picture, &run->input, &impute->read, run->draws);
 }
 
 static int allocate(struct impute_arguments *impute, struct impute_run *run)
 {
     bool ends = impute->options.interval > 0;
-    run->draws = impute->draws > 0 ? impute->draws : 1;
     impute->options.draws = (uint32_t)run->draws;
     size_t row_cells = run->columns * run->draws;
     run->part = PART_CELLS / row_cells < PART_ROWS ? PART_CELLS / row_cells : PART_ROWS;
@@ -167,55 +157,9 @@ static int allocate(struct impute_arguments *impute, struct impute_run *run)
     run->values = calloc(run->part, row_cells * sizeof *run->values);
     if (ends) run->low = calloc(run->part, row_cells * sizeof *run->low);
     if (ends) run->high = calloc(run->part, row_cells * sizeof *run->high);
-    if (run->height) run->images = calloc((size_t)PICTURE_ROWS * ACROSS, run->columns * sizeof *run->images);
-    if (!run->source || !run->given || !run->values || (ends && (!run->low || !run->high)) ||
-        (run->height && !run->images))
+    if (!run->source || !run->given || !run->values || (ends && (!run->low || !run->high)))
         return report_no_memory(&impute->common);
     return EXIT_DONE;
-}
-
-/* ---- the picture ------------------------------------------------------------------------------------------------- */
-
-static bool has_hole(const double *row, size_t columns)
-{
-    for (size_t c = 0; c < columns; c++)
-        if (isnan(row[c])) return true;
-    return false;
-}
-
-/* A row as it is and its fillings: its first draws. */
-static nade_status picture_row(const struct impute_arguments *impute, struct impute_run *run, size_t row)
-{
-    double *images = run->images + run->pictured * ACROSS * run->columns;
-    nade_impute_options drawing = impute->options;
-    drawing.method = NADE_IMPUTE_DRAW;
-    drawing.interval = 0;
-    drawing.draws = FILLINGS;
-    drawing.first = run->rows + row;
-    for (size_t i = 0; i < ACROSS; i++)
-        memcpy(images + i * run->columns, run->given + row * run->columns, run->columns * sizeof *images);
-    run->pictured++;
-    return nade_impute(run->silent, run->model, &drawing, FILLINGS, images + run->columns, NULL, NULL);
-}
-
-static int picture_part(const struct impute_arguments *impute, struct impute_run *run, size_t rows)
-{
-    for (size_t row = 0; run->height && row < rows && run->pictured < PICTURE_ROWS; row++) {
-        if (!has_hole(run->given + row * run->columns, run->columns)) continue;
-        nade_status status = picture_row(impute, run, row);
-        if (status != NADE_OK) return report_failure(&impute->common, run->silent, status);
-    }
-    return EXIT_DONE;
-}
-
-static int write_picture(const struct impute_arguments *impute, struct impute_run *run)
-{
-    if (!run->height) return EXIT_DONE;
-    if (run->pictured == 0)
-        return report_error(&impute->common, NADE_BAD_INPUT, "%s has no missing cell, expected some to show with --png",
-                            impute->data);
-    return write_images(&impute->common, run->context, run->model, &impute->image, run->height, run->width,
-                        run->pictured * ACROSS, run->images);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -224,8 +168,10 @@ static void count_holes(struct impute_run *run, size_t rows)
 {
     for (size_t row = 0; row < rows; row++) {
         const double *cells = run->given + row * run->columns;
-        for (size_t c = 0; c < run->columns; c++) run->cells += isnan(cells[c]) ? 1 : 0;
-        run->holed += has_hole(cells, run->columns);
+        size_t holes = 0;
+        for (size_t c = 0; c < run->columns; c++) holes += isnan(cells[c]) ? 1 : 0;
+        run->cells += holes;
+        run->holed += holes > 0;
     }
 }
 
@@ -237,13 +183,14 @@ static nade_status fill_part(struct impute_arguments *impute, struct impute_run 
         memcpy(run->values + i * run->columns, run->given + i / run->draws * run->columns,
                run->columns * sizeof *run->values);
     impute->options.first = run->rows;
-    return nade_impute(context, run->model, &impute->options, rows * run->draws, run->values, run->low, run->high);
+    return nade_impute(context, run->input.model, &impute->options, rows * run->draws, run->values, run->low,
+                       run->high);
 }
 
 static int write_part(const struct impute_arguments *impute, struct impute_run *run, const nade_table *table)
 {
     const struct filled_rows filled = {
-        .model = run->model,
+        .model = run->input.model,
         .table = table,
         .source = run->source,
         .rows = nade_table_rows(table),
@@ -262,11 +209,11 @@ static int impute_table(struct impute_arguments *impute, struct impute_run *run,
                         const nade_table *table)
 {
     size_t rows = nade_table_rows(table);
-    nade_status status = nade_table_values(context, run->model, table, run->given, run->source);
-    if (status == NADE_OK && run->writes) status = fill_part(impute, run, context, rows);
+    nade_status status = nade_table_values(context, run->input.model, table, run->given, run->source);
+    if (status == NADE_OK) status = fill_part(impute, run, context, rows);
     if (status != NADE_OK) return report_failure(&impute->common, context, status);
     int failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
-    if (!failed) failed = picture_part(impute, run, rows);
+    if (!failed) failed = picture_add(&impute->picture, &run->input, table, run->rows, run->given, run->values);
     count_holes(run, rows);
     run->rows += rows;
     progress_rows(&run->progress, "filled", run->rows);
@@ -276,26 +223,36 @@ static int impute_table(struct impute_arguments *impute, struct impute_run *run,
 /* Reads, fills and writes the next part; *more is false after the last. */
 static int impute_part(struct impute_arguments *impute, struct impute_run *run, bool *more)
 {
-    nade_context *context = run->rows == 0 ? run->context : run->silent;
+    size_t most = picture_wants_rows(&impute->picture) && run->part > PICTURE_ROWS ? PICTURE_ROWS : run->part;
+    nade_context *context;
     nade_table *table = NULL;
-    nade_status status = nade_reader_next(context, run->reader, run->part, &table);
+    int failed = next_input_part(&run->input, most, &table, &context);
     *more = table != NULL;
-    if (status != NADE_OK) return report_failure(&impute->common, context, status);
-    int failed = table ? impute_table(impute, run, context, table) : EXIT_DONE;
+    if (table) failed = impute_table(impute, run, context, table);
     nade_table_free(table);
     return failed;
 }
 
+/* Without rows to write, those read are only as many as the picture took. */
+static void summarise_as_json(const struct impute_arguments *impute, const struct impute_run *run)
+{
+    json_t *summary = run->writes ? json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
+                                              (json_int_t)run->holed, "cells", (json_int_t)run->cells)
+                                  : json_object();
+    json_t *choices = json_pack("{s:s,s:I,s:I,s:o*}", "method", method_choices[impute->options.method].name, "draws",
+                                (json_int_t)run->draws, "seed", (json_int_t)impute->options.seed, "pictured",
+                                picture_as_json(&impute->picture));
+    if (summary && choices) json_object_update(summary, choices);
+    json_decref(choices);
+    report_json(json_with_device(summary, impute->options.device, impute->options.precision));
+}
+
 static void summarise(const struct impute_arguments *impute, const struct impute_run *run)
 {
+    picture_note(&impute->picture, &impute->common);
     if (impute->common.json)
-        report_json(
-            json_with_device(json_pack("{s:I,s:I,s:I,s:s,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
-                                       (json_int_t)run->holed, "cells", (json_int_t)run->cells, "method",
-                                       method_choices[impute->options.method].name, "draws", (json_int_t)run->draws,
-                                       "seed", (json_int_t)impute->options.seed),
-                             impute->options.device, impute->options.precision));
-    else
+        summarise_as_json(impute, run);
+    else if (run->writes)
         report_note(&impute->common, "%zu row%s, %zu missing cell%s filled in %zu of them", run->rows,
                     run->rows == 1 ? "" : "s", run->cells, run->cells == 1 ? "" : "s", run->holed);
 }
@@ -307,49 +264,42 @@ static int impute_all(struct impute_arguments *impute, struct impute_run *run)
     progress_start(&run->progress, &impute->common, 0);
     while (!status && more && (!run->writes || output_good(&run->output))) {
         status = impute_part(impute, run, &more);
-        if (!run->writes && run->pictured == PICTURE_ROWS) break;
+        if (!run->writes && !picture_wants_rows(&impute->picture)) break;
     }
-    return status ? status : write_picture(impute, run);
+    return status ? status : picture_write(&impute->picture, &run->input);
 }
 
 static int run_all(struct impute_arguments *impute, struct impute_run *run)
 {
-    run->writes = !run->height || impute->output;
+    run->writes = !impute->picture.height || impute->output;
     int status = run->writes ? output_open(&run->output, &impute->common, impute->output) : EXIT_DONE;
     if (status) return status;
     status = impute_all(impute, run);
     if (run->writes && status) output_abandon(&run->output);
     if (run->writes && !status) status = output_close(&run->output);
-    if (!status && run->writes && !output_reader_gone(&run->output)) summarise(impute, run);
+    if (!status && !(run->writes && output_reader_gone(&run->output))) summarise(impute, run);
     return status;
 }
 
 static void free_run(struct impute_run *run)
 {
-    free(run->names);
     free(run->source);
     free(run->given);
     free(run->values);
     free(run->low);
     free(run->high);
-    free(run->images);
-    nade_reader_free(run->reader);
-    nade_model_free(run->model);
-    nade_context_free(run->silent);
-    nade_context_free(run->context);
+    free_model_input(&run->input);
 }
 
 static int run_impute(void *arguments)
 {
     struct impute_arguments *impute = arguments;
     struct impute_run run = {0};
-    int status = check_call(impute, &run);
-    if (!status) status = open_contexts(impute, &run);
-    if (!status)
-        status = choose_device(&impute->common, run.context, &impute->options.device, &impute->options.precision);
+    int status = check_call(impute);
     if (!status) status = load_inputs(impute, &run);
     if (!status) status = allocate(impute, &run);
     if (!status) status = run_all(impute, &run);
+    picture_free(&impute->picture);
     free_run(&run);
     return status;
 }
@@ -360,11 +310,11 @@ const struct verb verb_impute = {
     .usage = "MODEL DATA [-o FILE] [options]",
     .description =
         "Writes DATA with every missing cell filled in, given the observed cells of its row. All else comes back as it "
-        "was, byte for byte between the separators: observed cells, names, columns that the model does not know. "
-        "Filled "
-        "real cells are rounded to the step in which the column was recorded. DATA may be - for standard input; text "
-        "of any length is filled as it comes. Arrays (NPY, NPZ, IDX) come out as CSV. Draws show how uncertain a cell "
-        "is for this model, not how uncertain the model is: they are no proper multiple imputation in Rubin's sense.",
+        "was, byte for byte between the separators: observed cells, names, columns that the model does not know, line "
+        "ends. Filled real cells are rounded to the step in which the column was recorded. DATA may be - for standard "
+        "input; text of any length is filled as it comes. Arrays (NPY, NPZ, IDX) come out as CSV. Draws show how "
+        "uncertain a cell is for this model, not how uncertain the model is: they are no proper multiple imputation in "
+        "Rubin's sense.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -10,7 +10,7 @@
 #include "report.h"
 #include "row_writer.h"
 #include "sample_images.h"
-#include "table_input.h"
+#include "shared_options.h"
 #include "verbs.h"
 
 struct sample_arguments {
@@ -51,8 +51,8 @@ static const struct option options[] = {
     {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=; may be given several times, "
-             "columns by name or zero-based number"},
+     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=, or both ends as in "
+             "30<=COL<50; may be given several times, columns by name or zero-based number"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
      .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "
@@ -64,23 +64,18 @@ static const struct option options[] = {
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
      .help = "real cells exactly as drawn, not rounded to the step in which the column was recorded"},
     {.kind = OPTION_HEADING, .help = "Work"},
-    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = DEVICE_HELP},
-    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
-     .help = PRECISION_HELP},
-    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
-     .help = "0: one for each processor; never changes a result"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write the rows here instead of to stdout"},
-    {.name = "image", .metavar = "HxW", .kind = OPTION_TEXT, AT(image.shape),
-     .help = "a row is an image of so many pixels, row by row; for --png"},
+    IMAGE_OPTION(AT(image.shape)),
     {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(image.path),
      .help = "write the rows as a grid of images; without -o as nothing else"},
     {.name = "across", .metavar = "N", .kind = OPTION_SIZE, AT(image.across), .below = 1000001,
      .help = "images side by side; 0: as many as one below the other"},
-    {.name = "zoom", .metavar = "N", .kind = OPTION_SIZE, AT(image.zoom), .below = 1001,
-     .help = "magnify each pixel so many times; 0: to images of about 64 pixels"},
+    ZOOM_OPTION(AT(image.zoom)),
 };
 /* clang-format on */
 
@@ -94,13 +89,10 @@ static void init_sample(void *arguments)
 static int check_call(const struct sample_arguments *sample, struct sample_run *run)
 {
     const struct common *common = &sample->common;
-    const char *png = sample->image.path;
     int status = parse_image(common, &sample->image, &run->height, &run->width);
-    if (!status && sample->output && png && strcmp(sample->output, png) == 0)
-        status = report_error(common, NADE_BAD_CALL, "--png and -o both name %s, expected different files", png);
-    if (!status && sample->output) status = output_check(common, sample->output, sample->model);
-    if (!status && png) status = output_check(common, png, sample->model);
-    return status;
+    return status ? status
+                  : output_check_files(common, sample->output, sample->image.path,
+                                       (const char *[]){sample->model, sample->ordering_file, NULL});
 }
 
 static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
@@ -212,7 +204,7 @@ static int run_sample(void *arguments)
     if (!status) status = write_rows(sample, &run);
     if (!status && run.height)
         status = write_images(&sample->common, run.context, run.model, &sample->image, run.height, run.width,
-                              sample->rows, run.values);
+                              sample->rows, run.values, NULL);
     if (!status && !run.reader_gone) summarise(sample);
     free_run(&run);
     return status;

@@ -3,11 +3,12 @@
 
 #include "cell_scores_table.h"
 #include "device.h"
+#include "model_input.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
 #include "score_summary.h"
-#include "table_input.h"
+#include "shared_options.h"
 #include "verbs.h"
 
 struct score_arguments {
@@ -24,12 +25,7 @@ enum { PART_ROWS = 4096 };
 
 /* What a run owns. */
 struct score_run {
-    nade_context *context;
-    nade_context *silent; /* for all parts but the first, whose warnings would be said again */
-    struct common quiet;  /* of silent */
-    nade_model *model;
-    nade_reader *reader;
-    const char **names; /* of the model's columns, where they have any */
+    struct model_input input;
     size_t *order;
     double *log_density, *spread; /* (PART_ROWS); spread NULL: not asked for */
     struct cell_scores_table cells;
@@ -72,17 +68,12 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Data"},
     {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
      .choices = unseen_choices, .help = "what a label is that training has not seen"},
-    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
-     .help = "separator of a text file: ',' ';' tab or auto"},
-    {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,
-     .help = "whether the first line of a text file holds names"},
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
-    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = DEVICE_HELP},
-    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
-     .help = PRECISION_HELP},
-    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
-     .help = "0: one for each processor; never changes a result"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write here instead of to stdout"},
@@ -99,15 +90,19 @@ static void init_score(void *arguments)
 static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
-    nade_status status = nade_model_load(run->context, score->model, &run->model);
-    if (status == NADE_OK && score->ordering_file)
-        status = nade_order_read(run->context, score->ordering_file, nade_model_columns(run->model), &run->order,
+    struct model_input *input = &run->input;
+    int failed = load_input_model(input, &score->common, score->threads, score->model);
+    if (!failed) failed = choose_device(common, input->context, &score->options.device, &score->options.precision);
+    if (failed) return failed;
+    nade_status status = NADE_OK;
+    if (score->ordering_file)
+        status = nade_order_read(input->context, score->ordering_file, nade_model_columns(input->model), &run->order,
                                  &score->options.orderings);
-    if (status == NADE_OK && !expect_names(run->model, &score->read, &run->names)) return report_no_memory(common);
-    if (status == NADE_OK) status = nade_reader_open(run->context, score->data, &score->read, &run->reader);
-    if (status != NADE_OK) return report_failure(common, run->context, status);
+    if (status != NADE_OK) return report_failure(common, input->context, status);
     score->options.order = run->order;
-    if (score->per_column) return cell_scores_begin(&run->cells, common, run->model, cell_scores_part(run->model));
+    failed = open_input_table(input, score->data, &score->read);
+    if (failed) return failed;
+    if (score->per_column) return cell_scores_begin(&run->cells, common, input->model, cell_scores_part(input->model));
     run->log_density = calloc(PART_ROWS, sizeof *run->log_density);
     if (score->spread) run->spread = calloc(PART_ROWS, sizeof *run->spread);
     if (!run->log_density || (score->spread && !run->spread)) return report_no_memory(common);
@@ -127,20 +122,20 @@ static void write_rows(struct output *output, const struct score_run *run, size_
 /* Reads, scores and writes the next part; *rows is 0 after the last. */
 static int score_part(const struct score_arguments *score, struct score_run *run, size_t *rows)
 {
-    bool first = run->total.summary.rows == 0;
-    nade_context *context = first ? run->context : run->silent;
+    nade_context *context;
     nade_table *table = NULL;
     nade_score_summary part = {.size = sizeof part};
     *rows = 0;
-    nade_status status = nade_reader_next(context, run->reader, PART_ROWS, &table);
-    if (status == NADE_OK && table)
-        status = nade_score(context, run->model, table, &score->options, run->log_density, run->spread, &part);
-    if (status == NADE_OK && table) {
+    int failed = next_input_part(&run->input, PART_ROWS, &table, &context);
+    if (failed || !table) return failed;
+    nade_status status =
+        nade_score(context, run->input.model, table, &score->options, run->log_density, run->spread, &part);
+    if (status == NADE_OK) {
         *rows = part.rows;
-        score_total_add(&run->total, &part);
-        if (first)
+        if (run->total.summary.rows == 0)
             output_print(&run->output, "%s%s\n", score->options.cells ? "cell_score" : "log_density",
                          run->spread ? ",spread" : "");
+        score_total_add(&run->total, &part);
         write_rows(&run->output, run, part.rows);
         progress_rows(&run->progress, "scored", run->total.summary.rows);
     }
@@ -151,15 +146,15 @@ static int score_part(const struct score_arguments *score, struct score_run *run
 /* The same for single cells. */
 static int score_cells_part(const struct score_arguments *score, struct score_run *run, size_t *rows)
 {
-    nade_context *context = run->cells.rows == 0 ? run->context : run->silent;
+    const nade_model *model = run->input.model;
+    nade_context *context;
     nade_table *table = NULL;
     *rows = 0;
-    nade_status status = nade_reader_next(context, run->reader, cell_scores_part(run->model), &table);
-    if (status == NADE_OK && table) {
-        *rows = nade_table_rows(table);
-        status = cell_scores_add(&run->cells, context, run->model, table, &score->options, &run->output);
-        progress_rows(&run->progress, "scored", run->cells.rows);
-    }
+    int failed = next_input_part(&run->input, cell_scores_part(model), &table, &context);
+    if (failed || !table) return failed;
+    *rows = nade_table_rows(table);
+    nade_status status = cell_scores_add(&run->cells, context, model, table, &score->options, &run->output);
+    progress_rows(&run->progress, "scored", run->cells.rows);
     nade_table_free(table);
     return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
 }
@@ -167,7 +162,7 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
 static void report_summary(const struct score_arguments *score, const struct score_run *run)
 {
     if (score->per_column)
-        cell_scores_report(&run->cells, &score->common, run->model, &score->options);
+        cell_scores_report(&run->cells, &score->common, run->input.model, &score->options);
     else
         score_total_report(&run->total, &score->common, &score->options);
 }
@@ -190,39 +185,21 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
     return status;
 }
 
-static int open_contexts(struct score_arguments *score, struct score_run *run)
-{
-    run->quiet = score->common;
-    run->quiet.quiet = 1;
-    int status = open_context(&score->common, score->threads, &run->context);
-    return status ? status : open_context(&run->quiet, score->threads, &run->silent);
-}
-
 static void free_run(struct score_run *run)
 {
-    free(run->names);
     free(run->log_density);
     free(run->spread);
     cell_scores_free(&run->cells);
-    if (run->order) nade_order_free(run->context, run->order);
-    nade_reader_free(run->reader);
-    nade_model_free(run->model);
-    nade_context_free(run->silent);
-    nade_context_free(run->context);
-}
-
-static int check_output(const struct score_arguments *score)
-{
-    if (!score->output) return EXIT_DONE;
-    int status = output_check(&score->common, score->output, score->model);
-    return status ? status : output_check(&score->common, score->output, score->data);
+    if (run->order) nade_order_free(run->input.context, run->order);
+    free_model_input(&run->input);
 }
 
 static int check_call(const struct score_arguments *score)
 {
     if (score->per_column && score->options.cells)
         return report_error(&score->common, NADE_BAD_CALL, "--cells can't be given together with --per-column");
-    return check_output(score);
+    return output_check_files(&score->common, score->output, NULL,
+                              (const char *[]){score->model, score->data, score->ordering_file, NULL});
 }
 
 static int run_score(void *arguments)
@@ -230,8 +207,6 @@ static int run_score(void *arguments)
     struct score_arguments *score = arguments;
     struct score_run run = {0};
     int status = check_call(score);
-    if (!status) status = open_contexts(score, &run);
-    if (!status) status = choose_device(&score->common, run.context, &score->options.device, &score->options.precision);
     if (!status) status = load_inputs(score, &run);
     if (!status) status = score_parts(score, &run);
     free_run(&run);

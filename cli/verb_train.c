@@ -9,6 +9,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "shared_options.h"
 #include "table_input.h"
 #include "train_log.h"
 #include "verbs.h"
@@ -73,10 +74,8 @@ static const struct option options[] = {
      .help = "columns in which absence is a label of its own; they become categorical"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
      .help = "types of columns, one a line: name,type"},
-    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, AT(read.delimiter),
-     .help = "separator of a text file: ',' ';' tab or auto"},
-    {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, AT(read.header), .choices = header_choices,
-     .help = "whether the first line of a text file holds names"},
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Network"},
     {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .below = 1000001,
      .help = "units of each hidden layer"},
@@ -121,12 +120,9 @@ static const struct option options[] = {
      .help = "go on from a checkpoint, with its options and the same data; the result is the same as without the "
              "interruption"},
     {.kind = OPTION_HEADING, .help = "Work"},
-    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.device), .choices = device_choices,
-     .help = DEVICE_HELP},
-    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.precision), .choices = precision_choices,
-     .help = PRECISION_HELP},
-    {.name = "threads", .metavar = "N", .kind = OPTION_U32, AT(threads), .below = 1025,
-     .help = "0: one for each processor; never changes a result"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
 };
 /* clang-format on */
 

@@ -148,6 +148,11 @@ NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
 NADE_API const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column);
 NADE_API const char *nade_table_name_text(const nade_table *table, size_t column);
 
+/* How a row ends in the file: "\n", "\r\n", "\r", or "" for the file's last where it has no end; first_end: how the
+ * file's first line does, be it of names or a row.  NULL as above. */
+NADE_API const char *nade_table_row_end(const nade_table *table, size_t row);
+NADE_API const char *nade_table_first_end(const nade_table *table);
+
 /* The character that separates the fields of the file; a comma for tables that are not from text. */
 NADE_API char nade_table_separator(const nade_table *table);
 
@@ -438,6 +443,12 @@ NADE_API nade_status nade_impute(nade_context *context, const nade_model *model,
  * red; across images side by side, `gap` pixels between them, each pixel magnified `zoom` times. */
 NADE_API nade_status nade_write_png(nade_context *context, const char *path, const double *images, size_t count,
                                     size_t height, size_t width, size_t across, size_t gap, size_t zoom);
+
+/* The same with a number below images: captions (count) of at most 64 characters out of 0123456789-.ainf, NULL for an
+ * image without one, as is captions for none at all.  Images stand further apart where captions are wider than they. */
+NADE_API nade_status nade_write_captioned_png(nade_context *context, const char *path, const double *images,
+                                              size_t count, size_t height, size_t width, size_t across, size_t gap,
+                                              size_t zoom, const char *const *captions);
 
 #ifdef __cplusplus
 }

@@ -115,6 +115,16 @@ const char *nade_table_name_text(const nade_table *table, size_t column)
     return column < table->names.count ? nd_kept_text(&table->names, column) : NULL;
 }
 
+const char *nade_table_row_end(const nade_table *table, size_t row)
+{
+    return row + 1 < table->ends.count ? nd_kept_text(&table->ends, row + 1) : NULL;
+}
+
+const char *nade_table_first_end(const nade_table *table)
+{
+    return table->ends.count > 0 ? nd_kept_text(&table->ends, 0) : NULL;
+}
+
 char nade_table_separator(const nade_table *table)
 {
     return table->separator ? table->separator : ',';

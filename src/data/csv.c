@@ -92,7 +92,7 @@ static enum run_result end_row(struct csv *csv, char c)
 {
     enum run_result result = end_field(csv);
     csv->line++;
-    csv->after_return = c == '\r';
+    csv->row_end = c == '\r' ? "\r" : "\n";
     return result == RUN_MORE ? RUN_ROW : result;
 }
 
@@ -181,11 +181,17 @@ static enum csv_result refill(struct csv *csv)
     return make_room(csv) && make_raw_room(csv) ? CSV_ROW : CSV_NO_MEMORY;
 }
 
-/* After a CR that ended a row, an LF is no row of its own. */
-static void skip_line_feed(struct csv *csv)
+/* After a CR that ended a row, an LF is no row of its own but part of its end. */
+static enum csv_result take_line_feed(struct csv *csv)
 {
-    if (csv->after_return && csv->source->buffer[csv->source->begin] == '\n') csv->source->begin++;
-    csv->after_return = false;
+    struct source *source = csv->source;
+    if (*csv->row_end != '\r') return CSV_ROW;
+    if (nd_source_available(source) == 0) csv->source_status = nd_source_fill(source);
+    if (csv->source_status != NADE_OK) return CSV_BAD_SOURCE;
+    if (nd_source_available(source) == 0 || source->buffer[source->begin] != '\n') return CSV_ROW;
+    source->begin++;
+    csv->row_end = "\r\n";
+    return CSV_ROW;
 }
 
 enum csv_result nd_csv_next(struct csv *csv)
@@ -199,7 +205,8 @@ enum csv_result nd_csv_next(struct csv *csv)
         [RUN_NO_MEMORY] = CSV_NO_MEMORY,
     };
     csv->fields = csv->used = csv->field_start = csv->raw_used = 0;
-    csv->quoted = false;
+    csv->quoted = csv->after_return = false;
+    csv->row_end = "";
     csv->state = CSV_AT_START;
     csv->row_line = csv->line;
     enum run_result run = RUN_MORE;
@@ -207,10 +214,9 @@ enum csv_result nd_csv_next(struct csv *csv)
         enum csv_result result = refill(csv);
         if (result == CSV_END) return end_of_source(csv);
         if (result != CSV_ROW) return result;
-        if (csv->state != CSV_IN_QUOTES) skip_line_feed(csv);
         run = take_available(csv);
     }
-    return results[run];
+    return run == RUN_ROW ? take_line_feed(csv) : results[run];
 }
 
 nade_status nd_csv_fail(const struct csv *csv, enum csv_result result)

@@ -42,7 +42,8 @@ struct csv {
     size_t field_start; /* of the field that is being read */
     enum csv_state state;
     nade_status source_status; /* why the source failed, after CSV_BAD_SOURCE */
-    bool after_return;         /* the last byte was a CR: an LF belongs to it */
+    bool after_return;         /* the last byte, in quotes, was a CR: an LF belongs to it */
+    const char *row_end;       /* of the row at hand: "\n", "\r\n", "\r", or "" where the file ends without one */
 
     bool keep_raw; /* set after nd_csv_begin: the row's bytes are kept as they are in the file */
     char *raw;     /* (raw_used) the row at hand */

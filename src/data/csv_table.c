@@ -23,6 +23,7 @@ static nade_status first_row(struct text_table *text)
         return nd_fail(text->context, NADE_BAD_INPUT, "%s: is empty, expected a table", csv->source->path);
     if (result != CSV_ROW) return nd_csv_fail(csv, result);
     text->fields = csv->fields;
+    text->first_end = csv->row_end;
     text->held = true;
     return NADE_OK;
 }
@@ -98,13 +99,20 @@ static bool row_is_wanted(struct text_table *text)
     return !list || nd_rows_take(list, &text->listed, row);
 }
 
+static bool keep_end(struct nade_table *table, const char *end)
+{
+    return nd_kept_add(&table->ends, end, strlen(end));
+}
+
 /* A blank line between the rows of a one-column table is a cell that is missing. */
 static nade_status add_blank(struct text_table *text, struct table_builder *builder)
 {
     size_t line = text->csv.row_line - text->blanks--;
     if (!row_is_wanted(text)) return NADE_OK;
     enum cell_result result = nd_builder_add_missing(&builder->columns[0]);
-    if (result == CELL_OK && text->csv.keep_raw && !nd_kept_add(&builder->table->texts, "", 0)) result = CELL_NO_MEMORY;
+    if (result == CELL_OK && text->csv.keep_raw &&
+        (!nd_kept_add(&builder->table->texts, "", 0) || !keep_end(builder->table, text->first_end)))
+        result = CELL_NO_MEMORY;
     if (result != CELL_OK) return nd_table_cell_failed(builder, result, line, 0, "", 0);
     return nd_table_add_row(builder, line);
 }
@@ -137,6 +145,7 @@ static nade_status add_held(struct text_table *text, struct table_builder *build
             result = CELL_NO_MEMORY;
         if (result != CELL_OK) return nd_table_cell_failed(builder, result, csv->row_line, i, cell, field->length);
     }
+    if (csv->keep_raw && !keep_end(table, csv->row_end)) return nd_no_memory(text->context, "a row's end");
     return nd_table_add_row(builder, csv->row_line);
 }
 
@@ -153,10 +162,12 @@ static nade_status add_rows(struct text_table *text, size_t most, struct table_b
     return status;
 }
 
-/* What a part remembers of the text: its separator and, if they are kept, the names as they are in the file. */
+/* What a part remembers of the text: its separator and, if they are kept, the names as they are in the file and the end
+ * of the first line. */
 static nade_status describe_text(const struct text_table *text, struct nade_table *table)
 {
     table->separator = text->csv.separator;
+    if (text->csv.keep_raw && !keep_end(table, text->first_end)) return nd_no_memory(text->context, "a line's end");
     for (size_t i = 0; text->raw_names.count > 0 && i < table->columns; i++) {
         const char *name = nd_kept_text(&text->raw_names, table->column[i].place);
         if (!nd_kept_add(&table->names, name, strlen(name))) return nd_no_memory(text->context, "the columns' names");

@@ -13,6 +13,7 @@ struct text_table {
     const char **names;         /* (fields) NULL: the file has none */
     char *name_texts;           /* what names point into */
     struct kept_text raw_names; /* (fields) as the file has them, if texts are kept */
+    const char *first_end;      /* how the file's first line ends */
     size_t fields;              /* each row must have */
     size_t rows;                /* seen so far, wanted or not */
     size_t listed;              /* of the request's rows, seen so far */

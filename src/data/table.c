@@ -10,6 +10,7 @@ void nd_table_release(struct nade_table *table)
     struct arena arena = table->arena; /* the table lies in its own arena */
     nd_kept_free(&table->texts);
     nd_kept_free(&table->names);
+    nd_kept_free(&table->ends);
     nd_arena_free(&arena);
 }
 

@@ -60,6 +60,7 @@ struct nade_table {
     char separator;              /* of a text file's fields; 0: not from text */
     struct kept_text texts;      /* (rows, columns) the cells as they are in the file, if they are kept */
     struct kept_text names;      /* (columns) the names, likewise */
+    struct kept_text ends;       /* (1 + rows) how the file's first line and then each row end, likewise */
 };
 
 /* Frees all that a table owns. */

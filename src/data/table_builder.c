@@ -31,7 +31,7 @@ static const char **create_table(struct table_builder *builder, const char *sour
     table->arena = arena;
     table->named = names != NULL;
     table->source_columns = count;
-    table->texts.allocator = table->names.allocator = builder->context->allocator;
+    table->texts.allocator = table->names.allocator = table->ends.allocator = builder->context->allocator;
     table->source = nd_arena_text(&table->arena, source);
     builder->table = table;
     return table->source ? make_names(&table->arena, names, count) : NULL;

@@ -41,14 +41,22 @@ struct sampling {
 
 /* ---- given cells ------------------------------------------------------------------------------------------------- */
 
-static nade_status check_given_ranges(const struct sampling *s, size_t row, const double *values)
+/* Rows that are drawn have no number of their own in the caller's eyes, unless they are given different cells. */
+static const struct row_names given_names = {0, 0};
+
+static nade_status check_given_ranges(const struct sampling *s, const double *values)
 {
-    for (size_t c = 0; c < s->model->plan.columns; c++)
-        if ((s->options->low && values[c] < s->options->low[c]) ||
-            (s->options->high && values[c] > s->options->high[c]))
-            return nd_fail(s->context, NADE_BAD_CALL,
-                           "row %zu, column '%s': the given %.17g lies outside the column's range", row,
-                           s->model->schema.column[c].name, values[c]);
+    size_t columns = s->model->plan.columns;
+    char place[ND_PLACE_SIZE];
+    for (size_t at = 0; at < s->rows * columns; at++) {
+        size_t c = at % columns;
+        bool good = !(s->options->low && values[at] < s->options->low[c]) &&
+                    !(s->options->high && values[at] > s->options->high[c]);
+        if (!good)
+            return nd_fail(s->context, NADE_BAD_CALL, "%scolumn '%s': the given %.17g lies outside the column's range",
+                           nd_row_place(given_names, s->rows, columns, values, at / columns, place),
+                           s->model->schema.column[c].name, values[at]);
+    }
     return NADE_OK;
 }
 
@@ -68,11 +76,8 @@ static void check_bounded_first(struct sampling *s)
 
 static nade_status encode_given(struct sampling *s, const double *values)
 {
-    size_t columns = s->model->plan.columns;
-    nade_status status = nd_encode_values(s->context, s->model, (struct row_names){0, 1}, s->rows, values, s->cells);
-    for (size_t row = 0; row < s->rows && s->ranges.low && status == NADE_OK; row++)
-        status = check_given_ranges(s, row, values + row * columns);
-    return status;
+    nade_status status = nd_encode_values(s->context, s->model, given_names, s->rows, values, s->cells);
+    return status == NADE_OK && s->ranges.low ? check_given_ranges(s, values) : status;
 }
 
 /* ---- orderings -------------------------------------------------------------------------------------------------- */

@@ -1,64 +1,74 @@
 #include "infer/values.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-static nade_status refuse_cell(nade_context *context, size_t row, const struct column_spec *spec, double found)
+const char *nd_row_place(struct row_names names, size_t rows, size_t columns, const double *values, size_t row,
+                         char place[ND_PLACE_SIZE])
+{
+    bool numbered = names.repeats > 0;
+    for (size_t i = 1; i < rows && !numbered; i++)
+        numbered = memcmp(values, values + i * columns, columns * sizeof *values) != 0;
+    place[0] = '\0';
+    if (numbered)
+        snprintf(place, ND_PLACE_SIZE, "row %zu, ", (size_t)names.first + (names.repeats ? row / names.repeats : row));
+    return place;
+}
+
+static nade_status refuse_cell(nade_context *context, const char *place, const struct column_spec *spec, double found)
 {
     if (spec->type == NADE_REAL)
         return nd_fail(context, NADE_BAD_CALL,
-                       "row %zu, column '%s': found %g, expected a number within 1e15 standard deviations of the "
-                       "training mean",
-                       row, spec->name, found);
-    return nd_fail(context, NADE_BAD_CALL, "row %zu, column '%s': found %g, expected a whole number from 0 to %zu", row,
+                       "%scolumn '%s': found %g, expected a number within 1e15 standard deviations of the training "
+                       "mean",
+                       place, spec->name, found);
+    return nd_fail(context, NADE_BAD_CALL, "%scolumn '%s': found %g, expected a whole number from 0 to %zu", place,
                    spec->name, found, spec->type == NADE_BINARY ? (size_t)1 : spec->label_count - 1);
 }
 
-static nade_status encode_cell(nade_context *context, const nade_model *model, size_t row, size_t column, double value,
-                               float *cell)
+static bool encode_cell(const nade_model *model, size_t column, double value, float *cell)
 {
     const struct column_spec *spec = &model->schema.column[column];
     double standardised = (value - spec->mean) / spec->sd;
     size_t values = model->plan.column[column].values;
     bool good = spec->type == NADE_REAL ? fabs(standardised) <= ND_FARTHEST
                                         : value >= 0 && value < (double)values && value == floor(value);
-    if (!good) return refuse_cell(context, row, spec, value);
     *cell = (float)(spec->type == NADE_REAL ? standardised : value);
-    return NADE_OK;
+    return good;
 }
 
-/* One ordering can be conditioned only on what comes first in it. */
-static nade_status check_prefix(nade_context *context, const nade_model *model, size_t row, const float *cells)
+/* One ordering can be conditioned only on what comes first in it: the first place that is not given, and a given one
+ * behind it; false when there is none. */
+static bool find_gap(const nade_model *model, const float *cells, size_t *hole, size_t *given)
 {
     const size_t *ordering = model->plan.ordering;
-    size_t hole = SIZE_MAX;
-    for (size_t t = 0; t < model->plan.columns; t++) {
-        if (isnan(cells[ordering[t]])) {
-            if (hole == SIZE_MAX) hole = ordering[t];
-        } else if (hole != SIZE_MAX) {
-            return nd_fail(context, NADE_BAD_CALL,
-                           "row %zu: column '%s' is given but '%s', which comes before it in the model's fixed "
-                           "ordering, is not; expected the first columns of the ordering",
-                           row, model->schema.column[ordering[t]].name, model->schema.column[hole].name);
-        }
-    }
-    return NADE_OK;
+    size_t columns = ordering ? model->plan.columns : 0, t = 0;
+    while (t < columns && !isnan(cells[ordering[t]])) t++;
+    if (t < columns) *hole = ordering[t];
+    while (t < columns && isnan(cells[ordering[t]])) t++;
+    if (t < columns) *given = ordering[t];
+    return t < columns;
 }
 
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells)
 {
-    size_t columns = model->plan.columns;
+    size_t columns = model->plan.columns, hole, given;
+    const struct column_spec *specs = model->schema.column;
+    char place[ND_PLACE_SIZE];
     for (size_t row = 0; row < rows; row++) {
-        nade_status status = NADE_OK;
-        size_t name = (size_t)names.first + row / names.repeats;
-        for (size_t c = 0; c < columns && status == NADE_OK; c++) {
+        for (size_t c = 0; c < columns; c++) {
             size_t at = row * columns + c;
             cells[at] = NAN;
-            if (!isnan(values[at])) status = encode_cell(context, model, name, c, values[at], &cells[at]);
+            if (isnan(values[at]) || encode_cell(model, c, values[at], &cells[at])) continue;
+            return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], values[at]);
         }
-        if (status == NADE_OK && model->plan.ordering)
-            status = check_prefix(context, model, name, cells + row * columns);
-        if (status != NADE_OK) return status;
+        if (find_gap(model, cells + row * columns, &hole, &given))
+            return nd_fail(context, NADE_BAD_CALL,
+                           "%scolumn '%s' is given but '%s', which comes before it in the model's fixed ordering, is "
+                           "not; expected the first columns of the ordering",
+                           nd_row_place(names, rows, columns, values, row, place), specs[given].name, specs[hole].name);
     }
     return NADE_OK;
 }

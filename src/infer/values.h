@@ -4,11 +4,18 @@
 
 #include "model/model.h"
 
-/* What rows are called in messages: row i of a call is row first + i / repeats of the data. */
+/* What rows are called in messages: row i of a call is row first + i / repeats of the data.  repeats 0: rows of no
+ * data, which have a number only where they are not all the same. */
 struct row_names {
     uint64_t first;
     size_t repeats;
 };
+
+enum { ND_PLACE_SIZE = 32 };
+
+/* "row 3, ", or "" for a row without a number: how messages about row `row` of values (rows, columns) begin. */
+const char *nd_row_place(struct row_names names, size_t rows, size_t columns, const double *values, size_t row,
+                         char place[ND_PLACE_SIZE]);
 
 /* cells (rows, columns) in the model's units from values (rows, columns) as nade_sample takes them; NaN stays NaN. With
  * a fixed ordering, what is there must come before what is not. */

@@ -28,6 +28,8 @@ struct plan_column {
     size_t values;               /* categorical: V labels; binary: 2; real: 0 */
     size_t components;           /* real: C */
     double floor;                /* real: least scale */
+    size_t atoms;                /* real: how many of the components are point masses */
+    const float *atom;           /* (atoms) in the plan's units, exactly as encoded cells are */
 };
 
 /* A maximal run of columns with the same head and widths: what a kernel loops over. */

@@ -41,7 +41,7 @@ for option in number where orderings ordering-file seed device precision threads
     grep -qE -- "--$option( |$)" out || fail "sample --help does not list --$option"
 done
 expect 0 "$NADE" impute --help
-for option in method draws interval seed device precision threads delimiter header output image png; do
+for option in method draws interval seed device precision threads delimiter header output image png original zoom; do
     grep -qE -- "--$option( |$)" out || fail "impute --help does not list --$option"
 done
 holds out "Rubin's sense"

@@ -10,6 +10,18 @@ expect 0 "$NADE" sample model -n 400 --where 'x>=2.5' --where 'x<2.9' --quiet
 expect 0 "$NADE" sample model -n 400 --where '0>2.5' --where '0<=2.9' --where 'x>-9' --quiet
 [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.6 2.7 2.8 2.9 " ] || fail "$(sort -u out)"
 
+# Both ends at once, in either order, of a column by name or by number; the first number is never taken for a column.
+for range in '2.5<=x<2.9' '2.9>x>=2.5' '2.5<=0<2.9' '2.9>0>=2.5' '2.5<=0<2.9e0'; do
+    expect 0 "$NADE" sample model -n 400 --where "$range" --quiet
+    [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.5 2.6 2.7 2.8 " ] || fail "$range: $(sort -u out)"
+done
+expect 0 "$NADE" sample model -n 400 --where '2<x<=2.2' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.1 2.2 " ] || fail "$(sort -u out)"
+expect 0 "$NADE" sample model -n 50 --where '1<0<3' --where 'x<=1.1' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "1.1 " ] || fail "$(sort -u out)"
+expect 0 "$NADE" sample model -n 5 --where '-1<=x<=-1' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u)" = -1 ] || fail "$(cat out)"
+
 # What follows is drawn given the range, and ranges go with given cells and with each other.
 expect 0 "$NADE" sample model -n 200 --where 'y>12' --quiet
 awk -F, 'NR > 1 { n += $3 == "u" } END { exit !(n > 160) }' out || fail "$(cat out)"
@@ -25,11 +37,22 @@ expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 8 --iterations 2
 expect 0 "$NADE" sample fixed -n 50 --where 'y>8' --where 'x<3' --quiet
 awk -F, 'NR > 1 && !($1 < 3 && $2 > 8) { exit 1 }' out || fail "$(cat out)"
 
+refuse 2 "nade: column 'y' is given but 'x', which comes before it" -- "$NADE" sample fixed --where y=1
 refuse 2 "no value of column 'x' lies between 3 and 2" -- "$NADE" sample model --where 'x>=3' --where 'x<=2'
 refuse 2 "no value of column 'x'" -- "$NADE" sample model --where 'x>2.5' --where 'x<2.6'
 refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-400' --where 'y>900'
-refuse 2 "the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
+refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
 refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where 'k>1'
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'
+for range in '1<=x>=2' '1>x<2' '1<x=2'; do
+    refuse 2 "--where: found '$range', expected a range between two numbers such as" -- "$NADE" sample model --where "$range"
+done
+for range in '3<=x<=2' '2>=x>=3' '2<x<2' '2<=x<2'; do
+    refuse 2 "--where: no number meets '$range'" -- "$NADE" sample model --where "$range"
+done
+refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where '1<x<big'
+refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where '0<k<2'
+refuse 2 "column 'y': found 'x<2', expected a number" -- "$NADE" sample model --where '1=x<2'
+refuse 2 "--where: found '5<z<2'" -- "$NADE" sample model --where '5<z<2'
 refuse 2 "--where: found 'z<1'" -- "$NADE" sample model --where 'z<1'
 only data.csv fixed many model

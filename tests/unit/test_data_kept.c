@@ -98,6 +98,49 @@ static void test_long_rows(void **state)
     for (size_t i = 0; i < 8; i++) test_free(cells[i]);
 }
 
+/* Every row's end, and that of the first line, whatever parts it is read in. */
+static void check_ends(const char *text, const char *first, const char *const *ends, size_t rows)
+{
+    char *folder = model_support_folder(), path[4096];
+    nade_context *context;
+    nade_read_options options;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    snprintf(path, sizeof path, "%s/data.csv", folder);
+    model_support_write(path, text, strlen(text));
+    nade_read_options_init(&options, sizeof options);
+    options.keep_text = 1;
+    for (size_t part = 1; part <= rows + 1; part++) {
+        nade_reader *reader;
+        nade_table *table;
+        size_t seen = 0;
+        support_assert_ok(context, nade_reader_open(context, path, &options, &reader));
+        for (;;) {
+            support_assert_ok(context, nade_reader_next(context, reader, part, &table));
+            if (!table) break;
+            assert_string_equal(nade_table_first_end(table), first);
+            for (size_t row = 0; row < nade_table_rows(table); row++)
+                assert_string_equal(nade_table_row_end(table, row), ends[seen++]);
+            assert_null(nade_table_row_end(table, nade_table_rows(table)));
+            nade_table_free(table);
+        }
+        assert_int_equal(seen, rows);
+        nade_reader_free(reader);
+    }
+    nade_context_free(context);
+    model_support_remove_folder(folder);
+}
+
+static void test_line_ends(void **state)
+{
+    static const char *const mixed[] = {"\n", "\r\n", "\r", "\r", "\r\n"};
+    static const char *const open[] = {"\r\n", ""};
+    static const char *const blanks[] = {"\r", "\r", "\r"};
+    (void)state;
+    check_ends("a,b\r\n1,2\n3,4\r\n5,6\r7,8\r\r\n9,\"x\r\ny\"\r\n", "\r\n", mixed, 5);
+    check_ends("1,2\r\n3,4", "\r\n", open, 2);
+    check_ends("x\r1\r\r3\r", "\r", blanks, 3);
+}
+
 static void test_not_kept(void **state)
 {
     const double values[] = {1, 2};
@@ -108,6 +151,8 @@ static void test_not_kept(void **state)
     support_assert_ok(context, nade_table_from_array(context, values, 1, 2, NULL, &table));
     assert_null(nade_table_cell_text(table, 0, 0));
     assert_null(nade_table_name_text(table, 0));
+    assert_null(nade_table_row_end(table, 0));
+    assert_null(nade_table_first_end(table));
     assert_int_equal(nade_table_separator(table), ',');
     nade_table_free(table);
     nade_context_free(context);
@@ -119,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_quotes_and_blanks),
         cmocka_unit_test(test_other_layouts),
         cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_line_ends),
         cmocka_unit_test(test_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

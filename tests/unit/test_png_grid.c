@@ -77,6 +77,57 @@ static void test_pixels(void **state)
     model_support_remove_folder(folder);
 }
 
+/* The dots of a caption, read back from the picture as text: a line of '#' and ' ' for each line of dots. */
+static void read_dots(const struct decoded *decoded, size_t top, size_t left, size_t dot, size_t width, char *dots)
+{
+    for (size_t y = 0; y < 7; y++, *dots++ = '\n')
+        for (size_t x = 0; x < width; x++, dots++) {
+            const png_byte *colour = decoded->pixels + ((top + y * dot) * decoded->width + left + x * dot) * 3;
+            for (size_t i = 0; i < dot * dot; i++)
+                assert_memory_equal(colour + (i / dot * decoded->width + i % dot) * 3, colour, 3);
+            assert_true(colour[0] == 255 || colour[0] == 96);
+            *dots = colour[0] == 255 ? '#' : ' ';
+        }
+    *dots = '\0';
+}
+
+/* Captions stand below their images, in the middle; narrow images move apart to make room for them. */
+static void test_captions(void **state)
+{
+    static const char *const captions[COUNT] = {NULL, "-1.2", NULL, NULL, "7"};
+    static const char first[] = "        #          ### \n"
+                                "       ##         #   #\n"
+                                "        #             #\n"
+                                "#####   #            # \n"
+                                "        #           #  \n"
+                                "        #    ##    #   \n"
+                                "       ###   ##   #####\n";
+    char *folder = model_support_folder(), path[4200], dots[200];
+    nade_context *context;
+    (void)state;
+    snprintf(path, sizeof path, "%s/grid.png", folder);
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    for (size_t zoom = 3; zoom <= 43; zoom += 40) {
+        /* One dot at first, two where images are 129 pixels wide. */
+        size_t dot = zoom > 3 ? 2 : 1, text = 23 * dot, image = WIDTH * zoom, cell = image > text ? image : text;
+        size_t down = HEIGHT * zoom + 12 * dot + zoom, right = cell + zoom;
+        support_assert_ok(context, nade_write_captioned_png(context, path, images, COUNT, HEIGHT, WIDTH, ACROSS, GAP,
+                                                            zoom, captions));
+        struct decoded decoded = decode(path);
+        assert_int_equal(decoded.width, 2 * cell + zoom);
+        assert_int_equal(decoded.height, 3 * down - zoom);
+        read_dots(&decoded, HEIGHT * zoom + 2 * dot, right + (cell - text) / 2, dot, 23, dots);
+        assert_string_equal(dots, first);
+        read_dots(&decoded, 2 * down + HEIGHT * zoom + 2 * dot, (cell - 5 * dot) / 2, dot, 5, dots);
+        assert_string_equal(dots, "#####\n    #\n   # \n  #  \n #   \n #   \n #   \n");
+        const png_byte *image_2 = decoded.pixels + (down * decoded.width + (cell - image) / 2) * 3;
+        assert_int_equal(image_2[zoom * 3], 128); /* the second pixel of image 2 is 0.5 */
+        free(decoded.pixels);
+    }
+    nade_context_free(context);
+    model_support_remove_folder(folder);
+}
+
 /* Fewer images than fit side by side make a narrower picture. */
 static void test_one_row(void **state)
 {
@@ -117,6 +168,11 @@ static void test_refusals(void **state)
     expect_refusal(context, nade_write_png(context, path, images, 1, 20000, 20000, 1, 0, 1), NADE_BAD_CALL,
                    "too large");
     expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 1), NADE_NO_OUTPUT, path);
+    const char *const bad = "1,5", *const fine = "15";
+    expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &bad), NADE_BAD_CALL,
+                   "caption 0 is '1,5'");
+    expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &fine), NADE_NO_OUTPUT,
+                   path);
     nade_context_free(context);
 }
 
@@ -124,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_captions),
         cmocka_unit_test(test_one_row),
         cmocka_unit_test(test_refusals),
     };

@@ -182,7 +182,10 @@ static void test_refuses_orderings(void **state)
     expect_refusal(&f, "one fixed ordering and ordering 0 is another");
     f.options.order = NULL;
     f.values[0] = 1; /* column 0, smoker, without column 3 */
-    expect_refusal(&f, "row 0: column 'smoker' is given but 'Stra");
+    expect_refusal(&f, "row 0, column 'smoker' is given but 'Stra");
+    for (size_t row = 0; row < ROWS; row++) f.values[row * COLUMNS] = 1;
+    expect_refusal(&f, "column 'smoker' is given but 'Stra");
+    assert_null(strstr(nade_last_error(f.context), "row")); /* all are given the same: none is meant */
     tear_down(&f);
 }
 

@@ -33,22 +33,25 @@ struct cuda_data {
 
 struct cuda_training; /* cuda_train.c */
 struct cuda_scoring;  /* cuda_score.c */
+struct cuda_fixed;    /* cuda_fixed.c */
 
 struct cuda_backend {
     struct arena arena; /* host memory */
     const struct plan *plan;
     nade_precision precision;
-    bool half;                 /* operands are bfloat16 */
-    struct device_plan device; /* its arrays are on the device */
-    struct cuda_layer *layer;  /* (layers + 1) */
-    size_t block_size;         /* floats of a padded block */
-    float *block[BLOCK_COUNT]; /* device; NULL until first needed */
-    void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless half */
+    bool half;                   /* operands are bfloat16 */
+    struct device_plan device;   /* its arrays are on the device */
+    struct cuda_layer *layer;    /* (layers + 1) */
+    size_t block_size;           /* floats of a padded block */
+    float *block[BLOCK_COUNT];   /* device; NULL until first needed */
+    uint64_t parameters_version; /* counts changes of the parameters, for copies made of them */
+    void *shadow;                /* device: bfloat16 copy of the padded parameters; NULL unless half */
     struct cuda_data data[DATA_ROLES];
     cudaStream_t stream; /* what is not part of a captured update runs here */
     struct product_library library;
     struct cuda_training *training; /* NULL until first needed */
     struct cuda_scoring *scoring;   /* NULL until first needed */
+    struct cuda_fixed *fixed;       /* NULL until first needed */
 };
 
 /* The stride of an operand of `columns` units: room for the ones, whole tensor-core tiles. */
@@ -66,14 +69,35 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 /* NADE_OK, or the error that CUDA reported while doing `what` ("copying the rows to the device"). */
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
+/* Waits for copies and fills of the default stream, which the backend's own streams would not wait for. */
+cudaError_t nd_cuda_settle(void);
+
 /* Zeroed device memory; NADE_NO_MEMORY with a sentence.  Freed by nd_cuda_free, which takes NULL. */
 nade_status nd_cuda_alloc(nade_context *context, void **memory, size_t count, size_t size, const char *what);
 void nd_cuda_free(void *memory);
 
-/* Allocates the blocks training needs. */
+nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
+                         struct backend **backend);
+void nd_cuda_close(struct backend *backend);
+nade_status nd_cuda_set_block(nade_context *context, struct backend *backend, enum block block, const float *values);
+nade_status nd_cuda_get_block(nade_context *context, struct backend *backend, enum block block, float *values);
+nade_status nd_cuda_set_data(nade_context *context, struct backend *backend, enum data_role role,
+                             const struct cells *cells);
+
+/* Copies cells to the device, into memory of their own. */
+nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data);
+
+/* Allocates a block at its first use. */
+nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
 
 void nd_cuda_training_free(struct cuda_backend *backend);
+
+/* Captured updates know where the rows lie; other rows make them void. */
+void nd_cuda_training_forget(struct cuda_backend *backend);
+/* What update's steps need besides their gradients, as the kernels take it. */
+struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
+
 void nd_cuda_scoring_free(struct cuda_backend *backend);
 
 /* The entries (cuda_entries.c). */
@@ -96,6 +120,10 @@ nade_status nd_cuda_conditional_block(nade_context *context, struct backend *bac
                                       const size_t *target, double *outputs);
 nade_status nd_cuda_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
                                  size_t rows, float *cells);
+
+/* For tests: row (batch) and observed (batch, columns) of an update, as the device draws them. */
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                               uint64_t update, uint32_t *row, uint8_t *observed);
 
 /* The same for a model of one fixed ordering (cuda_fixed.c), which the entries above hand over to. */
 nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,

@@ -66,17 +66,20 @@ struct draw_job {
     float *target;  /* (rows, columns): the cell where it is to be predicted, else NaN */
     double *weight; /* (rows): present / hidden cells */
     bool half;
+    uint32_t *drawn_row;     /* NULL, or (rows) for tests: which row of the cells each is */
+    uint8_t *drawn_observed; /* NULL, or (rows, columns) for tests */
 };
 
 cudaError_t nd_cuda_draw(const struct draw_job *job, size_t rows, cudaStream_t stream);
 
 /* The most columns that nd_cuda_draw can hold. */
-enum { ND_CUDA_COLUMNS_MOST = 40000 };
+enum { ND_CUDA_COLUMNS_MOST = 18000 };
 
 /* Losses of a batch's rows; with delta, their gradients with respect to the outputs, times weight·scale. */
 struct head_job {
     struct device_plan plan;
-    float *outputs; /* (rows, output_stride), without their bias */
+    bool all_binary; /* every column is binary, so that output c is column c */
+    float *outputs;  /* (rows, output_stride), without their bias; what they hold afterwards is not defined */
     size_t output_stride;
     const float *bias;    /* (outputs) */
     const float *target;  /* (rows, columns) */

@@ -26,6 +26,7 @@ enum product_epilogue {
 struct product_library {
     cublasLtHandle_t handle;
     cublasComputeType_t compute;
+    nade_precision precision;
     bool half; /* in, weight, delta, below and hidden outs are bfloat16 */
 };
 
@@ -52,6 +53,10 @@ void nd_product_close(struct product_library *library);
 
 /* Bytes between the rows of kept ReLU bits, and of a whole buffer of them. */
 size_t nd_relu_bits_stride(size_t units);
+
+/* Up to `most` algorithms that can do the product, cuBLASLt's best guess first. */
+cublasStatus_t nd_product_candidates(const struct product_library *library, const struct product *product, int most,
+                                     cublasLtMatmulHeuristicResult_t *found, int *count);
 
 /* Zeroes *product first, so that nd_product_free may follow in any case. */
 nade_status nd_product_plan(nade_context *context, const struct product_library *library,

@@ -1,0 +1,54 @@
+#include "model_input.h"
+
+#include <stdlib.h>
+
+#include "report.h"
+
+int load_input_model(struct model_input *input, struct common *common, unsigned threads, const char *model)
+{
+    input->common = common;
+    input->quiet = *common;
+    input->quiet.quiet = 1;
+    int status = open_context(common, threads, &input->context);
+    if (!status) status = open_context(&input->quiet, threads, &input->silent);
+    if (status) return status;
+    nade_status loaded = nade_model_load(input->context, model, &input->model);
+    return loaded == NADE_OK ? EXIT_DONE : report_failure(common, input->context, loaded);
+}
+
+/* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
+ * row.  False: no memory. */
+static bool expect_names(struct model_input *input, nade_read_options *read)
+{
+    size_t columns = nade_model_columns(input->model);
+    if (!nade_model_named(input->model)) return true;
+    input->names = calloc(columns, sizeof *input->names);
+    if (!input->names) return false;
+    for (size_t c = 0; c < columns; c++) input->names[c] = nade_model_column_name(input->model, c);
+    read->names = input->names;
+    read->name_count = columns;
+    return true;
+}
+
+int open_input_table(struct model_input *input, const char *data, nade_read_options *read)
+{
+    if (!expect_names(input, read)) return report_no_memory(input->common);
+    nade_status status = nade_reader_open(input->context, data, read, &input->reader);
+    return status == NADE_OK ? EXIT_DONE : report_failure(input->common, input->context, status);
+}
+
+int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context)
+{
+    *context = input->parts++ == 0 ? input->context : input->silent;
+    nade_status status = nade_reader_next(*context, input->reader, most, table);
+    return status == NADE_OK ? EXIT_DONE : report_failure(input->common, *context, status);
+}
+
+void free_model_input(struct model_input *input)
+{
+    nade_reader_free(input->reader);
+    nade_model_free(input->model);
+    free(input->names);
+    nade_context_free(input->silent);
+    nade_context_free(input->context);
+}

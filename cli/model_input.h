@@ -1,0 +1,34 @@
+/* A model and a table that is put to it, read in parts: what scoring and imputing share. */
+#ifndef CLI_MODEL_INPUT_H
+#define CLI_MODEL_INPUT_H
+
+#include <stdbool.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+/* Begins all zero.  Free in any case. */
+struct model_input {
+    struct common *common;
+    struct common quiet;   /* of silent */
+    nade_context *context; /* for the first part */
+    nade_context *silent;  /* for the others, whose warnings would be said again */
+    nade_model *model;
+    nade_reader *reader;
+    const char **names; /* of the model's columns, where they have any; readers look into it */
+    size_t parts;       /* read so far */
+};
+
+/* Loads the model: 0 or an exit status.  common must outlive the input. */
+int load_input_model(struct model_input *input, struct common *common, unsigned threads, const char *model);
+
+/* Opens the table; a first line that holds the names of the model's columns is a header.  read is completed and must
+ * outlive the input. */
+int open_input_table(struct model_input *input, const char *data, nade_read_options *read);
+
+/* The next rows, at most `most`, to be freed; NULL after the last.  *context is the one for work on them. */
+int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context);
+
+void free_model_input(struct model_input *input);
+
+#endif

@@ -1,0 +1,43 @@
+/* Rows that the option tables of several verbs share.  at is the place of the value: AT(member). */
+#ifndef CLI_SHARED_OPTIONS_H
+#define CLI_SHARED_OPTIONS_H
+
+#include "options.h"
+
+extern const struct choice header_choices[];
+extern const struct choice device_choices[];
+extern const struct choice precision_choices[];
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+
+/* Of a nade_read_options. */
+#define DELIMITER_OPTION(at)                                                                                           \
+    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, at,                                                \
+     .help = "separator of a text file: ',' ';' tab or auto"}
+#define HEADER_OPTION(at)                                                                                              \
+    {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, at, .choices = header_choices,                 \
+     .help = "whether the first line of a text file holds names"}
+
+#define DEVICE_OPTION(at)                                                                                              \
+    {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = device_choices,                        \
+     .help = "where the arithmetic runs: auto (cuda where it can be used, else cpu), cpu, cuda, or reference (slow, "   \
+             "double precision)"}
+#define PRECISION_OPTION(at)                                                                                           \
+    {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = precision_choices,                  \
+     .help = "how a CUDA device multiplies matrices: fp32, tf32 or bf16, all with sums in fp32; auto: tf32. Other "    \
+             "devices take auto and fp32"}
+#define THREADS_OPTION(at)                                                                                             \
+    {.name = "threads", .metavar = "N", .kind = OPTION_U32, at, .below = 1025,                                         \
+     .help = "0: one for each processor; never changes a result"}
+
+/* Of a struct image_options. */
+#define IMAGE_OPTION(at)                                                                                               \
+    {.name = "image", .metavar = "HxW", .kind = OPTION_TEXT, at,                                                       \
+     .help = "a row is an image of so many pixels, row by row; for --png"}
+#define ZOOM_OPTION(at)                                                                                                \
+    {.name = "zoom", .metavar = "N", .kind = OPTION_SIZE, at, .below = 1001,                                           \
+     .help = "magnify each pixel of the picture so many times; 0: to images of about 64 pixels"}
+/* clang-format on */
+
+#endif

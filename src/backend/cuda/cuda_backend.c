@@ -1,0 +1,330 @@
+#include "backend/cuda/cuda_backend.h"
+
+#include <string.h>
+
+#include "model/head.h"
+
+/* ---- errors and memory ------------------------------------------------------------------------------------------- */
+
+nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return NADE_OK;
+    cudaGetLastError(); /* an error that has been reported must not come back from the next call */
+    if (error == cudaErrorMemoryAllocation)
+        return nd_fail(context, NADE_NO_MEMORY, "the CUDA device has no memory left for %s", what);
+    return nd_fail(context, NADE_NO_DEVICE, "%s failed on the CUDA device: %s", what, cudaGetErrorString(error));
+}
+
+cudaError_t nd_cuda_settle(void)
+{
+    return cudaStreamSynchronize(NULL);
+}
+
+nade_status nd_cuda_alloc(nade_context *context, void **memory, size_t count, size_t size, const char *what)
+{
+    size_t bytes;
+    *memory = NULL;
+    if (!nd_multiply(count, size, &bytes)) return nd_no_memory(context, what);
+    if (bytes == 0) bytes = 1;
+    cudaError_t error = cudaMalloc(memory, bytes);
+    if (error == cudaSuccess) error = cudaMemset(*memory, 0, bytes);
+    if (error == cudaSuccess) error = nd_cuda_settle();
+    return nd_cuda_check(context, error, what);
+}
+
+void nd_cuda_free(void *memory)
+{
+    if (memory) cudaFree(memory);
+}
+
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
+
+enum { TILE = 64 };
+
+static size_t round_up(size_t count)
+{
+    return (count + TILE - 1) / TILE * TILE;
+}
+
+size_t nd_cuda_operand_stride(size_t columns)
+{
+    return round_up(columns + 1);
+}
+
+/* Lays the layers out in a block; see the header. */
+static bool lay_out(struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    backend->layer = nd_arena_alloc(&backend->arena, plan->layers + 1, sizeof *backend->layer);
+    if (!backend->layer) return false;
+    for (size_t l = 0; l <= plan->layers; l++) {
+        struct cuda_layer *layer = &backend->layer[l];
+        bool last = l == plan->layers;
+        layer->rows = nd_layer_outputs(plan, l);
+        layer->columns = nd_layer_inputs(plan, l);
+        layer->padded_rows = last ? round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
+        layer->stride = nd_cuda_operand_stride(layer->columns);
+        layer->offset = backend->block_size;
+        backend->block_size += layer->padded_rows * layer->stride;
+        layer->bias_offset = last ? backend->block_size : layer->offset + layer->columns;
+        layer->bias_stride = last ? 1 : layer->stride;
+        if (last) backend->block_size += layer->padded_rows;
+    }
+    return true;
+}
+
+static struct device_column device_column(const struct plan_column *column, size_t first_atom)
+{
+    return (struct device_column){
+        .type = (int32_t)column->head->type,
+        .input = (int32_t)column->input,
+        .input_width = (int32_t)column->input_width,
+        .output = (int32_t)column->output,
+        .output_width = (int32_t)column->output_width,
+        .components = (int32_t)column->components,
+        .atoms = (int32_t)column->atoms,
+        .first_atom = (int32_t)first_atom,
+        .floor = (float)column->floor,
+    };
+}
+
+/* Fills columns (plan's) and atoms (all columns', one after the other) for the device. */
+static void list_columns(const struct plan *plan, struct device_column *columns, float *atoms)
+{
+    size_t first = 0;
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct plan_column *column = &plan->column[c];
+        columns[c] = device_column(column, first);
+        for (size_t a = 0; a < column->atoms; a++) atoms[first + a] = column->atom[a];
+        first += column->atoms;
+    }
+}
+
+static nade_status copy_plan(nade_context *context, struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    size_t atoms = 0;
+    for (size_t c = 0; c < plan->columns; c++) atoms += plan->column[c].atoms;
+    struct device_column *columns = nd_arena_alloc(&backend->arena, plan->columns, sizeof *columns);
+    float *atom = nd_arena_alloc(&backend->arena, atoms, sizeof *atom);
+    if (!columns || !atom) return nd_no_memory(context, "the network");
+    list_columns(plan, columns, atom);
+    void *on_device[2];
+    nade_status status = nd_cuda_alloc(context, &on_device[0], plan->columns, sizeof *columns, "the network");
+    backend->device.column = on_device[0];
+    if (status != NADE_OK) return status;
+    status = nd_cuda_alloc(context, &on_device[1], atoms, sizeof *atom, "the network");
+    backend->device.atom = on_device[1];
+    if (status != NADE_OK) return status;
+    cudaError_t error = cudaMemcpy(on_device[0], columns, plan->columns * sizeof *columns, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess && atoms > 0)
+        error = cudaMemcpy(on_device[1], atom, atoms * sizeof *atom, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess) error = nd_cuda_settle();
+    backend->device.columns = (int32_t)plan->columns;
+    backend->device.values_width = (int32_t)plan->values_width;
+    backend->device.inputs = (int32_t)plan->inputs;
+    backend->device.outputs = (int32_t)plan->outputs;
+    backend->device.masks = plan->masks;
+    return nd_cuda_check(context, error, "the network");
+}
+
+/* ---- open and close ---------------------------------------------------------------------------------------------- */
+
+/* One sentence for all the ways in which there is no usable device. */
+static nade_status find_device(nade_context *context)
+{
+    int count = 0, major = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        cudaGetLastError();
+        return nd_fail(context, NADE_NO_DEVICE, "there is no CUDA device: %s",
+                       error == cudaSuccess ? "the driver lists none" : cudaGetErrorString(error));
+    }
+    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    if (error == cudaSuccess && major < 8)
+        return nd_fail(context, NADE_NO_DEVICE,
+                       "the CUDA device has compute capability %d, expected 8 (Ampere) or later", major);
+    return nd_cuda_check(context, error, "asking for the device's properties");
+}
+
+static nade_status open_all(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = copy_plan(context, backend);
+    if (status == NADE_OK) status = nd_cuda_need_block(context, backend, BLOCK_PARAMETERS);
+    if (status == NADE_OK && backend->half)
+        status = nd_cuda_alloc(context, &backend->shadow, backend->block_size, 2, "the network");
+    if (status == NADE_OK)
+        status = nd_cuda_check(context, cudaStreamCreateWithFlags(&backend->stream, cudaStreamNonBlocking),
+                               "opening a stream");
+    if (status == NADE_OK) status = nd_product_open(context, backend->precision, &backend->library);
+    return status;
+}
+
+nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
+                         struct backend **opened)
+{
+    nade_status status = find_device(context);
+    if (status != NADE_OK) return status;
+    if (plan->columns > ND_CUDA_COLUMNS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the table has %zu columns, the CUDA device takes at most %d",
+                       plan->columns, ND_CUDA_COLUMNS_MOST);
+    struct arena arena = {context->allocator, NULL};
+    struct cuda_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
+    if (!backend) return nd_no_memory(context, "the network");
+    backend->arena = arena;
+    backend->plan = plan;
+    backend->precision = precision == NADE_PRECISION_AUTO ? NADE_PRECISION_TF32 : precision;
+    backend->half = precision == NADE_PRECISION_BF16;
+    status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
+    if (status == NADE_OK)
+        *opened = (struct backend *)backend;
+    else
+        nd_cuda_close((struct backend *)backend);
+    return status;
+}
+
+void nd_cuda_close(struct backend *opaque)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    if (!backend) return;
+    if (backend->stream) cudaStreamSynchronize(backend->stream);
+    nd_cuda_training_free(backend);
+    nd_cuda_scoring_free(backend);
+    nd_cuda_fixed_free(backend);
+    nd_product_close(&backend->library);
+    for (int block = 0; block < BLOCK_COUNT; block++) nd_cuda_free(backend->block[block]);
+    for (int role = 0; role < DATA_ROLES; role++) nd_cuda_free(backend->data[role].cells);
+    nd_cuda_free(backend->shadow);
+    nd_cuda_free((void *)backend->device.column);
+    nd_cuda_free((void *)backend->device.atom);
+    if (backend->stream) cudaStreamDestroy(backend->stream);
+    struct arena arena = backend->arena;
+    nd_arena_free(&arena);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block)
+{
+    if (backend->block[block]) return NADE_OK;
+    void *memory;
+    nade_status status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof(float), "the network");
+    backend->block[block] = memory;
+    return status;
+}
+
+nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = NADE_OK;
+    for (int block = 0; block < BLOCK_COUNT && status == NADE_OK; block++)
+        status = nd_cuda_need_block(context, backend, (enum block)block);
+    return status;
+}
+
+const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer)
+{
+    size_t offset = backend->layer[layer].offset;
+    return backend->half ? (const void *)((const uint16_t *)backend->shadow + offset)
+                         : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
+}
+
+/* A tensor of the plan's block and where it lies on the device. */
+struct place {
+    float *device;
+    size_t stride, rows, columns; /* floats */
+};
+
+/* The bias gradient is column `columns` of the weight gradient in every layer. */
+static struct place place_of(const struct cuda_backend *backend, enum block block, size_t tensor)
+{
+    const struct cuda_layer *layer = &backend->layer[tensor / 2];
+    float *base = backend->block[block];
+    if (tensor % 2 == 0) return (struct place){base + layer->offset, layer->stride, layer->rows, layer->columns};
+    if (block == BLOCK_GRADIENT)
+        return (struct place){base + layer->offset + layer->columns, layer->stride, layer->rows, 1};
+    return (struct place){base + layer->bias_offset, layer->bias_stride, layer->rows, 1};
+}
+
+static cudaError_t copy_tensor(const struct place *place, float *values, bool to_device)
+{
+    size_t width = place->columns * sizeof(float), pitch = place->stride * sizeof(float);
+    return to_device ? cudaMemcpy2D(place->device, pitch, values, width, width, place->rows, cudaMemcpyHostToDevice)
+                     : cudaMemcpy2D(values, width, place->device, pitch, width, place->rows, cudaMemcpyDeviceToHost);
+}
+
+/* The row of each hidden layer that hands the constant on. */
+static cudaError_t set_constant_rows(const struct cuda_backend *backend)
+{
+    const float one = 1;
+    cudaError_t error = cudaSuccess;
+    for (size_t l = 0; l < backend->plan->layers && error == cudaSuccess; l++) {
+        const struct cuda_layer *layer = &backend->layer[l];
+        error =
+            cudaMemcpy(backend->block[BLOCK_PARAMETERS] + layer->offset + layer->rows * layer->stride + layer->columns,
+                       &one, sizeof one, cudaMemcpyHostToDevice);
+    }
+    return error;
+}
+
+static cudaError_t refresh_shadow(const struct cuda_backend *backend)
+{
+    if (!backend->half) return cudaSuccess;
+    cudaError_t error =
+        nd_cuda_shadow(backend->block[BLOCK_PARAMETERS], backend->shadow, backend->block_size, backend->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(backend->stream) : error;
+}
+
+nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enum block block, const float *values)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    nade_status status = nd_cuda_need_block(context, backend, block);
+    if (status != NADE_OK) return status;
+    cudaError_t error = cudaSuccess;
+    for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
+        struct place place = place_of(backend, block, t);
+        error = copy_tensor(&place, (float *)values + backend->plan->tensor[t].offset, true);
+    }
+    if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
+    if (error == cudaSuccess) error = nd_cuda_settle();
+    if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
+    backend->parameters_version++;
+    return nd_cuda_check(context, error, "copying the parameters to the device");
+}
+
+nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enum block block, float *values)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    nade_status status = nd_cuda_need_block(context, backend, block);
+    if (status != NADE_OK) return status;
+    cudaError_t error = cudaSuccess;
+    memset(values, 0, backend->plan->parameters * sizeof *values);
+    for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
+        struct place place = place_of(backend, block, t);
+        error = copy_tensor(&place, values + backend->plan->tensor[t].offset, false);
+    }
+    return nd_cuda_check(context, error, "copying the parameters from the device");
+}
+
+/* ---- data -------------------------------------------------------------------------------------------------------- */
+
+nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data)
+{
+    size_t size = cells->kind == CELLS_BYTES ? 1 : sizeof(float);
+    nd_cuda_free(data->cells);
+    memset(data, 0, sizeof *data);
+    nade_status status = nd_cuda_alloc(context, &data->cells, cells->rows, cells->columns * size, "the rows");
+    if (status != NADE_OK) return status;
+    data->view = (struct device_cells){data->cells, cells->kind == CELLS_BYTES, (uint32_t)cells->rows};
+    cudaError_t error =
+        cudaMemcpy(data->cells, cells->data, cells->rows * cells->columns * size, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess) error = nd_cuda_settle();
+    return nd_cuda_check(context, error, "copying the rows to the device");
+}
+
+nade_status nd_cuda_set_data(nade_context *context, struct backend *opaque, enum data_role role,
+                             const struct cells *cells)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    nd_cuda_training_forget(backend);
+    return nd_cuda_copy_cells(context, cells, &backend->data[role]);
+}

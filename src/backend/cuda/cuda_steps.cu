@@ -1,0 +1,209 @@
+/* Optimiser steps, activations that no product does by itself, sums, fills. */
+#include <limits.h>
+
+#include "backend/cuda/cuda_device.cuh"
+
+namespace
+{
+
+enum { THREADS = 256 };
+const float adam_epsilon = 1e-8f;
+
+/* One parameter's step; *moment2 is not touched by NAG. */
+template <bool ADAM>
+__device__ __forceinline__ float take_step(const struct device_rates &r, float decay, float gradient, float parameter,
+                                           float *moment1, float *moment2)
+{
+    if (ADAM) {
+        *moment1 = r.momentum * *moment1 + r.rest1 * gradient;
+        *moment2 = r.second * *moment2 + r.rest2 * gradient * gradient;
+        float direction = *moment1 * r.correction1 / (sqrtf(*moment2 * r.correction2) + adam_epsilon);
+        return parameter - r.rate * (direction + decay * parameter);
+    }
+    float g = gradient + decay * parameter;
+    *moment1 = r.momentum * *moment1 + g;
+    return parameter - r.rate * (g + r.momentum * *moment1);
+}
+
+/* The bias of one row, whose gradient is g. */
+template <bool ADAM>
+__device__ void step_bias(const struct step_job &job, const struct device_rates &r, size_t row, float g)
+{
+    size_t at = row * job.bias_stride;
+    float unused = 0;
+    job.bias[at] = take_step<ADAM>(r, 0, g, job.bias[at], &job.bias1[at], ADAM ? &job.bias2[at] : &unused);
+}
+
+/* A thread takes four neighbours of a row, among which may be the bias's column. */
+template <bool ADAM> __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
+{
+    const int32_t update = job.progress->next + (int32_t)job.offset;
+    if (job.progress->failed <= update) return;
+    const struct device_rates r = job.rates[update];
+    const size_t fours = job.stride / 4, all = job.rows * fours;
+    for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS) {
+        size_t row = i / fours, first = i % fours * 4, at = row * job.stride + first;
+        if (first > job.columns) continue;
+        float4 g4 = *reinterpret_cast<const float4 *>(job.gradient + at);
+        float4 w4 = *reinterpret_cast<const float4 *>(job.weight + at);
+        float4 m4 = *reinterpret_cast<const float4 *>(job.moment1 + at);
+        float4 s4 = ADAM ? *reinterpret_cast<const float4 *>(job.moment2 + at) : make_float4(0, 0, 0, 0);
+        float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            if (first + k > job.columns) continue;
+            bool bias = first + k == job.columns;
+            if (bias && !job.bias_in_product)
+                step_bias<ADAM>(job, r, row, g[k]);
+            else
+                w[k] = take_step<ADAM>(r, bias ? 0.0f : r.decay, g[k], w[k], &m[k], &s[k]);
+        }
+        *reinterpret_cast<float4 *>(job.weight + at) = w4;
+        *reinterpret_cast<float4 *>(job.moment1 + at) = m4;
+        if (ADAM) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
+        if (job.shadow) {
+            __nv_bfloat162 *shadow = reinterpret_cast<__nv_bfloat162 *>(static_cast<__nv_bfloat16 *>(job.shadow) + at);
+            shadow[0] = __floats2bfloat162_rn(w[0], w[1]);
+            shadow[1] = __floats2bfloat162_rn(w[2], w[3]);
+        }
+    }
+}
+
+__global__ void __launch_bounds__(THREADS)
+    finish_updates(const double *row_loss, size_t rows, struct device_progress *progress, double *loss)
+{
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < rows; i += THREADS) sum += row_loss[blockIdx.x * rows + i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) loss[progress->next + blockIdx.x] = sum / (double)rows;
+}
+
+__global__ void advance(struct device_progress *progress, int32_t updates)
+{
+    progress->next += updates;
+}
+
+__global__ void __launch_bounds__(THREADS) sum_all(const double *values, size_t count, double *result)
+{
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += THREADS) sum += values[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) *result = sum;
+}
+
+__device__ float activation_of(int kind, float x)
+{
+    if (kind == NADE_RELU) return fmaxf(x, 0.0f);
+    if (kind == NADE_TANH) return tanhf(x);
+    return 1.0f / (1.0f + expf(-x));
+}
+
+/* Of an activation, given what it returned. */
+__device__ float slope_of(int kind, float h)
+{
+    if (kind == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
+    if (kind == NADE_TANH) return 1.0f - h * h;
+    return h * (1.0f - h);
+}
+
+template <typename T> __global__ void activate(int kind, T *out, size_t count, size_t units, size_t stride)
+{
+    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x, unit = i % stride;
+    if (i >= count) return;
+    float h = unit < units ? activation_of(kind, from_element(out[i])) : unit == units ? 1.0f : 0.0f;
+    out[i] = to_element<T>(h);
+}
+
+template <typename T> __global__ void slope(int kind, const T *out, T *delta, size_t count, size_t units, size_t stride)
+{
+    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (i >= count || i % stride >= units) return;
+    delta[i] = to_element<T>(from_element(delta[i]) * slope_of(kind, from_element(out[i])));
+}
+
+template <typename T> __global__ void ones(T *operand, size_t rows, size_t stride, size_t column)
+{
+    size_t row = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (row < rows) operand[row * stride + column] = to_element<T>(1.0f);
+}
+
+__global__ void shadow_all(const float *weight, __nv_bfloat16 *shadow, size_t count)
+{
+    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (i < count) shadow[i] = __float2bfloat16_rn(weight[i]);
+}
+
+unsigned blocks_for(size_t count)
+{
+    return (unsigned)((count + THREADS - 1) / THREADS);
+}
+
+} /* namespace */
+
+extern "C" cudaError_t nd_cuda_step(const struct step_job *job, cudaStream_t stream)
+{
+    enum { BLOCKS_MOST = 4096 };
+    unsigned blocks = blocks_for(job->rows * (job->stride / 4));
+    if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
+    if (job->moment2)
+        step_layer<true><<<blocks, THREADS, 0, stream>>>(*job);
+    else
+        step_layer<false><<<blocks, THREADS, 0, stream>>>(*job);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t updates, size_t rows,
+                                              struct device_progress *progress, double *loss, cudaStream_t stream)
+{
+    finish_updates<<<(unsigned)updates, THREADS, 0, stream>>>(row_loss, rows, progress, loss);
+    advance<<<1, 1, 0, stream>>>(progress, (int32_t)updates);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_sum(const double *values, size_t count, double *sum, cudaStream_t stream)
+{
+    sum_all<<<1, THREADS, 0, stream>>>(values, count, sum);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool half, size_t rows, size_t units, size_t stride,
+                                        cudaStream_t stream)
+{
+    size_t count = rows * stride;
+    if (half)
+        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<__nv_bfloat16 *>(out), count, units,
+                                                            stride);
+    else
+        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<float *>(out), count, units,
+                                                            stride);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t rows, size_t units,
+                                     size_t stride, cudaStream_t stream)
+{
+    size_t count = rows * stride;
+    if (half)
+        slope<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<const __nv_bfloat16 *>(out),
+                                                         static_cast<__nv_bfloat16 *>(delta), count, units, stride);
+    else
+        slope<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<const float *>(out),
+                                                         static_cast<float *>(delta), count, units, stride);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_ones(void *operand, bool half, size_t rows, size_t stride, size_t column,
+                                    cudaStream_t stream)
+{
+    if (half)
+        ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<__nv_bfloat16 *>(operand), rows, stride, column);
+    else
+        ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<float *>(operand), rows, stride, column);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream)
+{
+    shadow_all<<<blocks_for(count), THREADS, 0, stream>>>(weight, static_cast<__nv_bfloat16 *>(shadow), count);
+    return cudaGetLastError();
+}

@@ -1,0 +1,591 @@
+/* Updates on the device: captured once as graphs of many, replayed without the host.
+ *
+ * Four lanes run beside each other within an update.  On `main` the rows go forward, the losses and what they send down
+ * the layers go back; on `gradients` each layer's weight gradient is computed as soon as its delta is there, and on
+ * `steps` the layer's parameters move as soon as its gradient is there and nobody needs the old ones any more; on
+ * `draws` the next update's rows and masks are drawn meanwhile.  The next update's layer l waits for layer l's step
+ * alone. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/cuda/cuda_pass.h"
+#include "backend/optimizer.h"
+
+enum { GRAPH_UPDATES = 20, VALID_ROWS = 4096 };
+
+struct lanes {
+    cudaStream_t main, gradients, steps, draws;
+    void *workspace[2]; /* of main and gradients */
+    cudaEvent_t drawn[ND_DRAWN], freed[ND_DRAWN];
+    cudaEvent_t delta, below, gradients_done;
+    cudaEvent_t *gradient, *step; /* (layers + 1) */
+};
+
+/* What the graphs were captured for; other values need other graphs. */
+struct captured {
+    size_t batch;
+    nade_optimizer optimizer;
+    uint32_t seed;
+    cudaGraphExec_t many, one; /* GRAPH_UPDATES updates, and a single one */
+};
+
+struct cuda_training {
+    struct cuda_pass train, valid;
+    struct lanes lanes;
+    struct captured captured;
+    struct device_progress *progress;
+    double *row_loss; /* (GRAPH_UPDATES, batch) */
+    size_t updates;   /* room in the arrays below */
+    struct device_rates *rates;
+    double *loss;
+    struct device_rates *host_rates; /* (updates) */
+    double *host_loss;               /* (updates) */
+    struct arena arena;              /* what has the backend's life */
+    struct arena room;               /* host_rates, host_loss */
+};
+
+/* ---- making and freeing ------------------------------------------------------------------------------------------ */
+
+static void open_lane(struct cuda_work *work, cudaStream_t *stream)
+{
+    if (work->status == NADE_OK)
+        nd_work_note(work, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "opening a stream");
+}
+
+static void make_event(struct cuda_work *work, cudaEvent_t *event)
+{
+    if (work->status == NADE_OK)
+        nd_work_note(work, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
+}
+
+static void open_lanes(struct cuda_work *work, struct lanes *lanes, struct arena *arena)
+{
+    size_t layers = work->backend->plan->layers + 1;
+    open_lane(work, &lanes->main);
+    open_lane(work, &lanes->gradients);
+    open_lane(work, &lanes->steps);
+    open_lane(work, &lanes->draws);
+    for (int i = 0; i < 2 && work->status == NADE_OK; i++)
+        work->status = nd_cuda_alloc(work->context, &lanes->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
+    for (int i = 0; i < ND_DRAWN; i++) {
+        make_event(work, &lanes->drawn[i]);
+        make_event(work, &lanes->freed[i]);
+    }
+    make_event(work, &lanes->delta);
+    make_event(work, &lanes->below);
+    make_event(work, &lanes->gradients_done);
+    lanes->gradient = nd_arena_alloc(arena, layers, sizeof *lanes->gradient);
+    lanes->step = nd_arena_alloc(arena, layers, sizeof *lanes->step);
+    if (!lanes->gradient || !lanes->step) {
+        work->status = nd_no_memory(work->context, "training");
+        return;
+    }
+    for (size_t l = 0; l < layers; l++) {
+        make_event(work, &lanes->gradient[l]);
+        make_event(work, &lanes->step[l]);
+    }
+}
+
+static void close_stream(cudaStream_t stream)
+{
+    if (stream) cudaStreamDestroy(stream);
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event) cudaEventDestroy(event);
+}
+
+static void close_lanes(struct lanes *lanes, size_t layers)
+{
+    for (size_t l = 0; l < layers && lanes->gradient && lanes->step; l++) {
+        destroy_event(lanes->gradient[l]);
+        destroy_event(lanes->step[l]);
+    }
+    for (int i = 0; i < ND_DRAWN; i++) {
+        destroy_event(lanes->drawn[i]);
+        destroy_event(lanes->freed[i]);
+    }
+    destroy_event(lanes->delta);
+    destroy_event(lanes->below);
+    destroy_event(lanes->gradients_done);
+    for (int i = 0; i < 2; i++) nd_cuda_free(lanes->workspace[i]);
+    close_stream(lanes->main);
+    close_stream(lanes->gradients);
+    close_stream(lanes->steps);
+    close_stream(lanes->draws);
+}
+
+void nd_cuda_training_forget(struct cuda_backend *backend)
+{
+    if (!backend->training) return;
+    struct captured *captured = &backend->training->captured;
+    if (captured->many) cudaGraphExecDestroy(captured->many);
+    if (captured->one) cudaGraphExecDestroy(captured->one);
+    memset(captured, 0, sizeof *captured);
+}
+
+void nd_cuda_training_free(struct cuda_backend *backend)
+{
+    struct cuda_training *training = backend->training;
+    if (!training) return;
+    if (training->lanes.main) cudaStreamSynchronize(training->lanes.main);
+    nd_cuda_training_forget(backend);
+    nd_pass_free(&training->train);
+    nd_pass_free(&training->valid);
+    close_lanes(&training->lanes, backend->plan->layers + 1);
+    nd_cuda_free(training->progress);
+    nd_cuda_free(training->row_loss);
+    nd_cuda_free(training->rates);
+    nd_cuda_free(training->loss);
+    nd_arena_free(&training->room);
+    struct arena arena = training->arena;
+    nd_arena_free(&arena);
+    backend->training = NULL;
+}
+
+static nade_status need_training(nade_context *context, struct cuda_backend *backend)
+{
+    if (backend->training) return NADE_OK;
+    struct arena arena = {context->allocator, NULL};
+    struct cuda_training *training = nd_arena_alloc(&arena, 1, sizeof *training);
+    if (!training) return nd_no_memory(context, "training");
+    training->room.allocator = context->allocator;
+    backend->training = training;
+    struct cuda_work work = {context, backend, NADE_OK};
+    void *progress = NULL;
+    open_lanes(&work, &training->lanes, &arena);
+    training->arena = arena;
+    if (work.status == NADE_OK)
+        work.status = nd_cuda_alloc(context, &progress, 1, sizeof(struct device_progress), "training");
+    training->progress = progress;
+    if (work.status != NADE_OK) nd_cuda_training_free(backend);
+    return work.status;
+}
+
+/* Room for `updates` losses and rates. */
+static nade_status need_room(nade_context *context, struct cuda_training *training, size_t updates)
+{
+    if (updates <= training->updates) return NADE_OK;
+    void *rates = NULL, *loss = NULL;
+    nade_status status = nd_cuda_alloc(context, &rates, updates, sizeof *training->rates, "training");
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &loss, updates, sizeof *training->loss, "training");
+    nd_cuda_free(training->rates);
+    nd_cuda_free(training->loss);
+    training->rates = rates;
+    training->loss = loss;
+    nd_arena_free(&training->room);
+    training->host_rates = nd_arena_alloc(&training->room, updates, sizeof *training->host_rates);
+    training->host_loss = nd_arena_alloc(&training->room, updates, sizeof *training->host_loss);
+    if (status == NADE_OK && (!training->host_rates || !training->host_loss))
+        status = nd_no_memory(context, "training");
+    training->updates = status == NADE_OK ? updates : 0;
+    return status;
+}
+
+/* ---- one update -------------------------------------------------------------------------------------------------- */
+
+static void wait_for(struct cuda_work *work, cudaStream_t stream, cudaEvent_t event)
+{
+    if (work->status == NADE_OK) nd_work_note(work, cudaStreamWaitEvent(stream, event, 0), "ordering the work");
+}
+
+static void record(struct cuda_work *work, cudaEvent_t event, cudaStream_t stream)
+{
+    if (work->status == NADE_OK) nd_work_note(work, cudaEventRecord(event, stream), "ordering the work");
+}
+
+static struct draw_job train_draw(const struct cuda_backend *backend, uint32_t seed, uint32_t offset, int which)
+{
+    const struct cuda_training *training = backend->training;
+    const struct drawn_rows *drawn = &training->train.drawn[which];
+    return (struct draw_job){
+        .plan = backend->device,
+        .cells = backend->data[DATA_TRAIN].view,
+        .source = DRAW_TRAIN,
+        .seed = seed,
+        .progress = training->progress,
+        .offset = offset,
+        .input = drawn->input,
+        .input_stride = backend->layer[0].stride,
+        .target = drawn->target,
+        .weight = drawn->weight,
+        .half = backend->half,
+    };
+}
+
+/* Draws the rows of an update into its half of the buffers. */
+static void put_draw(struct cuda_work *work, const struct captured *how, uint32_t offset)
+{
+    struct lanes *lanes = &work->backend->training->lanes;
+    int which = (int)(offset % ND_DRAWN);
+    struct draw_job job = train_draw(work->backend, how->seed, offset, which);
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, how->batch, lanes->draws), "drawing rows");
+    record(work, lanes->drawn[which], lanes->draws);
+}
+
+static void put_step(struct cuda_work *work, const struct captured *how, size_t l, uint32_t offset, cudaStream_t stream)
+{
+    const struct cuda_backend *backend = work->backend;
+    const struct cuda_layer *layer = &backend->layer[l];
+    float *const *block = backend->block;
+    bool adam = how->optimizer == NADE_ADAM;
+    struct step_job job = {
+        .weight = block[BLOCK_PARAMETERS] + layer->offset,
+        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
+        .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
+        .gradient = block[BLOCK_GRADIENT] + layer->offset,
+        .shadow = backend->half ? (void *)nd_cuda_operand_weight(backend, l) : NULL,
+        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
+        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
+        .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
+        .bias_stride = layer->bias_stride,
+        .rows = layer->rows,
+        .columns = layer->columns,
+        .stride = layer->stride,
+        .bias_in_product = l < backend->plan->layers,
+        .rates = backend->training->rates,
+        .progress = backend->training->progress,
+        .offset = offset,
+    };
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
+}
+
+/* Forward through all layers; in a graph's later updates each layer waits for its own step of the update before. */
+static void put_forward(struct cuda_work *work, int which, bool after_another)
+{
+    struct cuda_training *training = work->backend->training;
+    struct lanes *lanes = &training->lanes;
+    wait_for(work, lanes->main, lanes->drawn[which]);
+    if (after_another) wait_for(work, lanes->main, lanes->gradients_done);
+    for (size_t l = 0; l <= work->backend->plan->layers; l++) {
+        if (after_another && l > 0) wait_for(work, lanes->main, lanes->step[l]);
+        nd_pass_forward(work, &training->train, l, which, lanes->workspace[0], lanes->main);
+    }
+}
+
+/* Back through the layers, top first; how == NULL: gradients alone, no steps. */
+static void put_backward(struct cuda_work *work, const struct captured *how, uint32_t offset, int which)
+{
+    struct cuda_training *training = work->backend->training;
+    struct lanes *lanes = &training->lanes;
+    for (size_t l = work->backend->plan->layers; l > 0; l--) {
+        record(work, lanes->delta, lanes->main);
+        wait_for(work, lanes->gradients, lanes->delta);
+        nd_pass_gradient(work, &training->train, l, which, lanes->workspace[1], lanes->gradients);
+        record(work, lanes->gradient[l], lanes->gradients);
+        nd_pass_backward(work, &training->train, l, lanes->workspace[0], lanes->main);
+        if (!how) continue;
+        record(work, lanes->below, lanes->main);
+        wait_for(work, lanes->steps, lanes->gradient[l]);
+        wait_for(work, lanes->steps, lanes->below);
+        put_step(work, how, l, offset, lanes->steps);
+        record(work, lanes->step[l], lanes->steps);
+    }
+    record(work, lanes->gradients_done, lanes->gradients);
+    nd_pass_gradient(work, &training->train, 0, which, lanes->workspace[0], lanes->main);
+    record(work, lanes->freed[which], lanes->main);
+    if (how) put_step(work, how, 0, offset, lanes->main);
+}
+
+/* Joins the lanes into main. */
+static void join(struct cuda_work *work, bool steps)
+{
+    struct lanes *lanes = &work->backend->training->lanes;
+    wait_for(work, lanes->main, lanes->gradients_done);
+    for (size_t l = 1; steps && l <= work->backend->plan->layers; l++) wait_for(work, lanes->main, lanes->step[l]);
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------------------------ */
+
+static void put_updates(struct cuda_work *work, const struct captured *how, uint32_t updates)
+{
+    struct cuda_training *training = work->backend->training;
+    struct lanes *lanes = &training->lanes;
+    record(work, lanes->delta, lanes->main); /* the draws' lane forks off */
+    wait_for(work, lanes->draws, lanes->delta);
+    put_draw(work, how, 0);
+    for (uint32_t u = 0; u < updates; u++) {
+        int which = (int)(u % ND_DRAWN);
+        if (u + 1 < updates) {
+            if (u > 0) wait_for(work, lanes->draws, lanes->freed[1 - which]);
+            put_draw(work, how, u + 1);
+        }
+        put_forward(work, which, u > 0);
+        nd_pass_head(work, &training->train, how->batch, which, training->row_loss + u * how->batch, training->progress,
+                     u, lanes->main);
+        put_backward(work, how, u, which);
+    }
+    join(work, true);
+    if (work->status == NADE_OK)
+        nd_work_note(work,
+                     nd_cuda_finish_updates(training->row_loss, updates, how->batch, training->progress, training->loss,
+                                            lanes->main),
+                     "the losses");
+}
+
+static void capture(struct cuda_work *work, const struct captured *how, uint32_t updates, cudaGraphExec_t *graph)
+{
+    struct lanes *lanes = &work->backend->training->lanes;
+    cudaGraph_t recorded = NULL;
+    if (work->status != NADE_OK) return;
+    nd_work_note(work, cudaStreamBeginCapture(lanes->main, cudaStreamCaptureModeThreadLocal), "recording an update");
+    if (work->status != NADE_OK) return;
+    put_updates(work, how, updates);
+    cudaError_t error = cudaStreamEndCapture(lanes->main, &recorded);
+    nd_work_note(work, error, "recording an update");
+    if (work->status == NADE_OK)
+        nd_work_note(work, cudaGraphInstantiate(graph, recorded, 0), "preparing the recorded updates");
+    if (recorded) cudaGraphDestroy(recorded);
+}
+
+static bool is_captured(const struct captured *captured, const struct recipe *recipe)
+{
+    return captured->many && captured->batch == recipe->batch && captured->optimizer == recipe->optimizer &&
+           captured->seed == recipe->seed;
+}
+
+/* Buffers, graphs and room for `count` updates of the recipe. */
+static nade_status prepare_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+                                   size_t count)
+{
+    struct cuda_training *training = backend->training;
+    size_t had_room = training->updates;
+    nade_status status = need_room(context, training, count);
+    if (status != NADE_OK) return status;
+    if (training->updates == had_room && is_captured(&training->captured, recipe)) return NADE_OK;
+    nd_cuda_training_forget(backend);
+    void *row_loss = NULL;
+    nd_cuda_free(training->row_loss);
+    status = nd_cuda_alloc(context, &row_loss, recipe->batch, GRAPH_UPDATES * sizeof(double), "a batch of rows");
+    training->row_loss = row_loss;
+    if (status == NADE_OK && training->train.rows != recipe->batch)
+        status = nd_pass_build(context, backend, recipe->batch, true, &training->train);
+    struct captured *captured = &training->captured;
+    captured->batch = recipe->batch;
+    captured->optimizer = recipe->optimizer;
+    captured->seed = recipe->seed;
+    struct cuda_work work = {context, backend, status};
+    capture(&work, captured, GRAPH_UPDATES, &captured->many);
+    capture(&work, captured, 1, &captured->one);
+    if (work.status != NADE_OK) nd_cuda_training_forget(backend);
+    return work.status;
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
+{
+    struct step_rates r = nd_step_rates(recipe, update);
+    return (struct device_rates){
+        .rate = (float)r.rate,
+        .momentum = (float)r.momentum,
+        .second = (float)r.second,
+        .rest1 = (float)(1 - r.momentum),
+        .rest2 = (float)(1 - r.second),
+        .correction1 = (float)r.correction1,
+        .correction2 = (float)r.correction2,
+        .decay = (float)recipe->weight_decay,
+    };
+}
+
+static nade_status start_progress(nade_context *context, struct cuda_training *training, uint64_t first_draw)
+{
+    struct device_progress progress = {.failed = INT32_MAX, .first_draw = first_draw};
+    cudaStream_t stream = training->lanes.main;
+    cudaError_t error = cudaMemcpyAsync(training->progress, &progress, sizeof progress, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream); /* progress lives on this stack */
+    return nd_cuda_check(context, error, "starting the updates");
+}
+
+/* Draws the batch of one update again, as the graphs did, and leaves its gradient; no step. */
+static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_job *job, size_t rows, double *loss)
+{
+    struct cuda_training *training = work->backend->training;
+    struct lanes *lanes = &training->lanes;
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(job, rows, lanes->draws), "drawing rows");
+    record(work, lanes->drawn[0], lanes->draws);
+    put_forward(work, 0, false);
+    nd_pass_head(work, &training->train, rows, 0, training->train.loss, NULL, 0, lanes->main);
+    put_backward(work, NULL, 0, 0);
+    join(work, false);
+    if (work->status == NADE_OK)
+        nd_work_note(work, nd_cuda_sum(training->train.loss, rows, training->loss, lanes->main), "the losses");
+    if (work->status == NADE_OK)
+        nd_work_note(work, cudaMemcpyAsync(loss, training->loss, sizeof *loss, cudaMemcpyDeviceToHost, lanes->main),
+                     "the losses");
+    nd_work_note(work, cudaStreamSynchronize(lanes->main), "the losses");
+    *loss /= (double)rows;
+    return work->status;
+}
+
+static nade_status report_failed(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+                                 uint64_t update)
+{
+    struct cuda_training *training = backend->training;
+    struct cuda_work work = {context, backend, start_progress(context, training, recipe->first_draw + update)};
+    struct draw_job job = train_draw(backend, recipe->seed, 0, 0);
+    double loss;
+    nade_status status = put_gradient_alone(&work, &job, recipe->batch, &loss);
+    return status == NADE_OK ? nd_fail(context, NADE_NOT_FINITE, "the loss is not finite") : status;
+}
+
+static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+                               uint64_t first, uint64_t count, struct device_progress *progress)
+{
+    struct cuda_training *training = backend->training;
+    cudaStream_t stream = training->lanes.main;
+    nade_status status = start_progress(context, training, recipe->first_draw + first);
+    struct cuda_work work = {context, backend, status};
+    for (uint64_t u = 0; u < count; u++) training->host_rates[u] = nd_cuda_rates(recipe, first + u);
+    nd_work_note(&work,
+                 cudaMemcpyAsync(training->rates, training->host_rates, count * sizeof *training->rates,
+                                 cudaMemcpyHostToDevice, stream),
+                 "starting the updates");
+    for (uint64_t done = 0; done < count && work.status == NADE_OK;) {
+        bool many = count - done >= GRAPH_UPDATES;
+        nd_work_note(&work, cudaGraphLaunch(many ? training->captured.many : training->captured.one, stream),
+                     "the updates");
+        done += many ? GRAPH_UPDATES : 1;
+    }
+    nd_work_note(
+        &work,
+        cudaMemcpyAsync(training->host_loss, training->loss, count * sizeof(double), cudaMemcpyDeviceToHost, stream),
+        "the updates");
+    nd_work_note(&work, cudaMemcpyAsync(progress, training->progress, sizeof *progress, cudaMemcpyDeviceToHost, stream),
+                 "the updates");
+    nd_work_note(&work, cudaStreamSynchronize(stream), "the updates");
+    return work.status;
+}
+
+nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    if (backend->plan->ordering)
+        return nd_cuda_fixed_train_updates(context, backend, recipe, first, count, loss, failed);
+    nade_status status = nd_cuda_need_all_blocks(context, backend);
+    if (status == NADE_OK) status = need_training(context, backend);
+    if (status == NADE_OK) status = prepare_updates(context, backend, recipe, (size_t)count);
+    if (status != NADE_OK) return status;
+    struct device_progress progress;
+    backend->parameters_version++;
+    status = run_updates(context, backend, recipe, first, count, &progress);
+    if (status != NADE_OK) return status;
+    if (progress.failed != INT32_MAX) {
+        *failed = first + (uint64_t)progress.failed;
+        return report_failed(context, backend, recipe, *failed);
+    }
+    *loss = 0;
+    for (uint64_t u = 0; u < count; u++) *loss += backend->training->host_loss[u] / (double)count;
+    return NADE_OK;
+}
+
+/* The losses of validation rows first…, each under its draw, into loss. */
+static void put_valid(struct cuda_work *work, uint32_t seed, size_t repeats, size_t first, size_t rows, double *loss)
+{
+    struct cuda_backend *backend = work->backend;
+    struct cuda_pass *pass = &backend->training->valid;
+    struct lanes *lanes = &backend->training->lanes;
+    struct draw_job job = {
+        .plan = backend->device,
+        .cells = backend->data[DATA_VALID].view,
+        .source = DRAW_VALID,
+        .seed = seed,
+        .offset = (uint32_t)first,
+        .repeats = (uint32_t)repeats,
+        .input = pass->drawn[0].input,
+        .input_stride = backend->layer[0].stride,
+        .target = pass->drawn[0].target,
+        .weight = pass->drawn[0].weight,
+        .half = backend->half,
+    };
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, rows, lanes->main), "drawing rows");
+    for (size_t l = 0; l <= backend->plan->layers; l++)
+        nd_pass_forward(work, pass, l, 0, lanes->workspace[0], lanes->main);
+    nd_pass_head(work, pass, rows, 0, loss, NULL, 0, lanes->main);
+}
+
+nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    if (backend->plan->ordering) return nd_cuda_fixed_validate(context, backend, loss);
+    nade_status status = need_training(context, backend);
+    if (status != NADE_OK) return status;
+    struct cuda_training *training = backend->training;
+    size_t all = backend->data[DATA_VALID].view.rows * repeats;
+    void *losses = NULL;
+    if (training->valid.rows == 0) status = nd_pass_build(context, backend, VALID_ROWS, false, &training->valid);
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &losses, all + 1, sizeof(double), "the validation rows");
+    struct cuda_work work = {context, backend, status};
+    double *each = losses, sum = 0;
+    for (size_t first = 0; first < all && work.status == NADE_OK; first += VALID_ROWS)
+        put_valid(&work, seed, repeats, first, all - first < VALID_ROWS ? all - first : VALID_ROWS, each + first);
+    cudaStream_t stream = training->lanes.main;
+    if (work.status == NADE_OK) nd_work_note(&work, nd_cuda_sum(each, all, each + all, stream), "the losses");
+    if (work.status == NADE_OK)
+        nd_work_note(&work, cudaMemcpyAsync(&sum, each + all, sizeof sum, cudaMemcpyDeviceToHost, stream),
+                     "the losses");
+    nd_work_note(&work, cudaStreamSynchronize(stream), "the losses");
+    nd_cuda_free(losses);
+    *loss = sum / (double)all;
+    return work.status;
+}
+
+nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *opaque, const struct cells *cells,
+                                       const uint8_t *observed, double *loss)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    if (backend->plan->ordering) return nd_cuda_fixed_loss_and_gradients(context, backend, cells, loss);
+    struct cuda_data data = {0};
+    void *seen = NULL;
+    nade_status status = nd_cuda_need_all_blocks(context, backend);
+    if (status == NADE_OK) status = need_training(context, backend);
+    if (status == NADE_OK) status = need_room(context, backend->training, 1);
+    nd_cuda_training_forget(backend);
+    if (status == NADE_OK) status = nd_pass_build(context, backend, cells->rows, true, &backend->training->train);
+    if (status == NADE_OK) status = nd_cuda_copy_cells(context, cells, &data);
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells->rows, cells->columns, "the observed sets");
+    struct cuda_work work = {context, backend, status};
+    if (status == NADE_OK) {
+        nd_work_note(&work, cudaMemcpy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
+                     "the observed sets");
+        nd_work_note(&work, nd_cuda_settle(), "the observed sets");
+        struct draw_job job = train_draw(backend, 0, 0, 0);
+        job.cells = data.view;
+        job.source = DRAW_GIVEN;
+        job.observed = seen;
+        status = put_gradient_alone(&work, &job, cells->rows, loss);
+    }
+    nd_cuda_free(seen);
+    nd_cuda_free(data.cells);
+    return status;
+}
+
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                               uint64_t update, uint32_t *row, uint8_t *observed)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    size_t cells = recipe->batch * backend->plan->columns;
+    void *rows = NULL, *seen = NULL;
+    nade_status status = nd_cuda_need_all_blocks(context, backend);
+    if (status == NADE_OK) status = need_training(context, backend);
+    if (status == NADE_OK) status = prepare_updates(context, backend, recipe, 1);
+    if (status == NADE_OK) status = start_progress(context, backend->training, recipe->first_draw + update);
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &rows, recipe->batch, sizeof *row, "a batch of rows");
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells, 1, "a batch of rows");
+    struct cuda_work work = {context, backend, status};
+    if (status == NADE_OK) {
+        struct draw_job job = train_draw(backend, recipe->seed, 0, 0);
+        job.drawn_row = rows;
+        job.drawn_observed = seen;
+        nd_work_note(&work, nd_cuda_draw(&job, recipe->batch, backend->stream), "drawing rows");
+        nd_work_note(&work, cudaStreamSynchronize(backend->stream), "drawing rows");
+        nd_work_note(&work, cudaMemcpy(row, rows, recipe->batch * sizeof *row, cudaMemcpyDeviceToHost), "a batch");
+        nd_work_note(&work, cudaMemcpy(observed, seen, cells, cudaMemcpyDeviceToHost), "a batch");
+    }
+    nd_cuda_free(rows);
+    nd_cuda_free(seen);
+    return work.status;
+}

@@ -161,10 +161,8 @@ static void test_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quotes_and_blanks),
-        cmocka_unit_test(test_other_layouts),
-        cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_line_ends),
+        cmocka_unit_test(test_quotes_and_blanks), cmocka_unit_test(test_other_layouts),
+        cmocka_unit_test(test_long_rows),         cmocka_unit_test(test_line_ends),
         cmocka_unit_test(test_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

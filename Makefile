@@ -25,7 +25,7 @@ run_tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=erro
 strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
 # Instrumented code compiles faster, and runs fast enough, with -O1.
 sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
-c_files = $$(find include src cli tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+c_files = $$(find include src cli tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # Empty where there is no CUDA toolkit: what needs it is then left out.
 nvcc := $(shell PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc)
 
@@ -58,6 +58,17 @@ test-programs:
 .PHONY: test
 test: test-programs ## build and run all tests (as root without a terminal, missing packages are installed first)
 	$(call run_tests,$(BUILD))
+
+.PHONY: test-cuda
+test-cuda: cuda ## the CUDA backend's tests; without a device they are skipped, or fail with NADE_REQUIRE_GPU=1
+	@tools/dependencies test
+	@$(call configure,$(BUILD),-DNADE_TESTS=ON)
+	@$(call compile,$(BUILD),nade_cuda_tests)
+	$(call run_tests,$(BUILD)) -L cuda
+
+.PHONY: bench
+bench: $(if $(nvcc),cuda,build) ## build bench/updates, which bench/measure times backends with (docs/benchmarks.md)
+	@$(call compile,$(BUILD),updates)
 
 .PHONY: check
 check: check-packages check-format check-layers check-lint check-warnings check-cuda check-install check-golden \

@@ -1,4 +1,4 @@
-/* Where a verb computes and how exactly: settled before the work, and told in its summary. */
+/* Where a verb computes and how exactly: what its options share, and what its summary says of it. */
 #ifndef CLI_DEVICE_H
 #define CLI_DEVICE_H
 
@@ -6,6 +6,9 @@
 
 #include "nade/nade.h"
 #include "options.h"
+
+extern const struct choice device_choices[];
+extern const struct choice precision_choices[];
 
 /* Replaces auto by what will be used; 0, or an exit status after the error has been reported. */
 int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision);

@@ -2,15 +2,18 @@
 
 #include <stdlib.h>
 
+#include "device.h"
 #include "report.h"
 
-int load_input_model(struct model_input *input, struct common *common, unsigned threads, const char *model)
+int load_input_model(struct model_input *input, struct common *common, unsigned threads, nade_device *device,
+                     nade_precision *precision, const char *model)
 {
     input->common = common;
     input->quiet = *common;
     input->quiet.quiet = 1;
     int status = open_context(common, threads, &input->context);
     if (!status) status = open_context(&input->quiet, threads, &input->silent);
+    if (!status) status = choose_device(common, input->context, device, precision);
     if (status) return status;
     nade_status loaded = nade_model_load(input->context, model, &input->model);
     return loaded == NADE_OK ? EXIT_DONE : report_failure(common, input->context, loaded);

@@ -19,8 +19,9 @@ struct model_input {
     size_t parts;       /* read so far */
 };
 
-/* Loads the model: 0 or an exit status.  common must outlive the input. */
-int load_input_model(struct model_input *input, struct common *common, unsigned threads, const char *model);
+/* Opens the contexts, settles on a device and loads the model: 0 or an exit status.  common must outlive the input. */
+int load_input_model(struct model_input *input, struct common *common, unsigned threads, nade_device *device,
+                     nade_precision *precision, const char *model);
 
 /* Opens the table; a first line that holds the names of the model's columns is a header.  read is completed and must
  * outlive the input. */

@@ -2,11 +2,10 @@
 #ifndef CLI_SHARED_OPTIONS_H
 #define CLI_SHARED_OPTIONS_H
 
+#include "device.h"
 #include "options.h"
 
 extern const struct choice header_choices[];
-extern const struct choice device_choices[];
-extern const struct choice precision_choices[];
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -21,7 +20,7 @@ extern const struct choice precision_choices[];
 
 #define DEVICE_OPTION(at)                                                                                              \
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = device_choices,                        \
-     .help = "where the arithmetic runs: auto (cuda where it can be used, else cpu), cpu, cuda, or reference (slow, "   \
+     .help = "where the arithmetic runs: auto (cuda where it can be used, else cpu), cpu, cuda, or reference (slow, "  \
              "double precision)"}
 #define PRECISION_OPTION(at)                                                                                           \
     {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = precision_choices,                  \

@@ -132,16 +132,15 @@ static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
 {
     struct impute_picture *picture = &impute->picture;
     run->draws = impute->draws > 0 ? impute->draws : 1;
-    int status = load_input_model(&run->input, &impute->common, impute->threads, impute->model);
-    nade_impute_options *chosen = &impute->options;
-    if (!status) status = choose_device(&impute->common, run->input.context, &chosen->device, &chosen->precision);
+    int status = load_input_model(&run->input, &impute->common, impute->threads, &impute->options.device,
+                                  &impute->options.precision, impute->model);
     if (!status) status = open_input_table(&run->input, impute->data, &impute->read);
     if (status) return status;
     run->columns = nade_model_columns(run->input.model);
     picture->data = impute->data;
-    picture->score.seed = chosen->seed;
-    picture->score.device = chosen->device;
-    picture->score.precision = chosen->precision;
+    picture->score.seed = impute->options.seed;
+    picture->score.device = impute->options.device;
+    picture->score.precision = impute->options.precision;
     return picture_begin(picture, &run->input, &impute->read, run->draws);
 }
 

@@ -91,8 +91,8 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
 {
     const struct common *common = &score->common;
     struct model_input *input = &run->input;
-    int failed = load_input_model(input, &score->common, score->threads, score->model);
-    if (!failed) failed = choose_device(common, input->context, &score->options.device, &score->options.precision);
+    int failed = load_input_model(input, &score->common, score->threads, &score->options.device,
+                                  &score->options.precision, score->model);
     if (failed) return failed;
     nade_status status = NADE_OK;
     if (score->ordering_file)

@@ -100,6 +100,20 @@ static void list_columns(const struct plan *plan, struct device_column *columns,
     }
 }
 
+/* Threads for one column's outputs: one for each four components or labels of the widest, 32 at most. */
+static int32_t team_size(const struct plan *plan)
+{
+    size_t widest = 1;
+    int32_t lanes = 1;
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct plan_column *column = &plan->column[c];
+        size_t width = column->components ? column->components : column->output_width;
+        if (width > widest) widest = width;
+    }
+    while (lanes < 32 && (size_t)lanes * 4 < widest) lanes *= 2;
+    return lanes;
+}
+
 static nade_status copy_plan(nade_context *context, struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
@@ -125,27 +139,14 @@ static nade_status copy_plan(nade_context *context, struct cuda_backend *backend
     backend->device.inputs = (int32_t)plan->inputs;
     backend->device.outputs = (int32_t)plan->outputs;
     backend->device.masks = plan->masks;
+    backend->device.one_hot = plan->values_width != plan->columns;
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->column[c].head->one_hot) backend->device.one_hot = true;
+    backend->device.lanes = team_size(plan);
     return nd_cuda_check(context, error, "the network");
 }
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
-
-/* One sentence for all the ways in which there is no usable device. */
-static nade_status find_device(nade_context *context)
-{
-    int count = 0, major = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess || count == 0) {
-        cudaGetLastError();
-        return nd_fail(context, NADE_NO_DEVICE, "there is no CUDA device: %s",
-                       error == cudaSuccess ? "the driver lists none" : cudaGetErrorString(error));
-    }
-    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-    if (error == cudaSuccess && major < 8)
-        return nd_fail(context, NADE_NO_DEVICE,
-                       "the CUDA device has compute capability %d, expected 8 (Ampere) or later", major);
-    return nd_cuda_check(context, error, "asking for the device's properties");
-}
 
 static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 {
@@ -163,8 +164,6 @@ static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
                          struct backend **opened)
 {
-    nade_status status = find_device(context);
-    if (status != NADE_OK) return status;
     if (plan->columns > ND_CUDA_COLUMNS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the table has %zu columns, the CUDA device takes at most %d",
                        plan->columns, ND_CUDA_COLUMNS_MOST);
@@ -175,7 +174,7 @@ nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_pr
     backend->plan = plan;
     backend->precision = precision == NADE_PRECISION_AUTO ? NADE_PRECISION_TF32 : precision;
     backend->half = precision == NADE_PRECISION_BF16;
-    status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
+    nade_status status = lay_out(backend) ? open_all(context, backend) : nd_no_memory(context, "the network");
     if (status == NADE_OK)
         *opened = (struct backend *)backend;
     else
@@ -287,7 +286,6 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enu
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
     if (error == cudaSuccess) error = nd_cuda_settle();
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
-    backend->parameters_version++;
     return nd_cuda_check(context, error, "copying the parameters to the device");
 }
 
@@ -307,6 +305,16 @@ nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enu
 
 /* ---- data -------------------------------------------------------------------------------------------------------- */
 
+static bool is_complete(const struct cells *cells)
+{
+    size_t count = cells->rows * cells->columns;
+    if (cells->kind == CELLS_BYTES) return count == 0 || !memchr(cells->data, ND_BYTE_MISSING, count);
+    const float *x = cells->data;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(x[i])) return false;
+    return true;
+}
+
 nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data)
 {
     size_t size = cells->kind == CELLS_BYTES ? 1 : sizeof(float);
@@ -314,7 +322,8 @@ nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells,
     memset(data, 0, sizeof *data);
     nade_status status = nd_cuda_alloc(context, &data->cells, cells->rows, cells->columns * size, "the rows");
     if (status != NADE_OK) return status;
-    data->view = (struct device_cells){data->cells, cells->kind == CELLS_BYTES, (uint32_t)cells->rows};
+    data->view =
+        (struct device_cells){data->cells, cells->kind == CELLS_BYTES, is_complete(cells), (uint32_t)cells->rows};
     cudaError_t error =
         cudaMemcpy(data->cells, cells->data, cells->rows * cells->columns * size, cudaMemcpyHostToDevice);
     if (error == cudaSuccess) error = nd_cuda_settle();

@@ -44,7 +44,6 @@ struct cuda_backend {
     struct cuda_layer *layer;    /* (layers + 1) */
     size_t block_size;           /* floats of a padded block */
     float *block[BLOCK_COUNT];   /* device; NULL until first needed */
-    uint64_t parameters_version; /* counts changes of the parameters, for copies made of them */
     void *shadow;                /* device: bfloat16 copy of the padded parameters; NULL unless half */
     struct cuda_data data[DATA_ROLES];
     cudaStream_t stream; /* what is not part of a captured update runs here */

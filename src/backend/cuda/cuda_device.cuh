@@ -27,6 +27,29 @@ __device__ __forceinline__ float from_element(__nv_bfloat16 x)
     return __bfloat162float(x);
 }
 
+/* Four neighbours, those from `left` on replaced by `other`.  VECTOR: all four are there, at a multiple of 16 bytes. */
+template <bool VECTOR>
+__device__ __forceinline__ void load_four(const float *from, int32_t left, float other, float *to)
+{
+    if constexpr (VECTOR) {
+        *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) to[i] = i < left ? from[i] : other;
+    }
+}
+
+/* to is at a multiple of four elements. */
+__device__ __forceinline__ void store_four(float *to, const float *from)
+{
+    *reinterpret_cast<float4 *>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+__device__ __forceinline__ void store_four(__nv_bfloat16 *to, const float *from)
+{
+    __nv_bfloat162 pair[2] = {__floats2bfloat162_rn(from[0], from[1]), __floats2bfloat162_rn(from[2], from[3])};
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(pair);
+}
+
 /* The sum of every thread's value, in an order that depends on the block's size alone; in thread 0.  blockDim.x is a
  * multiple of 32. */
 __device__ __forceinline__ double block_sum(double value)

@@ -1,7 +1,8 @@
-/* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit. */
+/* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
 #include <cuda_bf16.h>
 
 #include "backend/cuda/cuda_device.cuh"
+#include "data/cells.h"
 #include "model/draws.h"
 
 namespace
@@ -9,18 +10,31 @@ namespace
 
 enum { THREADS = 128, BINS = 256 };
 
-struct shared_counts {
+struct counts {
     uint32_t bin[BINS];
     uint32_t chosen_bin, before, candidates;
+    uint32_t sum;
     uint64_t threshold;
 };
 
-__device__ float load_cell(const struct draw_job &job, uint32_t row, int32_t column)
+__device__ __forceinline__ float load_cell(const struct draw_job &job, uint32_t row, int32_t column)
 {
     size_t at = (size_t)row * job.plan.columns + column;
     if (!job.cells.bytes) return static_cast<const float *>(job.cells.data)[at];
     uint8_t byte = static_cast<const uint8_t *>(job.cells.data)[at];
-    return byte == 255 ? NAN : (float)byte;
+    return byte == ND_BYTE_MISSING ? NAN : (float)byte;
+}
+
+/* The sum of every thread's count, for all of them.  counts->sum is zero before and after. */
+__device__ uint32_t sum_counts(uint32_t own, struct counts *counts)
+{
+    for (int step = 16; step > 0; step /= 2) own += __shfl_down_sync(0xffffffffu, own, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(&counts->sum, own);
+    __syncthreads();
+    uint32_t sum = counts->sum;
+    __syncthreads();
+    if (threadIdx.x == 0) counts->sum = 0;
+    return sum;
 }
 
 /* The row of the data that a slot of the batch holds. */
@@ -30,7 +44,14 @@ __device__ uint32_t row_of_slot(const struct draw_job &job, uint64_t draw, uint3
     return job.source == DRAW_VALID ? (job.offset + slot) / job.repeats : job.offset + slot;
 }
 
-/* keys (columns, 4 at a time): those of the slot's ordering. */
+__device__ uint32_t count_observed(const struct draw_job &job, uint64_t draw, uint32_t slot, uint32_t row,
+                                   uint32_t present)
+{
+    if (job.source == DRAW_TRAIN) return nd_draw_train_observed(job.seed, draw, slot, present);
+    return nd_draw_valid_observed(job.seed, row, (job.offset + slot) % job.repeats, job.repeats, present);
+}
+
+/* keys (columns, whole groups of 4): those of the slot's ordering. */
 __device__ void fill_keys(const struct draw_job &job, uint64_t draw, uint32_t slot, uint32_t row, uint32_t *keys)
 {
     bool train = job.source == DRAW_TRAIN;
@@ -42,15 +63,8 @@ __device__ void fill_keys(const struct draw_job &job, uint64_t draw, uint32_t sl
     }
 }
 
-__device__ uint32_t count_observed(const struct draw_job &job, uint64_t draw, uint32_t slot, uint32_t row,
-                                   uint32_t present)
-{
-    if (job.source == DRAW_TRAIN) return nd_draw_train_observed(job.seed, draw, slot, present);
-    return nd_draw_valid_observed(job.seed, row, (job.offset + slot) % job.repeats, job.repeats, present);
-}
-
 /* The bin, by leading byte, that holds the key of rank `rank` among those counted.  One warp. */
-__device__ void choose_bin(struct shared_counts *s, uint32_t rank)
+__device__ void choose_bin(struct counts *s, uint32_t rank)
 {
     const uint32_t lane = threadIdx.x, each = BINS / 32;
     uint32_t own = 0;
@@ -68,23 +82,21 @@ __device__ void choose_bin(struct shared_counts *s, uint32_t rank)
     s->before = before;
 }
 
-/* The largest ranked key among the `count` smallest of the present columns.  A few columns share its leading byte;
- * only those are ranked, each by counting the smaller ones. */
+/* The largest ranked key among the `count` smallest of the present columns (NULL: all are).  A few columns share its
+ * leading byte; only those are ranked, each by counting the smaller ones.  bin is zero. */
 __device__ uint64_t find_threshold(const uint32_t *keys, const uint8_t *present, int32_t columns, uint32_t count,
-                                   uint32_t *candidate, struct shared_counts *s)
+                                   uint32_t *candidate, struct counts *s)
 {
-    for (int32_t i = threadIdx.x; i < BINS; i += THREADS) s->bin[i] = 0;
-    if (threadIdx.x == 0) s->candidates = 0;
-    __syncthreads();
     for (int32_t c = threadIdx.x; c < columns; c += THREADS)
-        if (present[c]) atomicAdd(&s->bin[keys[c] >> 24], 1u);
+        if (!present || present[c]) atomicAdd(&s->bin[keys[c] >> 24], 1u);
     __syncthreads();
     if (threadIdx.x < 32) choose_bin(s, count - 1);
     __syncthreads();
+    const uint32_t bin = s->chosen_bin, wanted = count - 1 - s->before;
     for (int32_t c = threadIdx.x; c < columns; c += THREADS)
-        if (present[c] && keys[c] >> 24 == s->chosen_bin) candidate[atomicAdd(&s->candidates, 1u)] = (uint32_t)c;
+        if (keys[c] >> 24 == bin && (!present || present[c])) candidate[atomicAdd(&s->candidates, 1u)] = (uint32_t)c;
     __syncthreads();
-    uint32_t wanted = count - 1 - s->before, candidates = s->candidates;
+    const uint32_t candidates = s->candidates;
     for (uint32_t i = threadIdx.x; i < candidates; i += THREADS) {
         uint64_t own = nd_ranked_key(keys[candidate[i]], candidate[i]);
         uint32_t smaller = 0;
@@ -97,70 +109,164 @@ __device__ uint64_t find_threshold(const uint32_t *keys, const uint8_t *present,
 
 /* Writes a column's part of the input: its value and its mask, zero where it is not observed. */
 template <typename T>
-__device__ void write_input(const struct draw_job &job, int32_t c, float x, bool observed, T *input)
+__device__ __forceinline__ void write_input(const struct draw_job &job, int32_t c, float x, bool observed, T *input)
 {
-    const struct device_column column = job.plan.column[c];
-    if (column.type == NADE_CATEGORICAL)
+    const T zero = to_element<T>(0.0f), one = to_element<T>(1.0f);
+    if (job.plan.one_hot && job.plan.column[c].type == NADE_CATEGORICAL) {
+        const struct device_column column = job.plan.column[c];
         for (int32_t v = 0; v < column.input_width; v++)
-            input[column.input + v] = to_element<T>(observed && v == (int32_t)x ? 1.0f : 0.0f);
-    else
-        input[column.input] = to_element<T>(observed ? x : 0.0f);
-    if (job.plan.masks) input[job.plan.values_width + c] = to_element<T>(observed ? 1.0f : 0.0f);
+            input[column.input + v] = observed && v == (int32_t)x ? one : zero;
+    } else {
+        input[job.plan.one_hot ? job.plan.column[c].input : c] = observed ? to_element<T>(x) : zero;
+    }
+    if (job.plan.masks) input[job.plan.values_width + c] = observed ? one : zero;
 }
 
-/* A block a slot.  Shared memory: keys and candidates (columns, rounded up to 4), then presence. */
+/* Shared memory: keys and candidates (columns, rounded up to 4), then presence. */
 template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struct draw_job job)
 {
     extern __shared__ uint4 memory[];
-    __shared__ struct shared_counts counts;
+    __shared__ struct counts counts;
     const int32_t columns = job.plan.columns, rounded = (columns + 3) / 4 * 4;
     uint32_t *keys = reinterpret_cast<uint32_t *>(memory), *candidate = keys + rounded;
-    uint8_t *present = reinterpret_cast<uint8_t *>(candidate + rounded);
+    uint8_t *present = job.cells.complete ? nullptr : reinterpret_cast<uint8_t *>(candidate + rounded);
     const uint32_t slot = blockIdx.x;
     const uint64_t draw = job.source == DRAW_TRAIN ? job.progress->first_draw + job.progress->next + job.offset : 0;
     const uint32_t row = row_of_slot(job, draw, slot);
 
-    uint32_t there = 0;
-    for (int32_t first = 0; first < columns; first += THREADS) {
-        int32_t c = first + threadIdx.x;
-        bool is = c < columns && !isnan(load_cell(job, row, c));
-        if (c < columns) present[c] = is;
-        there += __syncthreads_count(is);
-    }
+    for (int32_t i = threadIdx.x; i < BINS; i += THREADS) counts.bin[i] = 0;
+    if (threadIdx.x == 0) counts.candidates = counts.sum = 0;
+    if (job.source != DRAW_GIVEN) fill_keys(job, draw, slot, row, keys);
+    uint32_t own = 0, there = (uint32_t)columns;
+    for (int32_t c = threadIdx.x; present && c < columns; c += THREADS)
+        own += present[c] = !isnan(load_cell(job, row, c));
+    __syncthreads();
+    if (present) there = sum_counts(own, &counts);
     uint64_t threshold = 0;
-    uint32_t observe = 0;
-    if (job.source != DRAW_GIVEN) {
-        fill_keys(job, draw, slot, row, keys);
-        observe = count_observed(job, draw, slot, row, there);
-        if (observe > 0) threshold = find_threshold(keys, present, columns, observe, candidate, &counts);
-    }
+    uint32_t observe = job.source == DRAW_GIVEN ? 0 : count_observed(job, draw, slot, row, there);
+    if (observe > 0) threshold = find_threshold(keys, present, columns, observe, candidate, &counts);
 
     T *input = static_cast<T *>(job.input) + slot * job.input_stride;
-    uint32_t hidden = 0;
-    for (int32_t first = 0; first < columns; first += THREADS) {
-        int32_t c = first + threadIdx.x;
-        bool is_hidden = false;
-        if (c < columns) {
-            bool observed = job.source == DRAW_GIVEN ? job.observed[(size_t)row * columns + c] != 0
-                                                     : observe > 0 && nd_ranked_key(keys[c], (uint32_t)c) <= threshold;
-            observed = observed && present[c];
-            is_hidden = present[c] && !observed;
-            float x = present[c] ? load_cell(job, row, c) : 0.0f;
-            write_input(job, c, x, observed, input);
-            job.target[(size_t)slot * columns + c] = is_hidden ? x : NAN;
-            if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
-        }
-        hidden += __syncthreads_count(is_hidden);
+    own = 0;
+    for (int32_t c = threadIdx.x; c < columns; c += THREADS) {
+        bool is = !present || present[c];
+        bool observed = job.source == DRAW_GIVEN ? job.observed[(size_t)row * columns + c] != 0
+                                                 : observe > 0 && nd_ranked_key(keys[c], (uint32_t)c) <= threshold;
+        observed = observed && is;
+        own += is && !observed;
+        float x = is ? load_cell(job, row, c) : 0.0f;
+        write_input(job, c, x, observed, input);
+        job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
+        if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
     }
+    uint32_t hidden = job.source == DRAW_GIVEN ? sum_counts(own, &counts) : there - observe;
     if (threadIdx.x != 0) return;
     job.weight[slot] = hidden == 0 ? 1.0 : (double)there / hidden;
     if (job.drawn_row) job.drawn_row[slot] = row;
 }
 
+/* x[i] = the cell of column first + i, where there is one. */
+template <bool VECTORS>
+__device__ __forceinline__ void load_cells(const struct draw_job &job, uint32_t row, int32_t first, float *x)
+{
+    if (VECTORS && job.cells.bytes) {
+        size_t at = (size_t)row * job.plan.columns + first;
+        uchar4 four = *reinterpret_cast<const uchar4 *>(static_cast<const uint8_t *>(job.cells.data) + at);
+        x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i < job.plan.columns) x[i] = load_cell(job, row, first + i);
+}
+
+template <bool VECTORS, typename T> __device__ __forceinline__ void write_four(T *to, int32_t left, const float *from)
+{
+    if constexpr (VECTORS) {
+        store_four(to, from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (i < left) to[i] = to_element<T>(from[i]);
+    }
+}
+
+/* The same for complete rows of up to 4·COUNT columns without labels: a thread has four neighbouring columns, whose
+ * keys and cells stay in registers.  VECTORS: columns are a multiple of 4. */
+template <typename T, int COUNT, bool VECTORS>
+__global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) draw_narrow(struct draw_job job)
+{
+    __shared__ struct counts counts;
+    __shared__ uint64_t candidate[4 * COUNT];
+    const int32_t columns = job.plan.columns, first = threadIdx.x * 4;
+    const uint32_t slot = blockIdx.x;
+    const bool train = job.source == DRAW_TRAIN;
+    const uint64_t draw = train ? job.progress->first_draw + job.progress->next + job.offset : 0;
+    const uint32_t row = row_of_slot(job, draw, slot), observe = count_observed(job, draw, slot, row, columns);
+    float x[4] = {0, 0, 0, 0};
+    if (first < columns) load_cells<VECTORS>(job, row, first, x);
+
+    for (int32_t i = threadIdx.x; i < BINS; i += COUNT) counts.bin[i] = 0;
+    if (threadIdx.x == 0) counts.candidates = 0;
+    struct philox_block keys =
+        nd_philox(job.seed, train ? PURPOSE_TRAIN_KEYS : PURPOSE_VALID_KEYS,
+                  train ? draw : (job.offset + slot) % job.repeats, train ? slot : row, threadIdx.x);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i < columns) atomicAdd(&counts.bin[keys.word[i] >> 24], 1u);
+    __syncthreads();
+    if (threadIdx.x < 32 && observe > 0) choose_bin(&counts, observe - 1);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (observe > 0 && first + i < columns && keys.word[i] >> 24 == counts.chosen_bin)
+            candidate[atomicAdd(&counts.candidates, 1u)] = nd_ranked_key(keys.word[i], first + i);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; observe > 0 && i < counts.candidates; i += COUNT) {
+        uint32_t smaller = 0;
+        for (uint32_t j = 0; j < counts.candidates; j++) smaller += candidate[j] < candidate[i];
+        if (smaller == observe - 1 - counts.before) counts.threshold = candidate[i];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        job.weight[slot] = (double)columns / (columns - observe);
+        if (job.drawn_row) job.drawn_row[slot] = row;
+    }
+    if (first >= columns) return;
+    float value[4], mask[4], target[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= counts.threshold;
+        value[i] = observed ? x[i] : 0.0f;
+        mask[i] = observed ? 1.0f : 0.0f;
+        target[i] = observed ? NAN : x[i];
+        if (job.drawn_observed && first + i < columns)
+            job.drawn_observed[(size_t)slot * columns + first + i] = observed;
+    }
+    T *input = static_cast<T *>(job.input) + slot * job.input_stride;
+    write_four<VECTORS>(input + first, columns - first, value);
+    if (job.plan.masks) write_four<VECTORS>(input + job.plan.values_width + first, columns - first, mask);
+    write_four<VECTORS>(job.target + (size_t)slot * columns + first, columns - first, target);
+}
+
+template <typename T, int COUNT> cudaError_t launch_narrow(const struct draw_job *job, size_t rows, cudaStream_t stream)
+{
+    if (job->plan.columns % 4 == 0)
+        draw_narrow<T, COUNT, true><<<(unsigned)rows, COUNT, 0, stream>>>(*job);
+    else
+        draw_narrow<T, COUNT, false><<<(unsigned)rows, COUNT, 0, stream>>>(*job);
+    return cudaGetLastError();
+}
+
 template <typename T> cudaError_t launch(const struct draw_job *job, size_t rows, cudaStream_t stream)
 {
+    bool narrow = job->cells.complete && !job->plan.one_hot && job->source != DRAW_GIVEN;
+    if (narrow && job->plan.columns <= 128) return launch_narrow<T, 32>(job, rows, stream);
+    if (narrow && job->plan.columns <= 512) return launch_narrow<T, 128>(job, rows, stream);
+    if (narrow && job->plan.columns <= 1024) return launch_narrow<T, 256>(job, rows, stream);
     size_t rounded = ((size_t)job->plan.columns + 3) / 4 * 4, shared = rounded * (2 * sizeof(uint32_t) + 1);
-    if (shared > 48 << 10) {
+    if (shared > 40 << 10) {
         cudaError_t error =
             cudaFuncSetAttribute(draw_slot<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
         if (error != cudaSuccess) return error;

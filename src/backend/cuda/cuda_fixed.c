@@ -459,7 +459,8 @@ static nade_status upload_cells(nade_context *context, struct cuda_backend *back
     size_t size = cells->columns * (cells->kind == CELLS_BYTES ? sizeof(uint8_t) : sizeof(float));
     nade_status status = need(context, buffer, cells->rows, size);
     if (status != NADE_OK) return status;
-    *view = (struct device_cells){buffer->memory, cells->kind == CELLS_BYTES, (uint32_t)cells->rows};
+    *view = (struct device_cells){
+        .data = buffer->memory, .bytes = cells->kind == CELLS_BYTES, .rows = (uint32_t)cells->rows};
     return upload(context, backend, buffer->memory, cells->data, cells->rows * size, "copying the rows to the device");
 }
 

@@ -1,7 +1,8 @@
 /* Losses of the hidden cells and their gradients with respect to the outputs: the formulas of model/head_*.c in float.
+ * The chip's own exponentials and logarithms are good to some 1e-6 here, less than a product of floats loses.
  *
  * A block a row.  The row's outputs are staged in shared memory, so that reading and writing them is coalesced however
- * wide a column's block is; a thread computes a column, in place. */
+ * wide a column's block is; plan.lanes threads compute a column together, a component or label each. */
 #include <float.h>
 
 #include "backend/cuda/cuda_device.cuh"
@@ -10,26 +11,66 @@
 namespace
 {
 
-enum { THREADS = 128 };
+enum { THREADS = 256 };
 
 const float half_log_two_pi = 0.91893853320467274178f;
 
-__device__ float bernoulli(float *o, float x, float factor)
+/* The threads that share a column. */
+struct team {
+    uint32_t mask;
+    int32_t size, lane;
+};
+
+__device__ struct team team_of(int32_t size)
 {
-    float e = expf(-fabsf(*o));
-    float loss = fmaxf(*o, 0.0f) - *o * x + log1pf(e);
-    float one = (*o >= 0 ? 1.0f : e) / (1.0f + e);
+    struct team team;
+    int32_t place = threadIdx.x % 32;
+    team.size = size;
+    team.lane = place % size;
+    team.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << (place - team.lane);
+    return team;
+}
+
+__device__ float team_most(const struct team &team, float x)
+{
+    for (int32_t step = team.size / 2; step > 0; step /= 2) x = fmaxf(x, __shfl_xor_sync(team.mask, x, step));
+    return x;
+}
+
+__device__ float team_total(const struct team &team, float x)
+{
+    for (int32_t step = team.size / 2; step > 0; step /= 2) x += __shfl_xor_sync(team.mask, x, step);
+    return x;
+}
+
+__device__ __forceinline__ float bernoulli(float *o, float x, float factor)
+{
+    float e = __expf(-fabsf(*o));
+    float loss = fmaxf(*o, 0.0f) - *o * x + __logf(1.0f + e);
+    float one = __fdividef(*o >= 0 ? 1.0f : e, 1.0f + e);
     *o = factor * (one - x);
     return loss;
 }
 
-__device__ float softmax(float *o, int32_t values, float x, float factor)
+/* Largest of `count` logits, and the sum of exp(logit - largest). */
+__device__ void weigh(const struct team &team, const float *logit, int32_t count, float *top, float *all)
 {
-    float top = o[0], sum = 0;
-    for (int32_t v = 1; v < values; v++) top = fmaxf(top, o[v]);
-    for (int32_t v = 0; v < values; v++) sum += expf(o[v] - top);
-    float loss = logf(sum) - (o[(int32_t)x] - top);
-    for (int32_t v = 0; v < values; v++) o[v] = factor * (expf(o[v] - top) / sum - (v == (int32_t)x ? 1.0f : 0.0f));
+    float most = -INFINITY, sum = 0;
+    for (int32_t i = team.lane; i < count; i += team.size) most = fmaxf(most, logit[i]);
+    most = team_most(team, most);
+    for (int32_t i = team.lane; i < count; i += team.size) sum += __expf(logit[i] - most);
+    *top = most;
+    *all = team_total(team, sum);
+}
+
+__device__ float softmax(const struct team &team, float *o, int32_t values, int32_t x, float factor)
+{
+    float top, all;
+    weigh(team, o, values, &top, &all);
+    float loss = __logf(all) - (o[x] - top);
+    __syncwarp(team.mask); /* o[x] is read by all before it is written */
+    for (int32_t v = team.lane; v < values; v += team.size)
+        o[v] = factor * (__fdividef(__expf(o[v] - top), all) - (v == x ? 1.0f : 0.0f));
     return loss;
 }
 
@@ -42,111 +83,156 @@ __device__ int32_t find_atom(const struct device_column &column, const float *at
 }
 
 /* At an atom only its weight counts. */
-__device__ float atom_loss(const struct device_column &column, float *o, int32_t which, float top, float all,
+__device__ float atom_loss(const struct team &team, const struct device_column &column, float *o, int32_t which,
                            float factor)
 {
     const int32_t count = column.components;
-    float loss = logf(all) - (o[which] - top) + logf(3.46410161513775458705f * column.floor);
-    for (int32_t c = 0; c < count; c++) {
-        o[c] = factor * (expf(o[c] - top) / all - (c == which ? 1.0f : 0.0f));
-        o[count + c] = o[2 * count + c] = 0;
-    }
+    float loss = softmax(team, o, count, which, factor) + logf(3.46410161513775458705f * column.floor);
+    for (int32_t i = count + team.lane; i < 3 * count; i += team.size) o[i] = 0;
     return loss;
 }
 
+/* A Gaussian's part in the density of x. */
 struct component {
+    float weight; /* exp(logit - top) */
     float spread, inverse, z, joint;
 };
 
-__device__ struct component component_of(const struct device_column &column, const float *o, int32_t c, float x,
-                                         float top)
+__device__ __forceinline__ struct component component_of(const struct device_column &column, const float *o, int32_t c,
+                                                         float x, float top)
 {
     const int32_t count = column.components;
     struct component k;
-    k.spread = expf(fminf(o[2 * count + c], (float)ND_LOG_SCALE_MOST));
+    k.weight = __expf(o[c] - top);
+    k.spread = __expf(fminf(o[2 * count + c], (float)ND_LOG_SCALE_MOST));
     float scale = k.spread + column.floor;
     k.inverse = 1.0f / scale;
     k.z = (x - o[count + c]) * k.inverse;
-    k.joint = (o[c] - top) - logf(scale) - 0.5f * k.z * k.z;
+    k.joint = (o[c] - top) - __logf(scale) - 0.5f * k.z * k.z;
     return k;
 }
 
-/* The first column.atoms components are point masses, the rest Gaussians. */
-__device__ float mixture(const struct device_column &column, const float *atom, float *o, float x, float factor)
+/* Turns a component's outputs into gradients.  joint_share: its share of the density, of the weights all. */
+__device__ __forceinline__ void put_gradient(const struct device_column &column, const struct component &k, float share,
+                                             float all, float factor, int32_t c, float *o)
 {
-    const int32_t count = column.components, gaussians = column.atoms;
-    float top = o[0], all = 0, joint_top = -FLT_MAX, all_joint = 0;
-    for (int32_t c = 1; c < count; c++) top = fmaxf(top, o[c]);
-    for (int32_t c = 0; c < count; c++) all += expf(o[c] - top);
-    int32_t which = find_atom(column, atom, x);
-    if (which >= 0) return atom_loss(column, o, which, top, all, factor);
-    for (int32_t c = gaussians; c < count; c++) {
-        float joint = component_of(column, o, c, x, top).joint;
-        if (joint > joint_top) {
-            all_joint *= expf(joint_top - joint);
-            joint_top = joint;
-        }
-        all_joint += expf(joint - joint_top);
-    }
-    for (int32_t c = 0; c < count; c++) {
-        float weight = expf(o[c] - top) / all, share = 0, mean = 0, slope = 0;
-        if (c >= gaussians) {
-            struct component k = component_of(column, o, c, x, top);
-            share = expf(k.joint - joint_top) / all_joint;
-            mean = -share * k.z * k.inverse;
-            if (o[2 * count + c] < (float)ND_LOG_SCALE_MOST)
-                slope = share * (1.0f - k.z * k.z) * (k.spread * k.inverse);
-        }
-        o[c] = factor * (weight - share);
-        o[count + c] = factor * mean;
-        o[2 * count + c] = factor * slope;
-    }
-    return logf(all) - logf(all_joint) - joint_top + half_log_two_pi;
+    const int32_t count = column.components;
+    bool free = o[2 * count + c] < (float)ND_LOG_SCALE_MOST;
+    o[c] = factor * (__fdividef(k.weight, all) - share);
+    o[count + c] = factor * (-share * k.z * k.inverse);
+    o[2 * count + c] = free ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
 }
 
-/* A column's loss; its outputs become gradients. */
-__device__ float column_loss(const struct head_job &job, int32_t c, float x, float factor, float *outputs)
+/* Components that a thread keeps in registers. */
+enum { KEPT = 4 };
+
+/* The first column.atoms components are point masses, the rest Gaussians. */
+__device__ float mixture(const struct team &team, const struct device_column &column, const float *atom, float *o,
+                         float x, float factor)
+{
+    const int32_t count = column.components, first = column.atoms;
+    int32_t which = find_atom(column, atom, x);
+    if (which >= 0) return atom_loss(team, column, o, which, factor);
+    struct component kept[KEPT];
+    float top = -INFINITY, all = 0, joint_top = -INFINITY, all_joint = 0;
+    for (int32_t c = team.lane; c < count; c += team.size) top = fmaxf(top, o[c]);
+    top = team_most(team, top);
+#pragma unroll
+    for (int32_t i = 0; i < KEPT; i++) {
+        int32_t c = team.lane + i * team.size;
+        if (c >= count) break;
+        kept[i] = component_of(column, o, c, x, top);
+        all += kept[i].weight;
+        if (c >= first) joint_top = fmaxf(joint_top, kept[i].joint);
+    }
+    for (int32_t c = team.lane + KEPT * team.size; c < count; c += team.size) {
+        struct component k = component_of(column, o, c, x, top);
+        all += k.weight;
+        if (c >= first) joint_top = fmaxf(joint_top, k.joint);
+    }
+    all = team_total(team, all);
+    joint_top = team_most(team, joint_top);
+#pragma unroll
+    for (int32_t i = 0; i < KEPT; i++) {
+        int32_t c = team.lane + i * team.size;
+        if (c >= count) break;
+        kept[i].joint = c >= first ? __expf(kept[i].joint - joint_top) : 0.0f;
+        all_joint += kept[i].joint;
+    }
+    for (int32_t c = team.lane + KEPT * team.size; c < count; c += team.size)
+        if (c >= first) all_joint += __expf(component_of(column, o, c, x, top).joint - joint_top);
+    all_joint = team_total(team, all_joint);
+    for (int32_t c = team.lane + KEPT * team.size; c < count; c += team.size) {
+        struct component k = component_of(column, o, c, x, top);
+        put_gradient(column, k, c >= first ? __fdividef(__expf(k.joint - joint_top), all_joint) : 0.0f, all, factor, c,
+                     o);
+    }
+#pragma unroll
+    for (int32_t i = 0; i < KEPT; i++) {
+        int32_t c = team.lane + i * team.size;
+        if (c >= count) break;
+        put_gradient(column, kept[i], __fdividef(kept[i].joint, all_joint), all, factor, c, o);
+    }
+    return __logf(all) - __logf(all_joint) - joint_top + half_log_two_pi;
+}
+
+/* A column's loss, known to all of its team; its outputs become gradients. */
+__device__ float column_loss(const struct team &team, const struct head_job &job, int32_t c, float x, float factor,
+                             float *outputs)
 {
     const struct device_column column = job.plan.column[c];
     float *o = outputs + column.output;
     if (isnan(x)) {
-        for (int32_t i = 0; i < column.output_width; i++) o[i] = 0;
+        for (int32_t i = team.lane; i < column.output_width; i += team.size) o[i] = 0;
         return 0;
     }
-    for (int32_t i = 0; i < column.output_width; i++) o[i] += job.bias[column.output + i];
-    if (column.type == NADE_BINARY) return bernoulli(o, x, factor);
-    if (column.type == NADE_CATEGORICAL) return softmax(o, column.output_width, x, factor);
-    return mixture(column, job.plan.atom, o, x, factor);
+    if (column.type == NADE_CATEGORICAL) return softmax(team, o, column.output_width, (int32_t)x, factor);
+    if (column.type == NADE_REAL) return mixture(team, column, job.plan.atom, o, x, factor);
+    return team.lane == 0 ? bernoulli(o, x, factor) : 0;
 }
 
-/* staged: in shared memory, else in place. */
-template <typename T> __global__ void __launch_bounds__(THREADS) row_loss(struct head_job job, bool staged)
+__device__ void finish_row(const struct head_job &job, size_t row, double loss)
+{
+    loss = block_sum(loss) * job.weight[row];
+    if (threadIdx.x != 0) return;
+    job.loss[row] = loss;
+    if (job.progress && !isfinite(loss)) atomicMin(&job.progress->failed, job.progress->next + (int)job.offset);
+}
+
+/* STAGED: in shared memory, else in place.  Rows of outputs have room for a multiple of 4. */
+template <typename T, bool STAGED> __global__ void __launch_bounds__(THREADS, 4) row_loss(struct head_job job)
 {
     extern __shared__ float shared[];
     const size_t row = blockIdx.x;
-    const int32_t outputs = job.plan.outputs;
-    float *own = job.outputs + row * job.output_stride, *o = staged ? shared : own;
+    const int32_t outputs = job.plan.outputs, columns = job.plan.columns;
+    float *own = job.outputs + row * job.output_stride;
+    float *o = STAGED ? shared : own;
     const float factor = (float)(job.weight[row] * job.scale);
-    if (staged) {
-        for (int32_t i = threadIdx.x; i < outputs; i += THREADS) o[i] = own[i];
-        __syncthreads();
+    const struct team team = team_of(job.plan.lanes);
+    for (int32_t first = threadIdx.x * 4; first < outputs; first += THREADS * 4) {
+        alignas(16) float from[4], bias[4];
+        load_four<true>(own + first, 4, 0, from);
+        load_four<true>(job.bias + first, 4, 0, bias);
+#pragma unroll
+        for (int i = 0; i < 4; i++) from[i] += bias[i];
+        store_four(o + first, from);
     }
+    __syncthreads();
     double loss = 0;
-    for (int32_t c = threadIdx.x; c < job.plan.columns; c += THREADS)
-        loss += (double)column_loss(job, c, job.target[row * job.plan.columns + c], factor, o);
-    loss = block_sum(loss) * job.weight[row];
-    if (threadIdx.x == 0) {
-        job.loss[row] = loss;
-        if (job.progress && !isfinite(loss)) atomicMin(&job.progress->failed, job.progress->next + (int)job.offset);
+    for (int32_t c = threadIdx.x / team.size; c < columns; c += THREADS / team.size) {
+        float one = column_loss(team, job, c, job.target[row * columns + c], factor, o);
+        if (team.lane == 0) loss += (double)one;
     }
+    finish_row(job, row, loss);
     if (!job.delta) return;
     T *delta = static_cast<T *>(job.delta) + row * job.output_stride;
-    if (staged || static_cast<void *>(delta) != own)
-        for (int32_t i = threadIdx.x; i < outputs; i += THREADS) delta[i] = to_element<T>(o[i]);
+    if (!STAGED && static_cast<void *>(delta) == own) return;
+    for (int32_t i = threadIdx.x; i < outputs; i += THREADS) delta[i] = to_element<T>(o[i]);
 }
 
-/* Bernoulli columns alone: nothing to stage, four cells a thread and turn. */
-template <typename T> __global__ void __launch_bounds__(THREADS) row_loss_binary(struct head_job job)
+/* Bernoulli columns alone: output c is column c, nothing to stage.  A thread takes four neighbours at a time; VECTORS:
+ * rows of targets begin at multiples of 16 bytes. */
+template <typename T, bool VECTORS> __global__ void __launch_bounds__(THREADS) row_loss_binary(struct head_job job)
 {
     const size_t row = blockIdx.x;
     const int32_t columns = job.plan.columns;
@@ -154,34 +240,44 @@ template <typename T> __global__ void __launch_bounds__(THREADS) row_loss_binary
     T *delta = job.delta ? static_cast<T *>(job.delta) + row * job.output_stride : nullptr;
     const float factor = (float)(job.weight[row] * job.scale);
     double loss = 0;
-    for (int32_t c = threadIdx.x; c < columns; c += THREADS) {
-        float x = target[c], o = own[c] + job.bias[c];
-        if (isnan(x))
-            o = 0;
-        else
-            loss += (double)bernoulli(&o, x, factor);
-        if (delta) delta[c] = to_element<T>(o);
+    for (int32_t first = threadIdx.x * 4; first < columns; first += THREADS * 4) {
+        alignas(16) float x[4], o[4], b[4];
+        load_four<VECTORS>(target + first, columns - first, NAN, x);
+        load_four<true>(own + first, 4, 0, o);
+        load_four<VECTORS>(job.bias + first, columns - first, 0, b);
+        float sum = 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            o[i] += b[i];
+            if (isnan(x[i]))
+                o[i] = 0;
+            else
+                sum += bernoulli(&o[i], x[i], factor);
+        }
+        loss += (double)sum;
+        if (delta) store_four(delta + first, o); /* behind the columns there is room, and zeros belong there */
     }
-    loss = block_sum(loss) * job.weight[row];
-    if (threadIdx.x != 0) return;
-    job.loss[row] = loss;
-    if (job.progress && !isfinite(loss)) atomicMin(&job.progress->failed, job.progress->next + (int)job.offset);
+    finish_row(job, row, loss);
 }
 
 template <typename T> cudaError_t launch(const struct head_job *job, size_t rows, cudaStream_t stream)
 {
-    enum { SHARED_MOST = 160 << 10 };
-    if (job->all_binary) {
-        row_loss_binary<T><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
-        return cudaGetLastError();
+    enum { SHARED_MOST = 160 << 10, SHARED_PLAIN = 40 << 10 };
+    size_t shared = ((size_t)job->plan.outputs + 3) / 4 * 4 * sizeof(float);
+    if (job->all_binary && job->plan.columns % 4 == 0) {
+        row_loss_binary<T, true><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
+    } else if (job->all_binary) {
+        row_loss_binary<T, false><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
+    } else if (shared > SHARED_MOST) {
+        row_loss<T, false><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
+    } else {
+        if (shared > SHARED_PLAIN) {
+            cudaError_t error =
+                cudaFuncSetAttribute(row_loss<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+            if (error != cudaSuccess) return error;
+        }
+        row_loss<T, true><<<(unsigned)rows, THREADS, shared, stream>>>(*job);
     }
-    size_t shared = (size_t)job->plan.outputs * sizeof(float);
-    bool staged = shared <= SHARED_MOST;
-    if (staged && shared > 40 << 10) {
-        cudaError_t error = cudaFuncSetAttribute(row_loss<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-        if (error != cudaSuccess) return error;
-    }
-    row_loss<T><<<(unsigned)rows, THREADS, staged ? shared : 0, stream>>>(*job, staged);
     return cudaGetLastError();
 }
 

@@ -27,6 +27,8 @@ struct device_column {
 struct device_plan {
     int32_t columns, values_width, inputs, outputs;
     int32_t masks;
+    int32_t one_hot;                    /* some column is categorical; else input c is column c's value */
+    int32_t lanes;                      /* threads that work on one column's outputs: a power of two, 32 at most */
     const struct device_column *column; /* (columns) */
     const float *atom;
 };
@@ -46,6 +48,7 @@ struct device_rates {
 struct device_cells {
     const void *data; /* (rows, columns): bytes or floats as in struct cells */
     int32_t bytes;
+    int32_t complete; /* no cell is missing */
     uint32_t rows;
 };
 
@@ -121,9 +124,8 @@ cudaError_t nd_cuda_sum(const double *values, size_t count, double *sum, cudaStr
 cudaError_t nd_cuda_activate(int activation, void *out, bool half, size_t rows, size_t units, size_t stride,
                              cudaStream_t stream);
 
-/* delta *= slope of the activation, given what it returned. */
-cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t rows, size_t units,
-                          size_t stride, cudaStream_t stream);
+/* delta *= slope of the activation, given what it returned; count is a multiple of 8. */
+cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t count, cudaStream_t stream);
 
 /* Sets column `column` of an operand to one in all rows. */
 cudaError_t nd_cuda_ones(void *operand, bool half, size_t rows, size_t stride, size_t column, cudaStream_t stream);

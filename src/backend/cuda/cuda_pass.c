@@ -28,9 +28,7 @@ static struct product_shape shape_of(const struct cuda_backend *backend, const s
         .weight_stride = layer->stride,
         .float_result = kind == PRODUCT_GRADIENT || (kind == PRODUCT_FORWARD && l == backend->plan->layers),
     };
-    if (is_relu(backend) && kind == PRODUCT_FORWARD && l < backend->plan->layers)
-        shape.epilogue = pass->gradients ? EPILOGUE_RELU_KEEP : EPILOGUE_RELU;
-    if (is_relu(backend) && kind == PRODUCT_BACKWARD) shape.epilogue = EPILOGUE_RELU_SLOPE;
+    if (is_relu(backend) && kind == PRODUCT_FORWARD && l < backend->plan->layers) shape.epilogue = EPILOGUE_RELU;
     return shape;
 }
 
@@ -81,9 +79,7 @@ static void reserve_buffers(struct cuda_work *work, struct cuda_pass *pass)
     for (size_t l = 0; l < layers; l++) {
         size_t width = backend->layer[l].padded_rows;
         pass->hidden[l] = reserve(work, pass->rows, width * element);
-        if (!pass->gradients) continue;
-        pass->delta[l] = reserve(work, pass->rows, width * element);
-        pass->bits[l] = reserve(work, pass->rows, nd_relu_bits_stride(width));
+        if (pass->gradients) pass->delta[l] = reserve(work, pass->rows, width * element);
     }
     size_t width = backend->layer[layers].padded_rows;
     pass->outputs = reserve(work, pass->rows, width * sizeof(float));
@@ -101,14 +97,13 @@ nade_status nd_pass_build(nade_context *context, struct cuda_backend *backend, s
     pass->rows = rows;
     pass->gradients = gradients;
     pass->hidden = nd_arena_alloc(&pass->arena, layers, sizeof *pass->hidden);
-    pass->bits = nd_arena_alloc(&pass->arena, layers, sizeof *pass->bits);
     pass->delta = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->delta);
     pass->forward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->forward);
     pass->backward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->backward);
     pass->gradient = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->gradient);
     pass->layers = layers;
     struct cuda_work work = {context, backend, NADE_OK};
-    if (!pass->hidden || !pass->bits || !pass->delta || !pass->forward || !pass->backward || !pass->gradient)
+    if (!pass->hidden || !pass->delta || !pass->forward || !pass->backward || !pass->gradient)
         work.status = nd_no_memory(context, "a batch of rows");
     if (work.status == NADE_OK) reserve_buffers(&work, pass);
     plan_products(&work, pass);
@@ -124,17 +119,14 @@ static void free_layers(struct cuda_pass *pass)
         nd_product_free(&pass->backward[l]);
         nd_product_free(&pass->gradient[l]);
         if (pass->delta[l] != pass->outputs) nd_cuda_free(pass->delta[l]);
-        if (l == pass->layers) break;
-        nd_cuda_free(pass->hidden[l]);
-        nd_cuda_free(pass->bits[l]);
+        if (l < pass->layers) nd_cuda_free(pass->hidden[l]);
     }
 }
 
 void nd_pass_free(struct cuda_pass *pass)
 {
     if (pass->rows == 0) return;
-    if (pass->hidden && pass->bits && pass->delta && pass->forward && pass->backward && pass->gradient)
-        free_layers(pass);
+    if (pass->hidden && pass->delta && pass->forward && pass->backward && pass->gradient) free_layers(pass);
     for (int which = 0; which < ND_DRAWN; which++) {
         nd_cuda_free(pass->drawn[which].input);
         nd_cuda_free(pass->drawn[which].target);
@@ -149,11 +141,11 @@ void nd_pass_free(struct cuda_pass *pass)
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static void run(struct cuda_work *work, const struct product *product, const void *left, const void *right,
-                void *result, void *bits, void *workspace, cudaStream_t stream)
+                void *result, void *workspace, cudaStream_t stream)
 {
     if (work->status == NADE_OK)
-        work->status = nd_product_run(work->context, &work->backend->library, product, left, right, result, bits,
-                                      workspace, stream);
+        work->status =
+            nd_product_run(work->context, &work->backend->library, product, left, right, result, workspace, stream);
 }
 
 static const void *input_of(const struct cuda_pass *pass, size_t layer, int which)
@@ -168,8 +160,7 @@ void nd_pass_forward(struct cuda_work *work, struct cuda_pass *pass, size_t l, i
     const struct cuda_layer *layer = &backend->layer[l];
     bool last = l == backend->plan->layers;
     void *out = last ? pass->outputs : pass->hidden[l];
-    run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, l), out,
-        last ? NULL : pass->bits[l], workspace, stream);
+    run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, l), out, workspace, stream);
     if (!last && !is_relu(backend) && work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_activate((int)backend->plan->activation, out, backend->half, pass->rows, layer->rows,
@@ -209,12 +200,12 @@ void nd_pass_backward(struct cuda_work *work, struct cuda_pass *pass, size_t l, 
 {
     const struct cuda_backend *backend = work->backend;
     const struct cuda_layer *below = &backend->layer[l - 1];
-    run(work, &pass->backward[l], pass->delta[l], nd_cuda_operand_weight(backend, l), pass->delta[l - 1],
-        pass->bits[l - 1], workspace, stream);
-    if (!is_relu(backend) && work->status == NADE_OK)
+    run(work, &pass->backward[l], pass->delta[l], nd_cuda_operand_weight(backend, l), pass->delta[l - 1], workspace,
+        stream);
+    if (work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_slope((int)backend->plan->activation, pass->hidden[l - 1], pass->delta[l - 1],
-                                   backend->half, pass->rows, below->rows, below->padded_rows, stream),
+                                   backend->half, pass->rows * below->padded_rows, stream),
                      "an activation");
 }
 
@@ -222,5 +213,5 @@ void nd_pass_gradient(struct cuda_work *work, struct cuda_pass *pass, size_t l, 
                       cudaStream_t stream)
 {
     float *gradient = work->backend->block[BLOCK_GRADIENT] + work->backend->layer[l].offset;
-    run(work, &pass->gradient[l], input_of(pass, l, which), pass->delta[l], gradient, NULL, workspace, stream);
+    run(work, &pass->gradient[l], input_of(pass, l, which), pass->delta[l], gradient, workspace, stream);
 }

@@ -30,11 +30,6 @@ void nd_product_close(struct product_library *library)
     library->handle = NULL;
 }
 
-size_t nd_relu_bits_stride(size_t units)
-{
-    return (units + 127) / 128 * 16; /* cuBLASLt wants whole groups of 128 bits */
-}
-
 /* ---- planning ---------------------------------------------------------------------------------------------------- */
 
 /* A product in cuBLASLt's terms. */
@@ -58,21 +53,6 @@ static struct form form_of(const struct product_shape *s)
     }
 }
 
-static cublasLtEpilogue_t epilogue_of(enum product_epilogue epilogue)
-{
-    switch (epilogue) {
-    case EPILOGUE_RELU: return CUBLASLT_EPILOGUE_RELU;
-    case EPILOGUE_RELU_KEEP: return CUBLASLT_EPILOGUE_RELU_AUX;
-    case EPILOGUE_RELU_SLOPE: return CUBLASLT_EPILOGUE_DRELU;
-    default: return CUBLASLT_EPILOGUE_DEFAULT;
-    }
-}
-
-static bool uses_bits(enum product_epilogue epilogue)
-{
-    return epilogue == EPILOGUE_RELU_KEEP || epilogue == EPILOGUE_RELU_SLOPE;
-}
-
 static cublasStatus_t set_attribute(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t name,
                                     const void *value, size_t size)
 {
@@ -82,7 +62,8 @@ static cublasStatus_t set_attribute(cublasLtMatmulDesc_t operation, cublasLtMatm
 static cublasStatus_t describe_operation(const struct product_library *library, const struct form *form,
                                          struct product *product)
 {
-    cublasLtEpilogue_t epilogue = epilogue_of(product->shape.epilogue);
+    bool relu = product->shape.epilogue == EPILOGUE_RELU;
+    cublasLtEpilogue_t epilogue = relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
     cublasStatus_t error = cublasLtMatmulDescCreate(&product->operation, library->compute, CUDA_R_32F);
     if (error == CUBLAS_STATUS_SUCCESS)
         error = set_attribute(product->operation, CUBLASLT_MATMUL_DESC_TRANSA, &form->a_operation,
@@ -92,10 +73,6 @@ static cublasStatus_t describe_operation(const struct product_library *library, 
                               sizeof form->b_operation);
     if (error == CUBLAS_STATUS_SUCCESS)
         error = set_attribute(product->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-    if (error == CUBLAS_STATUS_SUCCESS && uses_bits(product->shape.epilogue)) {
-        int64_t bits = (int64_t)(8 * nd_relu_bits_stride(form->m));
-        error = set_attribute(product->operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &bits, sizeof bits);
-    }
     return error;
 }
 
@@ -194,20 +171,14 @@ void nd_product_free(struct product *product)
 }
 
 nade_status nd_product_run(nade_context *context, const struct product_library *library, const struct product *product,
-                           const void *left, const void *right, void *result, void *bits, void *workspace,
-                           cudaStream_t stream)
+                           const void *left, const void *right, void *result, void *workspace, cudaStream_t stream)
 {
     const float one = 1, zero = 0;
     /* The weight comes first in a forward or backward product, what entered the layer in a gradient. */
     bool gradient = product->shape.kind == PRODUCT_GRADIENT;
     const void *a = gradient ? left : right, *b = gradient ? right : left;
-    cublasStatus_t error = CUBLAS_STATUS_SUCCESS;
-    if (uses_bits(product->shape.epilogue))
-        error = cublasLtMatmulDescSetAttribute(product->operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &bits,
-                                               sizeof bits);
-    if (error == CUBLAS_STATUS_SUCCESS)
-        error = cublasLtMatmul(library->handle, product->operation, &one, a, product->a, b, product->b, &zero, result,
-                               product->result, result, product->result, &product->algorithm, workspace,
-                               product->workspace, stream);
+    cublasStatus_t error = cublasLtMatmul(library->handle, product->operation, &one, a, product->a, b, product->b,
+                                          &zero, result, product->result, result, product->result, &product->algorithm,
+                                          workspace, product->workspace, stream);
     return error == CUBLAS_STATUS_SUCCESS ? NADE_OK : fail(context, error, "a matrix product");
 }

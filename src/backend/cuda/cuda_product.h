@@ -16,12 +16,7 @@
  * weight gradient gradient (units, inputs) = delta (rows, units)ᵀ · in (rows, inputs) */
 enum product_kind { PRODUCT_FORWARD, PRODUCT_BACKWARD, PRODUCT_GRADIENT };
 
-enum product_epilogue {
-    EPILOGUE_NONE,
-    EPILOGUE_RELU,      /* forward: out = max(out, 0) */
-    EPILOGUE_RELU_KEEP, /* the same, and which were positive is kept as bits */
-    EPILOGUE_RELU_SLOPE /* backward: times those bits */
-};
+enum product_epilogue { EPILOGUE_NONE, EPILOGUE_RELU /* forward: out = max(out, 0) */ };
 
 struct product_library {
     cublasLtHandle_t handle;
@@ -51,9 +46,6 @@ enum { ND_PRODUCT_WORKSPACE = 32 << 20 };
 nade_status nd_product_open(nade_context *context, nade_precision precision, struct product_library *library);
 void nd_product_close(struct product_library *library);
 
-/* Bytes between the rows of kept ReLU bits, and of a whole buffer of them. */
-size_t nd_relu_bits_stride(size_t units);
-
 /* Up to `most` algorithms that can do the product, cuBLASLt's best guess first. */
 cublasStatus_t nd_product_candidates(const struct product_library *library, const struct product *product, int most,
                                      cublasLtMatmulHeuristicResult_t *found, int *count);
@@ -64,10 +56,9 @@ nade_status nd_product_plan(nade_context *context, const struct product_library 
 void nd_product_free(struct product *product);
 
 /* Puts the product on the stream.  `left` is in (forward, gradient) or delta (backward); `right` is weight (forward,
- * backward) or delta (gradient).  bits: (rows, nd_relu_bits_stride) for the epilogues that keep or use them. workspace:
+ * backward) or delta (gradient).  workspace:
  * ND_PRODUCT_WORKSPACE bytes that no other product uses at the same time. */
 nade_status nd_product_run(nade_context *context, const struct product_library *library, const struct product *product,
-                           const void *left, const void *right, void *result, void *bits, void *workspace,
-                           cudaStream_t stream);
+                           const void *left, const void *right, void *result, void *workspace, cudaStream_t stream);
 
 #endif

@@ -114,11 +114,20 @@ template <typename T> __global__ void activate(int kind, T *out, size_t count, s
     out[i] = to_element<T>(h);
 }
 
-template <typename T> __global__ void slope(int kind, const T *out, T *delta, size_t count, size_t units, size_t stride)
+/* Sixteen bytes of each a thread.  Behind a layer's own units out is zero, or one at the constant, whose delta nobody
+ * reads. */
+template <typename T>
+__global__ void __launch_bounds__(THREADS) slope(int kind, const uint4 *out, uint4 *delta, size_t count)
 {
+    enum { EACH = sizeof(uint4) / sizeof(T) };
     size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (i >= count || i % stride >= units) return;
-    delta[i] = to_element<T>(from_element(delta[i]) * slope_of(kind, from_element(out[i])));
+    if (i >= count) return;
+    uint4 h = out[i], d = delta[i];
+    const T *hs = reinterpret_cast<const T *>(&h);
+    T *ds = reinterpret_cast<T *>(&d);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) ds[k] = to_element<T>(from_element(ds[k]) * slope_of(kind, from_element(hs[k])));
+    delta[i] = d;
 }
 
 template <typename T> __global__ void ones(T *operand, size_t rows, size_t stride, size_t column)
@@ -179,16 +188,15 @@ extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool half, si
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t rows, size_t units,
-                                     size_t stride, cudaStream_t stream)
+extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool half, size_t count,
+                                     cudaStream_t stream)
 {
-    size_t count = rows * stride;
+    const uint4 *from = static_cast<const uint4 *>(out);
+    uint4 *to = static_cast<uint4 *>(delta);
     if (half)
-        slope<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<const __nv_bfloat16 *>(out),
-                                                         static_cast<__nv_bfloat16 *>(delta), count, units, stride);
+        slope<__nv_bfloat16><<<blocks_for(count / 8), THREADS, 0, stream>>>(activation, from, to, count / 8);
     else
-        slope<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<const float *>(out),
-                                                         static_cast<float *>(delta), count, units, stride);
+        slope<float><<<blocks_for(count / 4), THREADS, 0, stream>>>(activation, from, to, count / 4);
     return cudaGetLastError();
 }
 

@@ -470,7 +470,6 @@ nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque,
     if (status == NADE_OK) status = prepare_updates(context, backend, recipe, (size_t)count);
     if (status != NADE_OK) return status;
     struct device_progress progress;
-    backend->parameters_version++;
     status = run_updates(context, backend, recipe, first, count, &progress);
     if (status != NADE_OK) return status;
     if (progress.failed != INT32_MAX) {

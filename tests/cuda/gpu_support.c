@@ -1,0 +1,188 @@
+#include "gpu_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/reference/reference.h"
+#include "model/draws.h"
+#include "model/head.h"
+#include "support/cmocka_all.h"
+
+enum { COLUMNS_MOST = 6000, SKIPPED = 77, NOTES_MOST = 64 };
+
+const struct gpu_precision gpu_precisions[] = {
+    {NADE_PRECISION_FP32, "fp32", 1e-5, 2e-5, 1e-4, 1e-5, 1e-5, 1e-3, 1e-3},
+    {NADE_PRECISION_TF32, "tf32", 2e-3, 5e-3, 5e-2, 2e-3, 3e-3, 2e-2, 4e-2},
+    {NADE_PRECISION_BF16, "bf16", 1e-2, 3e-2, 1.5e-1, 1e-2, 2e-2, 1e-1, 1.5e-1},
+};
+
+size_t gpu_precision_count(void)
+{
+    return gpu_stand_in() ? 1 : sizeof gpu_precisions / sizeof *gpu_precisions;
+}
+
+static bool is_set(const char *variable, const char *expected)
+{
+    const char *value = getenv(variable);
+    return value && strcmp(value, expected) == 0;
+}
+
+bool gpu_stand_in(void)
+{
+    return getenv("NADE_CUDA_STAND_IN") != NULL;
+}
+
+const struct backend_entries *gpu_entries(nade_context *context)
+{
+    const struct backend_entries *entries = NULL;
+    if (is_set("NADE_CUDA_STAND_IN", "cpu"))
+        entries = &nd_cpu_entries;
+    else if (is_set("NADE_CUDA_STAND_IN", "reference"))
+        entries = &nd_reference_float;
+    else
+        support_assert_ok(context, nd_backend_for(context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
+    return entries;
+}
+
+int gpu_support_begin(void)
+{
+    const size_t hidden[] = {2};
+    struct support_model m;
+    struct backend *backend = NULL;
+    int code = 0;
+    if (gpu_stand_in()) return 0;
+    support_build(&m, "b", hidden, 1, 1, NADE_RELU, true);
+    const struct backend_entries *entries;
+    nade_status status = nd_backend_for(m.context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries);
+    if (status == NADE_OK) status = entries->open(m.context, &m.plan, entries->usual, &backend);
+    if (status != NADE_OK) {
+        code = is_set("NADE_REQUIRE_GPU", "1") ? 1 : SKIPPED;
+        printf("%s: %s\n", code == 1 ? "failed, NADE_REQUIRE_GPU=1 demands a device" : "skipped",
+               nade_last_error(m.context));
+    } else {
+        entries->close(backend);
+    }
+    support_free(&m);
+    return code;
+}
+
+/* Every head, every activation, one to three layers, widths on both sides of the padding (32), one column, many
+ * columns, one component and many, holes, no masks, and the same for one fixed ordering. */
+const struct gpu_plan gpu_plans[] = {
+    {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
+    {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
+    {"b", 4, {6}, 1, 1, NADE_RELU, true, false, 0},
+    {"b", 11, {33, 17}, 2, 1, NADE_SIGMOID, true, false, 0.3},
+    {"b", 70, {130, 65}, 2, 1, NADE_RELU, true, false, 0},
+    {"r", 3, {5, 4}, 2, 3, NADE_TANH, true, false, 0},
+    {"r", 11, {50, 50}, 2, 20, NADE_RELU, true, false, 0},
+    {"r", 6, {32, 31, 64}, 3, 10, NADE_SIGMOID, true, false, 0.2},
+    {"c", 3, {5, 4}, 2, 1, NADE_TANH, true, false, 0},
+    {"c951", 3, {40}, 1, 1, NADE_RELU, true, false, 0.2},
+    {"brcb", 1, {4, 5, 3}, 3, 3, NADE_SIGMOID, true, false, 0.2},
+    {"brcb4r", 4, {63, 96}, 2, 5, NADE_TANH, true, false, 0.4},
+    {"brcb", 2, {31, 16}, 2, 3, NADE_RELU, false, false, 0},
+    {"b", 1, {3}, 1, 1, NADE_RELU, false, true, 0},
+    {"b", 20, {7}, 1, 1, NADE_SIGMOID, false, true, 0.3},
+    {"b", 60, {200}, 1, 1, NADE_RELU, false, true, 0},
+    {"r", 5, {32}, 1, 4, NADE_TANH, false, true, 0},
+    {"c29c", 1, {33}, 1, 1, NADE_RELU, false, true, 0.2},
+    {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, true, 0.4},
+};
+const size_t gpu_plan_count = sizeof gpu_plans / sizeof *gpu_plans;
+
+void gpu_build(struct support_model *model, const struct gpu_plan *plan)
+{
+    static char kinds[COLUMNS_MOST + 1];
+    static size_t ordering[COLUMNS_MOST];
+    static uint64_t scratch[COLUMNS_MOST];
+    size_t length = strlen(plan->kinds), columns = length * plan->repeat;
+    assert_true(columns <= COLUMNS_MOST);
+    for (size_t c = 0; c < columns; c++) kinds[c] = plan->kinds[c % length];
+    kinds[columns] = 0;
+    nd_draw_ordering(3, 1, columns, scratch, ordering);
+    if (plan->fixed)
+        support_build_fixed(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
+    else
+        support_build(model, kinds, plan->hidden, plan->layers, plan->components, plan->activation, plan->masks);
+}
+
+const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])
+{
+    static const char *const activations[] = {"relu", "sigmoid", "tanh"};
+    snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
+             plan->kinds, plan->layers, plan->hidden[0], plan->components, activations[plan->activation],
+             plan->fixed   ? ", fixed order"
+             : plan->masks ? ""
+                           : ", no masks",
+             plan->missing > 0 ? ", holes" : "");
+    return words;
+}
+
+struct backend *gpu_open(const struct backend_entries *entries, const struct support_model *model,
+                         nade_precision precision)
+{
+    struct backend *backend = NULL;
+    if (entries->usual == NADE_PRECISION_AUTO) precision = NADE_PRECISION_AUTO;
+    support_assert_ok(model->context, entries->open(model->context, &model->plan, precision, &backend));
+    support_assert_ok(model->context, entries->set_block(model->context, backend, BLOCK_PARAMETERS, model->parameters));
+    return backend;
+}
+
+bool gpu_discrete(const struct plan *plan)
+{
+    for (size_t c = 0; c < plan->columns; c++)
+        if (!plan->column[c].head->discrete) return false;
+    return true;
+}
+
+struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
+                       enum cell_kind kind)
+{
+    size_t columns = model->plan.columns;
+    struct cells cells = {rows, columns, kind, NULL};
+    float *values = gpu_alloc(model, rows * columns, sizeof *values);
+    support_random_cells(&model->plan, rows, seed, plan->missing, values);
+    cells.data = values;
+    if (kind == CELLS_FLOATS) return cells;
+    uint8_t *bytes = gpu_alloc(model, rows * columns, 1);
+    for (size_t i = 0; i < rows * columns; i++)
+        bytes[i] = isnan(values[i]) ? (uint8_t)ND_BYTE_MISSING : (uint8_t)values[i];
+    cells.data = bytes;
+    return cells;
+}
+
+void *gpu_alloc(struct support_model *model, size_t count, size_t size)
+{
+    void *block = nd_arena_alloc(&model->arena, count, size);
+    assert_non_null(block);
+    return block;
+}
+
+/* ---- margins ----------------------------------------------------------------------------------------------------- */
+
+static struct note {
+    const char *what, *precision;
+    double found, allowed;
+} notes[NOTES_MOST];
+static size_t note_count;
+
+void gpu_note(const char *what, const char *precision, double found, double allowed)
+{
+    size_t n = 0;
+    while (n < note_count && (strcmp(notes[n].what, what) != 0 || strcmp(notes[n].precision, precision) != 0)) n++;
+    if (n == NOTES_MOST) return;
+    if (n == note_count) notes[note_count++] = (struct note){what, precision, 0, allowed};
+    if (!(found / allowed <= notes[n].found / notes[n].allowed))
+        notes[n] = (struct note){what, precision, found, allowed};
+}
+
+void gpu_print_notes(void)
+{
+    for (size_t n = 0; n < note_count; n++)
+        printf("margin: %s, %s: at most %.2e of %.2e allowed\n", notes[n].what, notes[n].precision, notes[n].found,
+               notes[n].allowed);
+}

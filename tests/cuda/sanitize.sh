@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# compute-sanitizer's memcheck and racecheck over a small run of every verb on a CUDA device.
+#
+#   NADE=build/nade tests/cuda/sanitize.sh
+#
+# Tables are small, since a checked kernel is some hundred times slower.  Prints one line a step; ends with 1 when a tool
+# found something or a command failed, and with 77 where compute-sanitizer is not installed.
+set -u
+nade=$(realpath "${NADE:-build/nade}")
+sanitizer=$(PATH="$PATH:/usr/local/cuda/bin" command -v compute-sanitizer) || {
+    echo "skipped: there is no compute-sanitizer"
+    exit 77
+}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+# A mixed table with holes, a binary one, and one with more columns than a tile.
+awk 'BEGIN {
+    srand(1)
+    print "season,temperature,rain,visitors" >"mixed.csv"
+    for (i = 0; i < 200; i++) {
+        s = int(4 * rand())
+        printf "%s,%.1f,%d,%d\n", (rand() < 0.2 ? "" : substr("abcd", s + 1, 1)), 10 * s + 5 * rand(), rand() < 0.4,
+               100 * rand() >"mixed.csv"
+    }
+    for (i = 0; i < 150; i++)
+        for (c = 0; c < 70; c++) printf "%d%s", rand() < 0.3, c < 69 ? "," : "\n" >"binary.csv"
+}'
+
+failures=0
+step() { # step TOOL NAME COMMAND...: runs one command under one tool
+    local tool=$1 name=$2
+    shift 2
+    if "$sanitizer" --tool "$tool" --error-exitcode 99 --log-file "$tool.log" "$nade" "$@" >out.log 2>&1; then
+        echo "$tool, $name: clean"
+    else
+        echo "$tool, $name: FAILED ($?)"
+        cat "$tool.log" out.log
+        failures=$((failures + 1))
+    fi
+}
+
+small=(--hidden 40,33 --iterations 2 --updates 4 --batch 50 --quiet)
+check() { # check TOOL PRECISION: train, score, sample and impute
+    local tool=$1 device=(--device cuda --precision "$2")
+    step "$tool" "$2 train, mixed" train mixed.csv -o mixed.safetensors "${small[@]}" "${device[@]}"
+    step "$tool" "$2 train, binary" train binary.csv -o binary.safetensors "${small[@]}" "${device[@]}"
+    step "$tool" "$2 train, fixed order" train binary.csv -o fixed.safetensors --order fixed --hidden 40 \
+        --iterations 2 --updates 4 --batch 50 --quiet "${device[@]}"
+    for model in mixed binary fixed; do
+        local table=$model.csv
+        [ $model = fixed ] && table=binary.csv
+        step "$tool" "$2 score, $model" score $model.safetensors $table --orderings 1 --quiet "${device[@]}"
+        step "$tool" "$2 sample, $model" sample $model.safetensors -n 40 --quiet "${device[@]}"
+    done
+    step "$tool" "$2 cells, mixed" score mixed.safetensors mixed.csv --per-column --quiet "${device[@]}"
+    step "$tool" "$2 impute, mixed" impute mixed.safetensors mixed.csv --quiet "${device[@]}"
+}
+
+for tool in ${TOOLS:-memcheck racecheck}; do
+    for precision in ${PRECISIONS:-tf32 bf16}; do
+        check "$tool" "$precision"
+    done
+done
+[ "$failures" -eq 0 ] && echo "compute-sanitizer: all clean"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,369 @@
+/* Training on the CUDA backend: its draws bit for bit, the first 100 updates against the CPU's, the same bytes run to
+ * run and whatever runs beside, and what happens when a loss is not finite. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "gpu_support.h"
+#include "loaded_symbol.h"
+#include "model/draws.h"
+#include "support/cmocka_all.h"
+
+enum { TABLE_ROWS = 500, UPDATES = 100 };
+
+struct training_case {
+    struct gpu_plan plan;
+    enum cell_kind kind;
+    struct recipe recipe;
+};
+
+#define RECIPE(optimizer_, rate, decay, batch_)                                                                        \
+    {                                                                                                                  \
+        .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
+        .batch = batch_, .seed = 17                                                                                    \
+    }
+
+/* Binary, real, categorical and mixed tables, with and without holes, both optimisers, batches that are and are not a
+ * multiple of a tile, all orderings and a fixed one.  Weight decay is strong enough to show in the losses. */
+static const struct training_case cases[] = {
+    {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"b", 40, {50, 40}, 2, 1, NADE_RELU, true, false, 0.2}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0, 37)},
+    {{"r", 12, {32, 32}, 2, 10, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
+    {{"r", 12, {32}, 1, 3, NADE_TANH, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.05, 100)},
+    {{"brc4", 5, {48, 33}, 2, 5, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.01, 0.02, 128)},
+    {{"brc4", 5, {48, 33}, 2, 5, NADE_RELU, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 61)},
+    {{"c5", 6, {40}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0, 50)},
+    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, true, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* A model of a case on an open backend with its training rows. */
+struct rig {
+    struct support_model m;
+    const struct training_case *c;
+    const struct backend_entries *entries;
+    struct backend *backend;
+};
+
+static void open_rig(struct rig *rig, const struct training_case *c, const struct backend_entries *entries,
+                     nade_precision precision)
+{
+    *rig = (struct rig){.c = c};
+    gpu_build(&rig->m, &c->plan);
+    rig->entries = entries ? entries : gpu_entries(rig->m.context);
+    rig->backend = gpu_open(rig->entries, &rig->m, precision);
+    struct cells cells = gpu_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
+    support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_TRAIN, &cells));
+}
+
+static void close_rig(struct rig *rig)
+{
+    rig->entries->close(rig->backend);
+    support_free(&rig->m);
+}
+
+static nade_status train(struct rig *rig, const struct recipe *recipe, uint64_t first, uint64_t count, double *loss,
+                         uint64_t *failed)
+{
+    return rig->entries->train_updates(rig->m.context, rig->backend, recipe, first, count, loss, failed);
+}
+
+static float *block_of(struct rig *rig, enum block block)
+{
+    float *values = gpu_alloc(&rig->m, rig->m.plan.parameters, sizeof *values);
+    support_assert_ok(rig->m.context, rig->entries->get_block(rig->m.context, rig->backend, block, values));
+    return values;
+}
+
+static void assert_same_blocks(struct rig *a, struct rig *b)
+{
+    for (int block = BLOCK_PARAMETERS; block <= BLOCK_MOMENT2; block++) {
+        if (block == BLOCK_MOMENT2 && a->c->recipe.optimizer != NADE_ADAM) continue;
+        assert_memory_equal(block_of(a, (enum block)block), block_of(b, (enum block)block),
+                            a->m.plan.parameters * sizeof(float));
+    }
+}
+
+/* ---- the draws --------------------------------------------------------------------------------------------------- */
+
+typedef nade_status (*draws_function)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                                      uint64_t update, uint32_t *row, uint8_t *observed);
+
+static void check_slot(const struct cells *cells, const struct recipe *recipe, uint64_t draw, size_t slot, uint32_t row,
+                       const uint8_t *observed)
+{
+    static uint64_t keys[6000];
+    static uint8_t present[6000], expected[6000];
+    uint32_t count = 0;
+    assert_int_equal(row, nd_draw_train_row(recipe->seed, draw, (uint32_t)slot, (uint32_t)cells->rows));
+    for (size_t c = 0; c < cells->columns; c++) {
+        bool missing = isnan(nd_cell(cells, row, c));
+        present[c] = !missing;
+        count += !missing;
+    }
+    uint32_t known = nd_draw_train_observed(recipe->seed, draw, (uint32_t)slot, count);
+    nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, draw, (uint32_t)slot, cells->columns, present, known, keys,
+                       expected);
+    assert_memory_equal(observed, expected, cells->columns);
+}
+
+static void check_draws(draws_function draws, const struct gpu_plan *plan, enum cell_kind kind, size_t batch)
+{
+    const uint64_t firsts[] = {0, 0xFFFFFFF0u, (uint64_t)5 << 33}, updates[] = {0, 1, 17, 399};
+    struct support_model m;
+    gpu_build(&m, plan);
+    const struct backend_entries *entries = gpu_entries(m.context);
+    struct backend *backend = gpu_open(entries, &m, NADE_PRECISION_TF32);
+    struct cells cells = gpu_cells(&m, plan, 333, 8, kind);
+    struct recipe recipe = RECIPE(NADE_NAG, 0.01, 0, batch);
+    uint32_t *row = gpu_alloc(&m, batch, sizeof *row);
+    uint8_t *observed = gpu_alloc(&m, batch * cells.columns, 1);
+    support_assert_ok(m.context, entries->set_data(m.context, backend, DATA_TRAIN, &cells));
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        for (size_t u = 0; u < sizeof updates / sizeof *updates; u++) {
+            recipe.first_draw = firsts[i];
+            memset(row, 0xFF, batch * sizeof *row);
+            memset(observed, 0xFF, batch * cells.columns);
+            support_assert_ok(m.context, draws(m.context, backend, &recipe, updates[u], row, observed));
+            for (size_t slot = 0; slot < batch; slot++)
+                check_slot(&cells, &recipe, firsts[i] + updates[u], slot, row[slot], observed + slot * cells.columns);
+        }
+    }
+    entries->close(backend);
+    support_free(&m);
+}
+
+static void test_draws(void **state)
+{
+    static const struct {
+        struct gpu_plan plan;
+        enum cell_kind kind;
+        size_t batch;
+    } tables[] = {
+        {{"b", 1, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 100},
+        {{"b", 3, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1},
+        {{"brc4", 15, {4}, 1, 2, NADE_RELU, true, false, 0.4}, CELLS_FLOATS, 130},
+        {{"r", 63, {4}, 1, 2, NADE_RELU, true, false, 0}, CELLS_FLOATS, 1000},
+        {{"b", 123, {4}, 1, 1, NADE_RELU, true, false, 0.9}, CELLS_BYTES, 100},
+        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1000},
+        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0.5}, CELLS_BYTES, 64},
+        {{"b", 5000, {4}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, 32},
+        {{"r", 5000, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 16},
+    };
+    (void)state;
+    if (gpu_stand_in()) skip();
+    nade_context *context;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    draws_function draws;
+    *(void **)&draws = loaded_symbol(*(void *const *)&gpu_entries(context)->open, "nd_cuda_test_draws");
+    nade_context_free(context);
+    assert_non_null(draws);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        check_draws(draws, &tables[i].plan, tables[i].kind, tables[i].batch);
+}
+
+/* ---- the first updates --------------------------------------------------------------------------------------------
+ */
+
+/* Losses of single updates.  Roundings grow from update to update; in float the contract is 1e-4 over the first 100.
+ * The coarser precisions see the same rows and masks, so a loss stays near; their share here is what one may expect of
+ * a batch's loss with parameters that are off by a few roundings. */
+static const double trace_tolerance[] = {1e-4, 1e-2, 4e-2};
+
+static void compare_losses(const struct training_case *c, const struct gpu_precision *p, double tolerance,
+                           const double *found, const double *expected)
+{
+    char words[GPU_WORDS];
+    gpu_describe(&c->plan, p->name, words);
+    for (size_t u = 0; u < UPDATES; u++) {
+        double error = fabs(found[u] - expected[u]) / fabs(expected[u]);
+        gpu_note("losses of 100 updates", p->name, error, tolerance);
+        if (error <= tolerance) continue;
+        fail_msg("%s, update %zu: loss %.9g, the CPU's %.9g, off by %.3g, allowed %.3g", words, u, found[u],
+                 expected[u], error, tolerance);
+    }
+}
+
+static void run_updates(struct rig *rig, double *loss)
+{
+    uint64_t failed;
+    for (uint64_t u = 0; u < UPDATES; u++)
+        support_assert_ok(rig->m.context, train(rig, &rig->c->recipe, u, 1, &loss[u], &failed));
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    return sum / (double)count;
+}
+
+/* What an update would find if those before it had changed nothing. */
+static double untrained_loss(const struct training_case *c, uint64_t update)
+{
+    struct rig rig;
+    double loss = NAN;
+    uint64_t failed;
+    open_rig(&rig, c, &nd_cpu_entries, NADE_PRECISION_AUTO);
+    support_assert_ok(rig.m.context, train(&rig, &c->recipe, update, 1, &loss, &failed));
+    close_rig(&rig);
+    return loss;
+}
+
+static void check_updates(const struct training_case *c)
+{
+    struct rig cpu;
+    double expected[UPDATES], found[UPDATES], mean = NAN;
+    open_rig(&cpu, c, &nd_cpu_entries, NADE_PRECISION_AUTO);
+    run_updates(&cpu, expected);
+    /* Something was learnt: a backend whose updates change nothing is noticed. */
+    assert_true(fabs(untrained_loss(c, UPDATES - 1) - expected[UPDATES - 1]) > 2e-3 * fabs(expected[UPDATES - 1]));
+    close_rig(&cpu);
+    for (size_t i = 0; i < gpu_precision_count(); i++) {
+        struct rig single, whole;
+        uint64_t failed = 0;
+        open_rig(&single, c, NULL, gpu_precisions[i].precision);
+        run_updates(&single, found);
+        compare_losses(c, &gpu_precisions[i], trace_tolerance[i], found, expected);
+        /* All in one call: the same mean, the same bytes. */
+        open_rig(&whole, c, NULL, gpu_precisions[i].precision);
+        support_assert_ok(whole.m.context, train(&whole, &c->recipe, 0, UPDATES, &mean, &failed));
+        support_assert_close("mean loss", mean, mean_of(found, UPDATES), 1e-12, 0);
+        assert_same_blocks(&single, &whole);
+        close_rig(&single);
+        close_rig(&whole);
+    }
+}
+
+static void test_first_updates(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) check_updates(&cases[i]);
+}
+
+/* ---- the same bytes ------------------------------------------------------------------------------------------------
+ */
+
+/* A run that can share the machine with another: nothing in it asserts. */
+struct run {
+    struct rig rig;
+    nade_status status;
+    double loss;
+};
+
+static void *run_training(void *argument)
+{
+    struct run *run = argument;
+    uint64_t failed;
+    run->status = NADE_OK;
+    for (uint64_t first = 0; first < 200 && run->status == NADE_OK; first += 50)
+        run->status = train(&run->rig, &run->rig.c->recipe, first, 50, &run->loss, &failed);
+    return NULL;
+}
+
+static void test_same_bytes_run_to_run(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        for (size_t p = 0; p < gpu_precision_count(); p++) {
+            struct run first, second;
+            open_rig(&first.rig, &cases[i], NULL, gpu_precisions[p].precision);
+            run_training(&first);
+            support_assert_ok(first.rig.m.context, first.status);
+            open_rig(&second.rig, &cases[i], NULL, gpu_precisions[p].precision);
+            run_training(&second);
+            support_assert_ok(second.rig.m.context, second.status);
+            assert_true(first.loss == second.loss);
+            assert_same_blocks(&first.rig, &second.rig);
+            assert_memory_not_equal(block_of(&first.rig, BLOCK_PARAMETERS), first.rig.m.parameters,
+                                    first.rig.m.plan.parameters * sizeof(float));
+            close_rig(&first.rig);
+            close_rig(&second.rig);
+        }
+    }
+}
+
+/* Two backends at once, each in a thread of its own, end like those that ran alone. */
+static void test_two_at_once(void **state)
+{
+    static const size_t chosen[] = {1, 4};
+    struct run alone[2], beside[2];
+    pthread_t thread[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        open_rig(&alone[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
+        open_rig(&beside[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
+        run_training(&alone[i]);
+    }
+    for (size_t i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, run_training, &beside[i]), 0);
+    for (size_t i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+    for (size_t i = 0; i < 2; i++) {
+        support_assert_ok(alone[i].rig.m.context, alone[i].status);
+        support_assert_ok(beside[i].rig.m.context, beside[i].status);
+        assert_true(alone[i].loss == beside[i].loss);
+        assert_same_blocks(&alone[i].rig, &beside[i].rig);
+        close_rig(&alone[i].rig);
+        close_rig(&beside[i].rig);
+    }
+}
+
+/* ---- a loss that is not finite
+ * --------------------------------------------------------------------------------------- */
+
+/* A huge rate throws the parameters out of range.  The failing update is named and changes nothing: what is there are
+ * the bytes after the updates before it.  The backend can be used on. */
+static void check_divergence(const struct training_case *c, nade_precision precision)
+{
+    struct rig rig, fresh;
+    double loss = NAN;
+    uint64_t failed = UINT64_MAX, none;
+    struct recipe wild = c->recipe;
+    wild.learning_rate = 1e36;
+    open_rig(&rig, c, NULL, precision);
+    assert_int_equal(train(&rig, &wild, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
+    assert_true(failed >= 1 && failed < UPDATES);
+    open_rig(&fresh, c, NULL, precision);
+    for (uint64_t u = 0; u < failed; u++) support_assert_ok(fresh.m.context, train(&fresh, &wild, u, 1, &loss, &none));
+    assert_same_blocks(&rig, &fresh);
+    assert_int_equal(train(&fresh, &wild, failed, 1, &loss, &failed), NADE_NOT_FINITE);
+    assert_same_blocks(&rig, &fresh);
+    float *zeros = gpu_alloc(&rig.m, rig.m.plan.parameters, sizeof *zeros);
+    for (int block = BLOCK_PARAMETERS; block <= BLOCK_MOMENT2; block++)
+        support_assert_ok(rig.m.context, rig.entries->set_block(rig.m.context, rig.backend, (enum block)block,
+                                                                block == BLOCK_PARAMETERS ? rig.m.parameters : zeros));
+    close_rig(&fresh);
+    open_rig(&fresh, c, NULL, precision);
+    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 0, 20, &loss, &failed));
+    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 0, 20, &loss, &failed));
+    assert_same_blocks(&rig, &fresh);
+    close_rig(&fresh);
+    close_rig(&rig);
+}
+
+static void test_divergence(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < gpu_precision_count(); p++) {
+        check_divergence(&cases[0], gpu_precisions[p].precision);
+        check_divergence(&cases[2], gpu_precisions[p].precision);
+        check_divergence(&cases[8], gpu_precisions[p].precision);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_first_updates),
+        cmocka_unit_test(test_same_bytes_run_to_run),
+        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_divergence),
+    };
+    int code = gpu_support_begin();
+    if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
+    gpu_print_notes();
+    return code;
+}

@@ -15,7 +15,8 @@ nade_find(CUDART_LIBRARY "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" library 
           ${toolkit_libraries})
 nade_find(CUBLASLT_LIBRARY "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" library NAMES cublasLt ${toolkit_libraries})
 
-set(nvcc_flags -std=c++17 -O3 -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra,-Wshadow
+# No -Wshadow: CUDA's own headers take short names such as `half`.
+set(nvcc_flags -std=c++17 -O3 -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra
                -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
 if(NADE_WERROR)
     list(APPEND nvcc_flags -Werror all-warnings -Xcompiler=-Werror)

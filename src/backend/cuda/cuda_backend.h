@@ -99,14 +99,6 @@ struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
 
 void nd_cuda_scoring_free(struct cuda_backend *backend);
 
-/* The entries (cuda_entries.c). */
-nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
-                         struct backend **backend);
-void nd_cuda_close(struct backend *backend);
-nade_status nd_cuda_set_block(nade_context *context, struct backend *backend, enum block block, const float *values);
-nade_status nd_cuda_get_block(nade_context *context, struct backend *backend, enum block block, float *values);
-nade_status nd_cuda_set_data(nade_context *context, struct backend *backend, enum data_role role,
-                             const struct cells *cells);
 nade_status nd_cuda_train_updates(nade_context *context, struct backend *backend, const struct recipe *recipe,
                                   uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 nade_status nd_cuda_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,

@@ -15,7 +15,7 @@
 #include "backend/cuda/cuda_tiles.h"
 #include "base/philox.h"
 
-enum { IDS_MOST = 100, CHOICES_MOST = 64, PER_GRAPH = 10, OPERAND_BYTES = 160 << 20 };
+enum { IDS_MOST = 100, CHOICES_MOST = 64, PER_GRAPH = 10, OPERAND_BYTES = 160 << 20, SHAPES_MOST = 100 };
 
 static const double worthwhile = 0.97; /* of the first choice's time */
 
@@ -36,6 +36,8 @@ struct bench {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     void *operand[3], *workspace;
+    struct product_shape seen[SHAPES_MOST];
+    size_t seen_count;
 };
 
 struct best {
@@ -189,15 +191,13 @@ static void print_row(const struct bench *bench, const struct product_shape *s, 
     fflush(stdout);
 }
 
-/* A shape that came up before is not timed again. */
-static bool is_new(const struct product_shape *shape)
+/* A shape that came up before in this precision is not timed again. */
+static bool is_new(struct bench *bench, const struct product_shape *shape)
 {
-    static struct product_shape seen[200];
-    static size_t count;
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(&seen[i], shape, sizeof *shape) == 0) return false;
-    demand(count < sizeof seen / sizeof *seen, "remembering the shapes");
-    seen[count++] = *shape;
+    for (size_t i = 0; i < bench->seen_count; i++)
+        if (memcmp(&bench->seen[i], shape, sizeof *shape) == 0) return false;
+    demand(bench->seen_count < SHAPES_MOST, "remembering the shapes");
+    bench->seen[bench->seen_count++] = *shape;
     return true;
 }
 
@@ -214,7 +214,7 @@ static void tune(struct bench *bench, enum product_kind kind, enum product_epilo
     shape.float_result = float_result;
     struct product product;
     struct best best = {.microseconds = 0};
-    if (!is_new(&shape)) return;
+    if (!is_new(bench, &shape)) return;
     demand(nd_product_plan(bench->context, &bench->library, &shape, &product) == NADE_OK, "planning a product");
     cublasLtMatmulHeuristicResult_t guess;
     int guesses = 0;
@@ -275,6 +275,7 @@ static bool is_asked(const struct network *network, int count, char **names)
 static void tune_precision(struct bench *bench, nade_precision precision, int count, char **names)
 {
     demand(nd_product_open(bench->context, precision, &bench->library) == NADE_OK, "opening cuBLASLt");
+    bench->seen_count = 0;
     for (int i = 0; i < 2; i++) fill_operand(bench->operand[i], precision == NADE_PRECISION_BF16);
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++)
         if (is_asked(&networks[n], count, names)) tune_network(bench, &networks[n]);

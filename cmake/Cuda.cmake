@@ -42,6 +42,8 @@ foreach(kernel IN LISTS cuda_kernels)
     list(APPEND kernel_objects ${object})
 endforeach()
 
+cmake_path(GET CUBLASLT_LIBRARY PARENT_PATH cublaslt_folder)
+
 # What it needs of the library it has inside, hidden like the runtime: nothing but nade_cuda_object is exported.
 add_library(nade_cuda MODULE ${cuda_sources} ${kernel_objects})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/backend/cuda/cuda_entries.c PROPERTIES
@@ -53,5 +55,5 @@ target_link_libraries(nade_cuda PRIVATE $<TARGET_FILE:nade_static> ${CUDART_LIBR
                                         Threads::Threads ${CMAKE_DL_LIBS})
 add_dependencies(nade_cuda nade_static)
 set_target_properties(nade_cuda PROPERTIES C_VISIBILITY_PRESET hidden BUILD_WITH_INSTALL_RPATH ON
-                                           INSTALL_RPATH "$ORIGIN;/usr/local/cuda/lib64")
+                                           INSTALL_RPATH "$ORIGIN;${cublaslt_folder};/usr/local/cuda/lib64")
 install(TARGETS nade_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/nade)

@@ -16,6 +16,10 @@ struct cuda_object {
 
     /* False when there is no device to work on; then reason (size bytes) says why. */
     bool (*find_device)(char *reason, size_t size);
+
+    /* For tests: row (batch) and observed (batch, columns) of an update, as the device draws them. */
+    nade_status (*test_draws)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                              uint64_t update, uint32_t *row, uint8_t *observed);
 };
 
 /* The search's result, which the context keeps. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cuda_loader.h"
 #include "gpu_support.h"
 #include "loaded_symbol.h"
 #include "model/draws.h"
@@ -157,10 +158,10 @@ static void test_draws(void **state)
     if (gpu_stand_in()) skip();
     nade_context *context;
     assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
-    draws_function draws;
-    *(void **)&draws = loaded_symbol(*(void *const *)&gpu_entries(context)->open, "nd_cuda_test_draws");
+    const struct cuda_object *object = loaded_symbol(*(void *const *)&gpu_entries(context)->open, "nade_cuda_object");
     nade_context_free(context);
-    assert_non_null(draws);
+    assert_non_null(object);
+    draws_function draws = object->test_draws;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         check_draws(draws, &tables[i].plan, tables[i].kind, tables[i].batch);
 }

@@ -61,6 +61,13 @@ static bool lay_out(struct cuda_backend *backend)
     return true;
 }
 
+bool nd_cuda_all_binary(const struct plan *plan)
+{
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->column[c].head->type != NADE_BINARY) return false;
+    return true;
+}
+
 static struct device_column device_column(const struct plan_column *column, size_t first_atom)
 {
     return (struct device_column){
@@ -131,6 +138,8 @@ static nade_status copy_plan(nade_context *context, struct cuda_backend *backend
     for (size_t c = 0; c < plan->columns; c++)
         if (plan->column[c].head->one_hot) backend->device.one_hot = true;
     backend->device.lanes = team_size(plan);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&backend->device.shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     return nd_cuda_check(context, error, "the network");
 }
 
@@ -152,9 +161,6 @@ static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 nade_status nd_cuda_open(nade_context *context, const struct plan *plan, nade_precision precision,
                          struct backend **opened)
 {
-    if (plan->columns > ND_CUDA_COLUMNS_MOST)
-        return nd_fail(context, NADE_BAD_CALL, "the table has %zu columns, the CUDA device takes at most %d",
-                       plan->columns, ND_CUDA_COLUMNS_MOST);
     struct arena arena = {context->allocator, NULL};
     struct cuda_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
     if (!backend) return nd_no_memory(context, "the network");

@@ -21,7 +21,7 @@
 
 struct cuda_layer {
     size_t rows, columns;       /* as in the plan */
-    size_t padded_rows, stride; /* multiples of 32; for all but the output layer padded_rows > rows; stride > columns */
+    size_t padded_rows, stride; /* multiples of 64; for all but the output layer padded_rows > rows; stride > columns */
     size_t offset;              /* of the matrix in a device block, in floats */
     size_t bias_offset, bias_stride;
 };
@@ -44,7 +44,7 @@ struct cuda_backend {
     struct cuda_layer *layer;  /* (layers + 1) */
     size_t block_size;         /* floats of a padded block */
     float *block[BLOCK_COUNT]; /* device; NULL until first needed */
-    void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless half */
+    void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless bf16 */
     struct cuda_data data[DATA_ROLES];
     cudaStream_t stream; /* what is not part of a captured update runs here */
     struct product_library library;
@@ -65,6 +65,9 @@ static inline size_t nd_cuda_operand_stride(size_t columns)
 {
     return nd_cuda_round_up(columns + 1);
 }
+
+/* Every column is binary, so that output c is column c's. */
+bool nd_cuda_all_binary(const struct plan *plan);
 
 /* Bytes of an operand's element. */
 static inline size_t nd_cuda_element(const struct cuda_backend *backend)
@@ -122,10 +125,10 @@ nade_status nd_cuda_conditional_block(nade_context *context, struct backend *bac
 nade_status nd_cuda_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
                                  size_t rows, float *cells);
 
-/* For tests, which find it by its name: row (batch) and observed (batch, columns) of an update, as the device draws
+/* For tests, which find it in the object: row (batch) and observed (batch, columns) of an update, as the device draws
  * them. */
-NADE_API nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
-                                        uint64_t update, uint32_t *row, uint8_t *observed);
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
+                               uint64_t update, uint32_t *row, uint8_t *observed);
 
 /* The same for a model of one fixed ordering (cuda_fixed.c), which the entries above hand over to. */
 nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,

@@ -25,13 +25,6 @@ template <typename T> __device__ __forceinline__ T warp_sum(T value)
     return value;
 }
 
-__device__ __forceinline__ float activate(int activation, float a)
-{
-    if (activation == NADE_RELU) return fmaxf(a, 0.0f);
-    if (activation == NADE_TANH) return tanhf(a);
-    return 1.0f / (1.0f + expf(-a));
-}
-
 /* log p(x) of a binary column. */
 __device__ __forceinline__ double binary_log_density(float logit, float x)
 {

@@ -7,8 +7,15 @@
 #include "backend/cuda/cuda_kernels.h"
 #include "nade/nade.h"
 
+__device__ __forceinline__ float activation_of(int kind, float x)
+{
+    if (kind == NADE_RELU) return x < 0 ? 0.0f : x; /* NaN goes through */
+    if (kind == NADE_TANH) return tanhf(x);
+    return 1.0f / (1.0f + expf(-x));
+}
+
 /* Kernels of a chain of small ones: the next is set up while the one before it on the stream still runs, and begins by
- * waiting for it (Hopper and later; elsewhere this is an ordinary launch). */
+ * waiting for it.  Only code compiled for Hopper or later can wait; any other is launched in the ordinary way. */
 __device__ __forceinline__ void wait_for_predecessor()
 {
 #if __CUDA_ARCH__ >= 900
@@ -20,6 +27,9 @@ template <typename... Taken, typename... Given>
 cudaError_t launch_chained(void (*kernel)(Taken...), size_t blocks, unsigned threads, size_t shared,
                            cudaStream_t stream, Given... arguments)
 {
+    cudaFuncAttributes compiled;
+    cudaError_t error = cudaFuncGetAttributes(&compiled, kernel);
+    if (error != cudaSuccess) return error;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
@@ -29,7 +39,7 @@ cudaError_t launch_chained(void (*kernel)(Taken...), size_t blocks, unsigned thr
     how.dynamicSmemBytes = shared;
     how.stream = stream;
     how.attrs = &early;
-    how.numAttrs = 1;
+    how.numAttrs = compiled.ptxVersion >= 90 ? 1 : 0;
     return cudaLaunchKernelEx(&how, kernel, static_cast<Taken>(arguments)...);
 }
 

@@ -35,6 +35,7 @@ __device__ uint32_t sum_counts(uint32_t own, struct counts *counts)
     uint32_t sum = counts->sum;
     __syncthreads();
     if (threadIdx.x == 0) counts->sum = 0;
+    __syncthreads();
     return sum;
 }
 
@@ -281,6 +282,11 @@ template <typename T> cudaError_t launch(const struct draw_job *job, size_t rows
 }
 
 } /* namespace */
+
+extern "C" size_t nd_cuda_draw_columns(const struct device_plan *plan)
+{
+    return ((size_t)plan->shared_most - sizeof(struct counts)) / (2 * sizeof(uint32_t) + 1) / 4 * 4;
+}
 
 extern "C" cudaError_t nd_cuda_draw(const struct draw_job *job, size_t rows, cudaStream_t stream)
 {

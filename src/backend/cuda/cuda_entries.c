@@ -24,6 +24,7 @@ static bool find_device(char *reason, size_t size)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
     if (error == cudaSuccess) error = cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, 0);
+    if (error == cudaSuccess && capability >= CAPABILITY_LEAST) error = nd_cuda_try_kernel();
     if (error != cudaSuccess)
         explain(error, reason, size);
     else if (capability < CAPABILITY_LEAST)
@@ -50,4 +51,4 @@ const struct backend_entries nd_cuda_entries = {
 
 extern const struct cuda_object nade_cuda_object;
 
-NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device};
+NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, nd_cuda_test_draws};

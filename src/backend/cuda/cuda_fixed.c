@@ -17,7 +17,7 @@ enum {
 };
 
 /* The most that the buffers of a chunk of rows should take. */
-static const size_t chunk_bytes = (size_t)4 << 30;
+static const size_t chunk_bytes = (size_t)1 << 30;
 
 /* Device memory that grows when more is needed. */
 struct device_buffer {
@@ -353,6 +353,7 @@ static nade_status capture_update(nade_context *context, const struct cuda_backe
     cudaError_t error = cudaStreamEndCapture(backend->stream, &graph);
     if (status == NADE_OK && error == cudaSuccess) error = cudaGraphInstantiate(update, graph, 0);
     if (status == NADE_OK) status = nd_cuda_check(context, error, "capturing an update");
+    if (error != cudaSuccess) cudaGetLastError();
     if (graph) cudaGraphDestroy(graph);
     return status;
 }

@@ -265,12 +265,13 @@ template <typename T, bool VECTORS> __global__ void __launch_bounds__(THREADS) r
 
 template <typename T> cudaError_t launch(const struct head_job *job, size_t rows, cudaStream_t stream)
 {
-    enum { SHARED_MOST = 160 << 10, SHARED_PLAIN = 40 << 10 };
+    enum { SHARED_PLAIN = 40 << 10, SHARED_ELSE = 1 << 10 /* block_sum */ };
     size_t shared = ((size_t)job->plan.outputs + 3) / 4 * 4 * sizeof(float);
     if (job->all_binary)
         return launch_chained(job->plan.columns % 4 == 0 ? row_loss_binary<T, true> : row_loss_binary<T, false>, rows,
                               THREADS, 0, stream, *job);
-    if (shared > SHARED_MOST) return launch_chained(row_loss<T, false>, rows, THREADS, 0, stream, *job);
+    if (shared + SHARED_ELSE > (size_t)job->plan.shared_most)
+        return launch_chained(row_loss<T, false>, rows, THREADS, 0, stream, *job);
     if (shared > SHARED_PLAIN) {
         cudaError_t error =
             cudaFuncSetAttribute(row_loss<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);

@@ -28,6 +28,7 @@ struct device_plan {
     int32_t columns, values_width, inputs, outputs;
     int32_t masks;
     int32_t one_hot;                    /* some column is categorical; else input c is column c's value */
+    int32_t shared_most;                /* bytes of shared memory that a block can have */
     int32_t lanes;                      /* threads that work on one column's outputs: a power of two, 32 at most */
     const struct device_column *column; /* (columns) */
     const float *atom;
@@ -76,7 +77,7 @@ struct draw_job {
 cudaError_t nd_cuda_draw(const struct draw_job *job, size_t rows, cudaStream_t stream);
 
 /* The most columns that nd_cuda_draw can hold. */
-enum { ND_CUDA_COLUMNS_MOST = 18000 };
+size_t nd_cuda_draw_columns(const struct device_plan *plan);
 
 /* Losses of a batch's rows; with delta, their gradients with respect to the outputs, times weight·scale. */
 struct head_job {
@@ -107,7 +108,7 @@ struct step_job {
     size_t rows, columns, stride;
     bool bias_in_product; /* the bias stands in the weight's own column */
     const struct device_rates *rates;
-    const struct device_progress *progress;
+    struct device_progress *progress; /* a parameter that is not finite fails the next update */
     uint32_t offset;
 };
 
@@ -129,6 +130,9 @@ cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf1
 
 /* Sets column `column` of an operand to one in all rows. */
 cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column, cudaStream_t stream);
+
+/* Whether the kernels were compiled for this chip. */
+cudaError_t nd_cuda_try_kernel(void);
 
 /* shadow = weights as bfloat16. */
 cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream);

@@ -5,6 +5,7 @@
 void nd_work_note(struct cuda_work *work, cudaError_t error, const char *what)
 {
     if (work->status == NADE_OK) work->status = nd_cuda_check(work->context, error, what);
+    if (error != cudaSuccess) cudaGetLastError(); /* one that nobody reports must not come back from the next call */
 }
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
@@ -168,11 +169,6 @@ void nd_pass_forward(struct cuda_work *work, struct cuda_pass *pass, size_t l, i
                      "an activation");
 }
 
-static bool all_binary(const struct plan *plan)
-{
-    return plan->segments == 1 && plan->column[0].output_width == 1;
-}
-
 void nd_pass_head(struct cuda_work *work, struct cuda_pass *pass, size_t rows, int which, double *loss,
                   struct device_progress *progress, uint32_t offset, cudaStream_t stream)
 {
@@ -180,7 +176,7 @@ void nd_pass_head(struct cuda_work *work, struct cuda_pass *pass, size_t rows, i
     size_t layers = backend->plan->layers;
     struct head_job job = {
         .plan = backend->device,
-        .all_binary = all_binary(backend->plan),
+        .all_binary = nd_cuda_all_binary(backend->plan),
         .outputs = pass->outputs,
         .output_stride = backend->layer[layers].padded_rows,
         .bias = backend->block[BLOCK_PARAMETERS] + backend->layer[layers].bias_offset,

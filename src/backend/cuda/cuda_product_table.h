@@ -1,4 +1,4 @@
-/* Algorithms of cuBLASLt for the shapes that matter, timed once by bench/tune-products and kept.  A shape that is not
+/* Algorithms of cuBLASLt for the shapes that matter, timed once by bench/tune_products and kept.  A shape that is not
  * here, or a chip or library that does not take an entry, gets cuBLASLt's first choice. */
 #ifndef ND_BACKEND_CUDA_PRODUCT_TABLE_H
 #define ND_BACKEND_CUDA_PRODUCT_TABLE_H

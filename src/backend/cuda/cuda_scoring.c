@@ -26,7 +26,9 @@ static void *carve(struct carver *carver, size_t count, size_t size)
 
 static nade_status alloc_pinned(nade_context *context, void **memory, size_t bytes, const char *what)
 {
-    return nd_cuda_check(context, cudaMallocHost(memory, bytes ? bytes : 1), what);
+    cudaError_t error = cudaMallocHost(memory, bytes ? bytes : 1);
+    if (error == cudaErrorMemoryAllocation) return nd_no_memory(context, what);
+    return nd_cuda_check(context, error, what);
 }
 
 static size_t widest_stride(const struct cuda_backend *backend)
@@ -115,13 +117,6 @@ static void free_products(const struct cuda_backend *backend, struct product *pr
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
 
-static bool all_binary(const struct plan *plan)
-{
-    for (size_t c = 0; c < plan->columns; c++)
-        if (plan->column[c].head->type != NADE_BINARY) return false;
-    return true;
-}
-
 static nade_status open_scoring(nade_context *context, struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
@@ -129,7 +124,7 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     if (!scoring) return nd_no_memory(context, "the rows");
     backend->scoring = scoring;
     scoring->widest = nd_widest_block(plan);
-    scoring->all_binary = all_binary(plan);
+    scoring->all_binary = nd_cuda_all_binary(plan);
     scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS;
     scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
     scoring->walkers = nd_tile_walkers(scoring->lines);

@@ -59,6 +59,8 @@ template <bool ADAM> __global__ void __launch_bounds__(THREADS) step_layer(struc
             else
                 w[k] = take_step<ADAM>(r, bias ? 0.0f : r.decay, g[k], w[k], &m[k], &s[k]);
         }
+        if (!(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
+            atomicMin(&job.progress->failed, update + 1); /* a ReLU may swallow it: no loss need tell */
         *reinterpret_cast<float4 *>(job.weight + at) = w4;
         *reinterpret_cast<float4 *>(job.moment1 + at) = m4;
         if (ADAM) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
@@ -90,13 +92,6 @@ __global__ void __launch_bounds__(THREADS) sum_all(const double *values, size_t 
     for (size_t i = threadIdx.x; i < count; i += THREADS) sum += values[i];
     sum = block_sum(sum);
     if (threadIdx.x == 0) *result = sum;
-}
-
-__device__ float activation_of(int kind, float x)
-{
-    if (kind == NADE_RELU) return fmaxf(x, 0.0f);
-    if (kind == NADE_TANH) return tanhf(x);
-    return 1.0f / (1.0f + expf(-x));
 }
 
 /* Of an activation, given what it returned. */
@@ -210,4 +205,12 @@ extern "C" cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t 
 {
     shadow_all<<<blocks_for(count), THREADS, 0, stream>>>(weight, static_cast<__nv_bfloat16 *>(shadow), count);
     return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_try_kernel(void)
+{
+    cudaFuncAttributes attributes;
+    cudaError_t error = cudaFuncGetAttributes(&attributes, shadow_all);
+    if (error != cudaSuccess) cudaGetLastError();
+    return error;
 }

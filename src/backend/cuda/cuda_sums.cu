@@ -25,7 +25,7 @@ template <typename T>
 __device__ __forceinline__ void write_unit(const struct device_first &first, int32_t unit, double sum, T *line)
 {
     float value = unit == first.units ? 1.0f : 0.0f;
-    if (unit < first.units) value = activate(first.activation, (float)sum);
+    if (unit < first.units) value = activation_of(first.activation, (float)sum);
     line[unit] = to_element<T>(value);
 }
 

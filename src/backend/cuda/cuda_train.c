@@ -12,7 +12,7 @@
 #include "backend/cuda/cuda_pass.h"
 #include "backend/optimizer.h"
 
-enum { GRAPH_UPDATES = 20, VALID_ROWS = 4096 };
+enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_OUTPUT_BYTES = 256 << 20 };
 
 struct lanes {
     cudaStream_t main, gradients, steps, draws;
@@ -147,7 +147,11 @@ void nd_cuda_training_free(struct cuda_backend *backend)
 
 static nade_status need_training(nade_context *context, struct cuda_backend *backend)
 {
+    size_t most = nd_cuda_draw_columns(&backend->device);
     if (backend->training) return NADE_OK;
+    if (backend->plan->columns > most)
+        return nd_fail(context, NADE_BAD_CALL, "the table has %zu columns, this CUDA device can train on at most %zu",
+                       backend->plan->columns, most);
     struct arena arena = {context->allocator, NULL};
     struct cuda_training *training = nd_arena_alloc(&arena, 1, sizeof *training);
     if (!training) return nd_no_memory(context, "training");
@@ -416,7 +420,7 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
         nd_work_note(work, cudaMemcpyAsync(loss, training->loss, sizeof *loss, cudaMemcpyDeviceToHost, lanes->main),
                      "the losses");
     nd_work_note(work, cudaStreamSynchronize(lanes->main), "the losses");
-    *loss /= (double)rows;
+    if (work->status == NADE_OK) *loss /= (double)rows;
     return work->status;
 }
 
@@ -506,6 +510,14 @@ static void put_valid(struct cuda_work *work, uint32_t seed, size_t repeats, siz
     nd_pass_head(work, pass, rows, 0, loss, NULL, 0, lanes->main);
 }
 
+/* Rows that are validated at a time: fewer where their outputs are wide. */
+static size_t valid_rows(const struct cuda_backend *backend)
+{
+    size_t rows = VALID_OUTPUT_BYTES / (backend->layer[backend->plan->layers].padded_rows * sizeof(float));
+    if (rows < VALID_ROWS_LEAST) return VALID_ROWS_LEAST;
+    return rows < VALID_ROWS_MOST ? rows : VALID_ROWS_MOST;
+}
+
 nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)
 {
     struct cuda_backend *backend = (void *)opaque;
@@ -515,12 +527,14 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
     struct cuda_training *training = backend->training;
     size_t all = backend->data[DATA_VALID].view.rows * repeats;
     void *losses = NULL;
-    if (training->valid.rows == 0) status = nd_pass_build(context, backend, VALID_ROWS, false, &training->valid);
+    if (training->valid.rows == 0)
+        status = nd_pass_build(context, backend, valid_rows(backend), false, &training->valid);
     if (status == NADE_OK) status = nd_cuda_alloc(context, &losses, all + 1, sizeof(double), "the validation rows");
     struct cuda_work work = {context, backend, status};
     double *each = losses, sum = 0;
-    for (size_t first = 0; first < all && work.status == NADE_OK; first += VALID_ROWS)
-        put_valid(&work, seed, repeats, first, all - first < VALID_ROWS ? all - first : VALID_ROWS, each + first);
+    size_t most = training->valid.rows;
+    for (size_t first = 0; first < all && work.status == NADE_OK; first += most)
+        put_valid(&work, seed, repeats, first, all - first < most ? all - first : most, each + first);
     cudaStream_t stream = training->lanes.main;
     if (work.status == NADE_OK) nd_work_note(&work, nd_cuda_sum(each, all, each + all, stream), "the losses");
     if (work.status == NADE_OK)
@@ -562,8 +576,8 @@ nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *op
     return status;
 }
 
-NADE_API nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
-                                        uint64_t update, uint32_t *row, uint8_t *observed)
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+                               uint64_t update, uint32_t *row, uint8_t *observed)
 {
     struct cuda_backend *backend = (void *)opaque;
     size_t cells = recipe->batch * backend->plan->columns;

@@ -129,16 +129,14 @@ static const struct rate_run *best_run(const struct train_grid *grid)
     return best;
 }
 
-/* All have diverged: the sentence of the one with the lowest rate says most. */
+/* All that have begun, the first among them, have diverged: the sentence of the lowest rate says most. */
 static int report_divergence(const struct train_grid *grid)
 {
-    const struct rate_run *lowest = NULL;
-    size_t diverged = 0;
-    for (size_t i = 0; i < grid->count; i++) {
-        const struct rate_run *run = &grid->run[i];
-        if (run->status != NADE_NOT_FINITE) continue;
+    const struct rate_run *lowest = &grid->run[0];
+    size_t diverged = 1;
+    for (size_t i = 1; i < grid->count && grid->run[i].ended; i++) {
         diverged++;
-        if (!lowest || run->rate < lowest->rate) lowest = run;
+        if (grid->run[i].rate < lowest->rate) lowest = &grid->run[i];
     }
     if (grid->count == 1) return report_failure(&grid->common, lowest->context, lowest->status);
     return report_error(&grid->common, lowest->status, "no learning rate of %zu is low enough; with %g %s", diverged,

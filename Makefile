@@ -67,8 +67,8 @@ test-cuda: cuda ## the CUDA backend's tests; without a device they are skipped, 
 	$(call run_tests,$(BUILD)) -L cuda
 
 .PHONY: bench
-bench: $(if $(nvcc),cuda,build) ## build bench/updates, which bench/measure times backends with (docs/benchmarks.md)
-	@$(call compile,$(BUILD),updates)
+bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times backends with (docs/benchmarks.md)
+	@$(call compile,$(BUILD),updates $(if $(nvcc),parts tune_products))
 
 .PHONY: check
 check: check-packages check-format check-layers check-lint check-warnings check-cuda check-install check-golden \

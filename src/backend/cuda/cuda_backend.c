@@ -39,18 +39,6 @@ void nd_cuda_free(void *memory)
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
-enum { TILE = 64 };
-
-static size_t round_up(size_t count)
-{
-    return (count + TILE - 1) / TILE * TILE;
-}
-
-size_t nd_cuda_operand_stride(size_t columns)
-{
-    return round_up(columns + 1);
-}
-
 /* Lays the layers out in a block; see the header. */
 static bool lay_out(struct cuda_backend *backend)
 {
@@ -62,7 +50,7 @@ static bool lay_out(struct cuda_backend *backend)
         bool last = l == plan->layers;
         layer->rows = nd_layer_outputs(plan, l);
         layer->columns = nd_layer_inputs(plan, l);
-        layer->padded_rows = last ? round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
+        layer->padded_rows = last ? nd_cuda_round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
         layer->stride = nd_cuda_operand_stride(layer->columns);
         layer->offset = backend->block_size;
         backend->block_size += layer->padded_rows * layer->stride;

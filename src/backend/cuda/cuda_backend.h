@@ -53,8 +53,18 @@ struct cuda_backend {
     struct cuda_fixed *fixed;       /* NULL until first needed */
 };
 
+enum { ND_OPERAND_TILE = 64 };
+
+static inline size_t nd_cuda_round_up(size_t count)
+{
+    return (count + ND_OPERAND_TILE - 1) / ND_OPERAND_TILE * ND_OPERAND_TILE;
+}
+
 /* The stride of an operand of `columns` units: room for the ones, whole tensor-core tiles. */
-size_t nd_cuda_operand_stride(size_t columns);
+static inline size_t nd_cuda_operand_stride(size_t columns)
+{
+    return nd_cuda_round_up(columns + 1);
+}
 
 /* Bytes of an operand's element. */
 static inline size_t nd_cuda_element(const struct cuda_backend *backend)

@@ -7,6 +7,32 @@
 #include "backend/cuda/cuda_kernels.h"
 #include "nade/nade.h"
 
+/* Kernels of a chain of small ones: the next is set up while the one before it on the stream still runs, and begins by
+ * waiting for it (Hopper and later; elsewhere this is an ordinary launch). */
+__device__ __forceinline__ void wait_for_predecessor()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+template <typename... Taken, typename... Given>
+cudaError_t launch_chained(void (*kernel)(Taken...), size_t blocks, unsigned threads, size_t shared,
+                           cudaStream_t stream, Given... arguments)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t how = {};
+    how.gridDim = dim3((unsigned)blocks);
+    how.blockDim = dim3(threads);
+    how.dynamicSmemBytes = shared;
+    how.stream = stream;
+    how.attrs = &early;
+    how.numAttrs = 1;
+    return cudaLaunchKernelEx(&how, kernel, static_cast<Taken>(arguments)...);
+}
+
 /* An operand's element. */
 template <typename T> __device__ __forceinline__ T to_element(float x);
 template <> __device__ __forceinline__ float to_element<float>(float x)

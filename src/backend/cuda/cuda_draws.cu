@@ -12,6 +12,7 @@ enum { THREADS = 128, BINS = 256 };
 
 struct counts {
     uint32_t bin[BINS];
+    uint32_t row, observe;
     uint32_t chosen_bin, before, candidates;
     uint32_t sum;
     uint64_t threshold;
@@ -202,16 +203,20 @@ __global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) 
     const uint32_t slot = blockIdx.x;
     const bool train = job.source == DRAW_TRAIN;
     const uint64_t draw = train ? job.progress->first_draw + job.progress->next + job.offset : 0;
-    const uint32_t row = row_of_slot(job, draw, slot), observe = count_observed(job, draw, slot, row, columns);
+    if (threadIdx.x == 0) { /* once for all: random words are most of the work */
+        counts.row = row_of_slot(job, draw, slot);
+        counts.observe = count_observed(job, draw, slot, counts.row, (uint32_t)columns);
+    }
+    struct philox_block keys;
+    if (train) keys = nd_philox(job.seed, PURPOSE_TRAIN_KEYS, draw, slot, threadIdx.x);
+    for (int32_t i = threadIdx.x; i < BINS; i += COUNT) counts.bin[i] = 0;
+    if (threadIdx.x == 0) counts.candidates = 0;
+    __syncthreads();
+    const uint32_t row = counts.row, observe = counts.observe;
+    if (!train) keys = nd_philox(job.seed, PURPOSE_VALID_KEYS, (job.offset + slot) % job.repeats, row, threadIdx.x);
     float x[4] = {0, 0, 0, 0};
     if (first < columns) load_cells<VECTORS>(job, row, first, x);
 
-    for (int32_t i = threadIdx.x; i < BINS; i += COUNT) counts.bin[i] = 0;
-    if (threadIdx.x == 0) counts.candidates = 0;
-    struct philox_block keys =
-        nd_philox(job.seed, train ? PURPOSE_TRAIN_KEYS : PURPOSE_VALID_KEYS,
-                  train ? draw : (job.offset + slot) % job.repeats, train ? slot : row, threadIdx.x);
-    __syncthreads();
 #pragma unroll
     for (int i = 0; i < 4; i++)
         if (first + i < columns) atomicAdd(&counts.bin[keys.word[i] >> 24], 1u);

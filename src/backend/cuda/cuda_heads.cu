@@ -204,6 +204,7 @@ __device__ void finish_row(const struct head_job &job, size_t row, double loss)
 template <typename T, bool STAGED> __global__ void __launch_bounds__(THREADS, 4) row_loss(struct head_job job)
 {
     extern __shared__ float shared[];
+    wait_for_predecessor();
     const size_t row = blockIdx.x;
     const int32_t outputs = job.plan.outputs, columns = job.plan.columns;
     float *own = job.outputs + row * job.output_stride;
@@ -235,6 +236,7 @@ template <typename T, bool STAGED> __global__ void __launch_bounds__(THREADS, 4)
  * rows of targets begin at multiples of 16 bytes. */
 template <typename T, bool VECTORS> __global__ void __launch_bounds__(THREADS) row_loss_binary(struct head_job job)
 {
+    wait_for_predecessor();
     const size_t row = blockIdx.x;
     const int32_t columns = job.plan.columns;
     const float *own = job.outputs + row * job.output_stride, *target = job.target + row * columns;
@@ -265,21 +267,16 @@ template <typename T> cudaError_t launch(const struct head_job *job, size_t rows
 {
     enum { SHARED_MOST = 160 << 10, SHARED_PLAIN = 40 << 10 };
     size_t shared = ((size_t)job->plan.outputs + 3) / 4 * 4 * sizeof(float);
-    if (job->all_binary && job->plan.columns % 4 == 0) {
-        row_loss_binary<T, true><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
-    } else if (job->all_binary) {
-        row_loss_binary<T, false><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
-    } else if (shared > SHARED_MOST) {
-        row_loss<T, false><<<(unsigned)rows, THREADS, 0, stream>>>(*job);
-    } else {
-        if (shared > SHARED_PLAIN) {
-            cudaError_t error =
-                cudaFuncSetAttribute(row_loss<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-            if (error != cudaSuccess) return error;
-        }
-        row_loss<T, true><<<(unsigned)rows, THREADS, shared, stream>>>(*job);
+    if (job->all_binary)
+        return launch_chained(job->plan.columns % 4 == 0 ? row_loss_binary<T, true> : row_loss_binary<T, false>, rows,
+                              THREADS, 0, stream, *job);
+    if (shared > SHARED_MOST) return launch_chained(row_loss<T, false>, rows, THREADS, 0, stream, *job);
+    if (shared > SHARED_PLAIN) {
+        cudaError_t error =
+            cudaFuncSetAttribute(row_loss<T, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+        if (error != cudaSuccess) return error;
     }
-    return cudaGetLastError();
+    return launch_chained(row_loss<T, true>, rows, THREADS, shared, stream, *job);
 }
 
 } /* namespace */

@@ -37,6 +37,7 @@ __device__ void step_bias(const struct step_job &job, const struct device_rates 
 /* A thread takes four neighbours of a row, among which may be the bias's column. */
 template <bool ADAM> __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
 {
+    wait_for_predecessor();
     const int32_t update = job.progress->next + (int32_t)job.offset;
     if (job.progress->failed <= update) return;
     const struct device_rates r = job.rates[update];
@@ -120,6 +121,7 @@ template <typename T>
 __global__ void __launch_bounds__(THREADS) slope(int kind, const uint4 *out, uint4 *delta, size_t count)
 {
     enum { EACH = sizeof(uint4) / sizeof(T) };
+    wait_for_predecessor();
     size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
     if (i >= count) return;
     uint4 h = out[i], d = delta[i];
@@ -154,11 +156,7 @@ extern "C" cudaError_t nd_cuda_step(const struct step_job *job, cudaStream_t str
     enum { BLOCKS_MOST = 4096 };
     unsigned blocks = blocks_for(job->rows * (job->stride / 4));
     if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
-    if (job->moment2)
-        step_layer<true><<<blocks, THREADS, 0, stream>>>(*job);
-    else
-        step_layer<false><<<blocks, THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
+    return launch_chained(job->moment2 ? step_layer<true> : step_layer<false>, blocks, THREADS, 0, stream, *job);
 }
 
 extern "C" cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t updates, size_t rows,
@@ -193,11 +191,9 @@ extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delt
 {
     const uint4 *from = static_cast<const uint4 *>(out);
     uint4 *to = static_cast<uint4 *>(delta);
-    if (bf16)
-        slope<__nv_bfloat16><<<blocks_for(count / 8), THREADS, 0, stream>>>(activation, from, to, count / 8);
-    else
-        slope<float><<<blocks_for(count / 4), THREADS, 0, stream>>>(activation, from, to, count / 4);
-    return cudaGetLastError();
+    const size_t threads = count / (bf16 ? 8 : 4);
+    return launch_chained(bf16 ? slope<__nv_bfloat16> : slope<float>, blocks_for(threads), THREADS, 0, stream,
+                          activation, from, to, threads);
 }
 
 extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column,

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum {
-    ND_TILE_BYTES = 32 << 20,         /* of a tile of hidden units */
+    ND_TILE_BYTES = 64 << 20,         /* of a tile of hidden units */
     ND_TILE_OUTPUT_BYTES = 256 << 20, /* of a tile of outputs, one column's a line */
     ND_TILE_LINES_LEAST = 128,
     ND_TILE_LINES_MOST = 65536,

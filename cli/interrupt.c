@@ -1,10 +1,12 @@
 #include "interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t noted;
+/* Set by whichever thread gets the signal, read by all that train. */
+static atomic_int noted;
 
 static void note(int number)
 {

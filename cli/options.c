@@ -81,12 +81,13 @@ static bool parse_whole(const char *text, size_t length, uint64_t most, uint64_t
     return true;
 }
 
-static bool parse_real(const char *text, double *value)
+/* The number in the first length bytes of text, which are followed by its end or by no part of a number. */
+static bool parse_real(const char *text, size_t length, double *value)
 {
-    if (*text == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') return false;
+    if (length == 0 || strspn(text, "0123456789+-.eE") != length) return false;
     char *end;
     *value = strtod(text, &end);
-    return *end == '\0' && isfinite(*value);
+    return end == text + length && isfinite(*value);
 }
 
 static uint64_t most_of_kind(const struct option *option)
@@ -116,17 +117,44 @@ static int store_whole(const struct parser *parser, const struct option *option,
     return EXIT_DONE;
 }
 
+static bool parse_bounded(const struct option *option, const char *text, size_t length, double *value)
+{
+    bool bounded = option->below > 0;
+    return parse_real(text, length, value) && *value >= option->least && (!bounded || *value < option->below);
+}
+
+/* more: what else would do, "" for nothing. */
+static int refuse_real(const struct parser *parser, const struct option *option, const char *text, const char *more)
+{
+    char expected[160], bound[48] = "";
+    if (option->below > 0) snprintf(bound, sizeof bound, " and below %g", option->below);
+    snprintf(expected, sizeof expected, "a number of at least %g%s%s", option->least, bound, more);
+    return refuse_value(parser, option, text, expected);
+}
+
 static int store_real(const struct parser *parser, const struct option *option, const char *text)
 {
     double value;
-    bool bounded = option->below > 0;
-    if (!parse_real(text, &value) || value < option->least || (bounded && value >= option->below)) {
-        char expected[96];
-        int length = snprintf(expected, sizeof expected, "a number of at least %g", option->least);
-        if (bounded) snprintf(expected + length, sizeof expected - (size_t)length, " and below %g", option->below);
-        return refuse_value(parser, option, text, expected);
-    }
+    if (!parse_bounded(option, text, strlen(text), &value)) return refuse_real(parser, option, text, "");
     *(double *)(void *)(parser->arguments + option->offset) = value;
+    return EXIT_DONE;
+}
+
+static int store_reals(const struct parser *parser, const struct option *option, const char *text)
+{
+    struct real_list list = {0};
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (list.count == REALS_MOST || !parse_bounded(option, at, length, &list.value[list.count])) {
+            char more[64];
+            snprintf(more, sizeof more, ", or up to %d such numbers separated by commas", REALS_MOST);
+            return refuse_real(parser, option, text, more);
+        }
+        list.count++;
+        at += length;
+        if (*at == '\0') break;
+    }
+    *(struct real_list *)(void *)(parser->arguments + option->offset) = list;
     return EXIT_DONE;
 }
 
@@ -207,6 +235,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_REAL: return store_real(parser, option, text);
     case OPTION_CHOICE: return store_choice(parser, option, text);
     case OPTION_SIZES: return store_sizes(parser, option, text);
+    case OPTION_REALS: return store_reals(parser, option, text);
     case OPTION_DELIMITER: return store_delimiter(parser, option, text);
     case OPTION_LIST: return store_text(parser, option, text);
     }

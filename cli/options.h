@@ -19,6 +19,7 @@ enum option_kind {
     OPTION_REAL,      /* double */
     OPTION_CHOICE,    /* an enum or int, one of choices */
     OPTION_SIZES,     /* struct size_list: sizes separated by commas */
+    OPTION_REALS,     /* struct real_list: numbers separated by commas */
     OPTION_DELIMITER, /* char, 0: auto */
     OPTION_LIST       /* struct text_list: the option may be given several times */
 };
@@ -35,6 +36,13 @@ enum { SIZES_MOST = 64 };
 struct size_list {
     size_t count;
     size_t size[SIZES_MOST];
+};
+
+enum { REALS_MOST = 16 };
+
+struct real_list {
+    size_t count;
+    double value[REALS_MOST];
 };
 
 enum { TEXTS_MOST = 1000 };

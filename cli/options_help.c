@@ -40,6 +40,15 @@ static void append_sizes(const struct size_list *list, char *text, size_t size)
     }
 }
 
+static void append_reals(const struct real_list *list, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%.15g", i ? "," : "", list->value[i]);
+    }
+}
+
 static const char *choice_name(const struct option *option, const char *place)
 {
     int value;
@@ -79,6 +88,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     case OPTION_REAL: snprintf(text, size, "%.15g", *(const double *)(const void *)place); break;
     case OPTION_CHOICE: snprintf(text, size, "%s", choice_name(option, place)); break;
     case OPTION_SIZES: append_sizes((const void *)place, text, size); break;
+    case OPTION_REALS: append_reals((const void *)place, text, size); break;
     case OPTION_DELIMITER: format_delimiter(*place, text, size); break;
     }
     return text;

@@ -11,7 +11,7 @@ static const double refresh = 0.2;
 
 void progress_start(struct progress *progress, const struct common *common, double time_limit)
 {
-    *progress = (struct progress){.common = common, .time_limit = time_limit};
+    *progress = (struct progress){.common = common, .label = "", .time_limit = time_limit};
     progress->visible = !common->quiet && !common->json;
     progress->terminal = report_is_terminal();
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
@@ -80,8 +80,8 @@ void progress_train(struct progress *progress, const nade_progress *report)
     char stage[64] = "";
     if (report->stage + 1 < report->stages)
         snprintf(stage, sizeof stage, "pretraining %" PRIu64 " layers, ", report->stage + 2);
-    snprintf(line, sizeof line, "%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", stage,
-             report->iteration, report->iterations, losses, rate,
+    snprintf(line, sizeof line, "%s%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", progress->label,
+             stage, report->iteration, report->iterations, losses, rate,
              format_duration(seconds_left(progress, report, rate), left));
     if (progress->terminal)
         report_passing_line(line);

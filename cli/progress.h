@@ -9,6 +9,7 @@
 
 struct progress {
     const struct common *common;
+    const char *label; /* what each line of training begins with, "" where one run is all there is */
     bool visible, terminal;
     double time_limit; /* seconds, 0: none */
     double shown;      /* seconds since start when the passing line was last written */

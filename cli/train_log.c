@@ -22,13 +22,13 @@ static int fail_log(const struct train_log *log, const struct common *common, co
     return report_error(common, NADE_NO_OUTPUT, "%s could not be %s: %s", log->path, step, strerror(reason));
 }
 
-int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed)
+int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates)
 {
-    *log = (struct train_log){.path = path, .resumed = resumed};
+    *log = (struct train_log){.path = path, .rates = rates, .resumed = resumed};
     if (!path) return EXIT_DONE;
     log->file = fopen(path, resumed ? "a+" : "w");
     if (!log->file) return fail_log(log, common, "opened", errno);
-    if (!resumed) flush_line(log, fputs(header, log->file));
+    if (!resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header));
     return log->reason ? train_log_close(log, common) : EXIT_DONE;
 }
 
@@ -63,15 +63,16 @@ static void keep_known_lines(struct train_log *log, const nade_progress *report)
     free(kept);
 }
 
-void train_log_write(struct train_log *log, const nade_progress *report)
+void train_log_write(struct train_log *log, double rate, const nade_progress *report)
 {
     if (!log->file || log->reason) return;
     if (log->resumed) keep_known_lines(log, report);
     log->resumed = false;
     if (!report->iteration_done || log->reason) return;
-    char rate[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];
+    char now[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];
+    if (log->rates && fprintf(log->file, "%s,", format_exact(rate, now)) < 0) log->reason = errno ? errno : EIO;
     flush_line(log, fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%.3f,%" PRIu64 "\n",
-                            report->iteration, report->update, format_exact(report->learning_rate, rate),
+                            report->iteration, report->update, format_exact(report->learning_rate, now),
                             format_exact(report->train_loss, train), format_exact(report->valid_loss, valid),
                             format_exact(report->best_valid_loss, best), report->best_iteration, report->seconds,
                             report->stage));

@@ -7,10 +7,10 @@
 #include "device.h"
 #include "interrupt.h"
 #include "output.h"
-#include "progress.h"
 #include "report.h"
 #include "shared_options.h"
 #include "table_input.h"
+#include "train_grid.h"
 #include "train_log.h"
 #include "verbs.h"
 
@@ -20,21 +20,20 @@ struct train_arguments {
     int dry_run;
     uint32_t threads;
     struct size_list hidden;
+    struct real_list rates;
     struct type_overrides types;
     nade_read_options read;
     nade_train_options options;
 };
 
-/* What a run owns, and what its progress function needs. */
+/* What a run owns. */
 struct train_run {
     nade_context *context;
     nade_table *table, *valid; /* valid may be NULL */
-    nade_model *model;
-    size_t *ordering; /* NULL: none given */
+    size_t *ordering;          /* NULL: none given */
     nade_train_plan plan;
-    struct progress progress;
+    struct train_grid grid;
     struct train_log log;
-    nade_progress last; /* report of the last iteration; iteration 0: none ended */
 };
 
 static const struct positional positionals[] = {{"DATA", offsetof(struct train_arguments, data)}};
@@ -53,7 +52,7 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "MODEL", .kind = OPTION_TEXT, AT(output),
      .help = "the model file to write"},
-    {.name = "log", .metavar = "FILE", .kind = OPTION_TEXT, AT(log), .help = "write a CSV with one line per iteration"},
+    {.name = "log", .metavar = "FILE", .kind = OPTION_TEXT, AT(log), .help = "write a CSV with one line per iteration, which begins with its rate where --lr has several"},
     {.name = "dry-run", .kind = OPTION_ON, AT(dry_run),
      .help = "show types, sizes and memory; train nothing, write nothing"},
     {.kind = OPTION_HEADING, .help = "Data"},
@@ -101,8 +100,9 @@ static const struct option options[] = {
      .help = "updates per iteration; 0: once through the rows, but 300 to 1000"},
     {.name = "optimizer", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.optimizer), .choices = optimizer_choices,
      .help = "adam, or nag (Nesterov's momentum)"},
-    {.name = "lr", .metavar = "RATE", .kind = OPTION_REAL, AT(options.learning_rate),
-     .help = "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag"},
+    {.name = "lr", .metavar = "RATE,...", .kind = OPTION_REALS, AT(rates),
+     .help = "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag. Of several, each is "
+             "trained, side by side on a CUDA device, and the one with the best validation becomes the model"},
     {.name = "momentum", .metavar = "M", .kind = OPTION_REAL, AT(options.momentum), .below = 1,
      .help = "momentum of nag, first decay rate of adam"},
     {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
@@ -113,7 +113,7 @@ static const struct option options[] = {
     {.name = "patience", .metavar = "N", .kind = OPTION_U64, AT(options.patience), .below = 1e9 + 1,
      .help = "stop after N iterations without a better validation; 0: never"},
     {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(options.time_limit),
-     .help = "stop after S seconds with the best model so far; 0: no limit"},
+     .help = "stop after S seconds with the best model so far; 0: no limit. Several rates of --lr have S seconds together"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
     {.kind = OPTION_HEADING, .help = "Long runs"},
     {.name = "checkpoint", .metavar = "FILE", .kind = OPTION_TEXT, AT(options.checkpoint),
@@ -135,6 +135,28 @@ static void init_train(void *arguments)
     nade_train_options_init(&train->options, sizeof train->options);
     for (size_t l = 0; l < train->options.layers && l < SIZES_MOST; l++)
         train->hidden.size[train->hidden.count++] = train->options.hidden[l];
+    train->rates = (struct real_list){.count = 1, .value = {train->options.learning_rate}};
+}
+
+/* What can't be asked of several learning rates at once. */
+static int check_rates(const struct train_arguments *train)
+{
+    const struct real_list *rates = &train->rates;
+    const struct common *common = &train->common;
+    if (rates->count == 1) return EXIT_DONE;
+    if (train->options.checkpoint || train->options.resume)
+        return report_error(common, NADE_BAD_CALL,
+                            "--%s and several rates of --lr can't be given together: train the rates one by one",
+                            train->options.checkpoint ? "checkpoint" : "resume");
+    for (size_t i = 0; i < rates->count; i++) {
+        if (rates->value[i] == 0)
+            return report_error(common, NADE_BAD_CALL, "--lr: found 0 among several rates, expected numbers above 0");
+        for (size_t j = 0; j < i; j++)
+            if (rates->value[j] == rates->value[i])
+                return report_error(common, NADE_BAD_CALL, "--lr: found %g twice, expected each rate once",
+                                    rates->value[i]);
+    }
+    return EXIT_DONE;
 }
 
 /* Everything that can be known to fail is to fail before the work begins. */
@@ -156,7 +178,7 @@ static int check_call(const struct train_arguments *train)
                 return report_error(common, NADE_BAD_CALL, "%s is named for two outputs, expected two files",
                                     outputs[i]);
     }
-    return EXIT_DONE;
+    return check_rates(train);
 }
 
 static int read_tables(const struct train_arguments *train, struct train_run *run)
@@ -199,29 +221,47 @@ static void set_hidden(struct train_arguments *train)
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    char device[DEVICE_TEXT];
+    char device[DEVICE_TEXT], rates[64] = "";
+    if (train->rates.count > 1)
+        snprintf(rates, sizeof rates, "; for each of %zu learning rates, %s", train->rates.count,
+                 train_grid_is_parallel(train->options.device) ? "side by side" : "one after the other");
     report_note(&train->common,
                 "%zu training rows, %zu validation rows; %zu inputs, %zu outputs, %zu parameters; %" PRIu64
-                " updates, %.0f MiB; device %s",
+                " updates, %.0f MiB; device %s%s",
                 plan->train_rows, plan->valid_rows, plan->inputs, plan->outputs, plan->parameters, plan->updates,
                 ceil((double)plan->memory / 1048576),
-                device_text(train->options.device, train->options.precision, device));
+                device_text(train->options.device, train->options.precision, device), rates);
 }
 
-/* Fails where training would fail for its options or data.  Its warnings are left to training when that follows. */
+/* The largest rate stands for all when options are checked. */
+static void set_rate(struct train_arguments *train)
+{
+    const struct real_list *rates = &train->rates;
+    train->options.learning_rate = rates->value[0];
+    for (size_t i = 1; i < rates->count; i++)
+        train->options.learning_rate = fmax(train->options.learning_rate, rates->value[i]);
+}
+
+/* Fails where training would fail for its options or data.  Its warnings are left to training when that follows, unless
+ * several runs would then give them. */
 static int make_plan(struct train_arguments *train, struct train_run *run)
 {
     struct common silent = train->common;
-    if (!train->dry_run) silent.quiet = 1;
+    if (!train->dry_run && train->rates.count == 1) silent.quiet = 1;
     nade_context *context = NULL;
     int exit_status = open_context(&silent, train->threads, &context);
     if (exit_status) return exit_status;
     run->plan.size = sizeof run->plan;
     nade_status status = nade_train_dry_run(context, run->table, run->valid, &train->options, &run->plan);
-    if (status == NADE_OK)
-        note_plan(train, &run->plan);
-    else
+    if (status != NADE_OK)
         exit_status = report_failure(&train->common, context, status);
+    else if (run->plan.valid_rows == 0 && train->rates.count > 1)
+        exit_status = report_error(&train->common, NADE_BAD_CALL,
+                                   "there are no validation rows to choose one of %zu learning rates by, expected "
+                                   "--valid or --valid-fraction above 0",
+                                   train->rates.count);
+    else
+        note_plan(train, &run->plan);
     nade_context_free(context);
     return exit_status;
 }
@@ -237,58 +277,50 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 
-static int on_progress(void *user, const nade_progress *report)
-{
-    struct train_run *run = user;
-    if (report->iteration_done || run->last.iteration == 0) run->last = *report;
-    train_log_write(&run->log, report);
-    progress_train(&run->progress, report);
-    return interrupt_signal() != 0;
-}
-
 static int fit(struct train_arguments *train, struct train_run *run)
 {
     const struct common *common = &train->common;
-    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL);
+    bool several = train->rates.count > 1;
+    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL, several);
+    if (!status) status = train_grid_open(&run->grid, common, &train->rates, train->threads);
     if (status) return status;
     interrupt_catch();
-    progress_start(&run->progress, common, train->options.time_limit);
-    run->last.valid_loss = run->last.best_valid_loss = NAN;
-    train->options.progress = on_progress;
-    train->options.progress_user = run;
-    nade_status result = nade_train(run->context, run->table, run->valid, &train->options, &run->model);
-    if (result == NADE_OK) return EXIT_DONE;
-    return report_failure(common, run->context, result);
+    return train_grid_fit(&run->grid, run->table, run->valid, &train->options, &run->log);
 }
 
-static void summarise_as_json(const struct train_arguments *train, const struct train_run *run, double seconds)
+static void summarise_as_json(const struct train_arguments *train, const struct train_run *run)
 {
+    const struct rate_run *chosen = run->grid.chosen;
+    const nade_progress *last = &chosen->last;
     json_t *summary = plan_as_json(train, run);
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
-                                (json_int_t)run->last.iteration, "best_iteration", (json_int_t)run->last.best_iteration,
-                                "valid_log_density", json_number(-run->last.best_valid_loss), "seconds",
-                                json_number(seconds), "interrupted", interrupt_signal() != 0);
+                                (json_int_t)last->iteration, "best_iteration", (json_int_t)last->best_iteration,
+                                "valid_log_density", json_number(-last->best_valid_loss), "seconds",
+                                json_number(train_grid_seconds(&run->grid)), "interrupted", interrupt_signal() != 0);
     if (summary && outcome) json_object_update(summary, outcome);
     json_decref(outcome);
+    if (summary && run->grid.count > 1) {
+        json_object_set_new(summary, "lr", json_number(chosen->rate));
+        json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
+    }
     report_json(summary);
 }
 
 /* By a signal, or by the time limit. */
-static bool is_stopped_early(const struct train_arguments *train, const nade_progress *last)
+static bool is_stopped_early(const struct rate_run *run)
 {
-    bool out_of_time = train->options.time_limit > 0 && last->seconds >= train->options.time_limit;
-    return interrupt_signal() != 0 || (out_of_time && last->iteration < last->iterations);
+    bool out_of_time = run->time_limit > 0 && run->last.seconds >= run->time_limit;
+    return interrupt_signal() != 0 || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
 static void summarise(const struct train_arguments *train, const struct train_run *run)
 {
     const struct common *common = &train->common;
-    double seconds = progress_seconds(&run->progress);
-    const nade_progress *last = &run->last;
     if (common->json) {
-        summarise_as_json(train, run, seconds);
+        summarise_as_json(train, run);
         return;
     }
+    const nade_progress *last = &run->grid.chosen->last;
     char valid[96] = "", file[1024], stage[96] = "";
     if (last->stage + 1 < last->stages)
         snprintf(stage, sizeof stage,
@@ -296,14 +328,16 @@ static void summarise(const struct train_arguments *train, const struct train_ru
                  train->options.layers);
     if (!isnan(last->best_valid_loss))
         snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
-    report_note(common, "%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
-                is_stopped_early(train, last) ? "stopped early: " : "", stage, last->best_iteration, last->iteration,
-                valid, seconds, printable(train->output, file, sizeof file - 1));
+    train_grid_note(&run->grid);
+    report_note(common, "%s%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s", run->grid.chosen->label,
+                is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage, last->best_iteration,
+                last->iteration, valid, train_grid_seconds(&run->grid),
+                printable(train->output, file, sizeof file - 1));
 }
 
 static int save(const struct train_arguments *train, struct train_run *run)
 {
-    nade_status status = nade_model_save(run->context, run->model, train->output);
+    nade_status status = nade_model_save(run->context, run->grid.chosen->model, train->output);
     if (status != NADE_OK) return report_failure(&train->common, run->context, status);
     summarise(train, run);
     return EXIT_DONE;
@@ -311,7 +345,7 @@ static int save(const struct train_arguments *train, struct train_run *run)
 
 static void free_run(struct train_run *run)
 {
-    nade_model_free(run->model);
+    train_grid_close(&run->grid);
     if (run->context) nade_order_free(run->context, run->ordering);
     nade_table_free(run->valid);
     nade_table_free(run->table);
@@ -328,6 +362,7 @@ static int run_train(void *arguments)
     if (!status) status = read_tables(train, &run);
     if (!status) status = read_ordering(train, &run);
     if (!status) set_hidden(train);
+    if (!status) set_rate(train);
     if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
         if (train->common.json) report_json(plan_as_json(train, &run));

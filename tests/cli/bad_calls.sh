@@ -29,8 +29,12 @@ for value in 0 -1 1.5 1e3 ten '' ' 5' 99999999999999999999999; do
     refuse 2 "--batch: found '$value', expected a whole number" -- "$NADE" train data.csv -o model "--batch=$value"
 done
 refuse 2 "--seed: found '4294967296'" 'to 4294967295' -- "$NADE" train data.csv -o model --seed 4294967296
-for value in -1 nan inf 0x1 1,5 1e999 '' .; do
+for value in -1 nan inf 0x1 '1;5' 1e999 '' .; do
     refuse 2 "--lr: found '$value', expected a number" -- "$NADE" train data.csv -o model "--lr=$value"
+done
+for value in 1,,5 1, ,1 1,-5 '1, 5' 1,nan $(seq -s, 17); do
+    refuse 2 "--lr: found '$value'" 'or up to 16 such numbers separated by commas' -- \
+        "$NADE" train data.csv -o model "--lr=$value"
 done
 refuse 2 "--valid-fraction: found '1'" 'below 1' -- "$NADE" train data.csv -o model --valid-fraction 1
 for value in 5,,5 0 5, ,5 5x -3; do

@@ -15,9 +15,17 @@ nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *
     return nd_fail(context, NADE_NO_DEVICE, "%s failed on the CUDA device: %s", what, cudaGetErrorString(error));
 }
 
-cudaError_t nd_cuda_settle(void)
+/* The thread's own stream: the default one would wait for other threads' work, and they for it. */
+static const cudaStream_t own_stream = cudaStreamPerThread;
+
+static cudaError_t settle(cudaError_t error)
 {
-    return cudaStreamSynchronize(NULL);
+    return error == cudaSuccess ? cudaStreamSynchronize(own_stream) : error;
+}
+
+cudaError_t nd_cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return settle(cudaMemcpyAsync(to, from, bytes, kind, own_stream));
 }
 
 nade_status nd_cuda_alloc(nade_context *context, void **memory, size_t count, size_t size, const char *what)
@@ -27,8 +35,7 @@ nade_status nd_cuda_alloc(nade_context *context, void **memory, size_t count, si
     if (!nd_multiply(count, size, &bytes)) return nd_no_memory(context, what);
     if (bytes == 0) bytes = 1;
     cudaError_t error = cudaMalloc(memory, bytes);
-    if (error == cudaSuccess) error = cudaMemset(*memory, 0, bytes);
-    if (error == cudaSuccess) error = nd_cuda_settle();
+    if (error == cudaSuccess) error = settle(cudaMemsetAsync(*memory, 0, bytes, own_stream));
     return nd_cuda_check(context, error, what);
 }
 
@@ -125,10 +132,9 @@ static nade_status copy_plan(nade_context *context, struct cuda_backend *backend
     status = nd_cuda_alloc(context, &on_device[1], atoms, sizeof *atom, "the network");
     backend->device.atom = on_device[1];
     if (status != NADE_OK) return status;
-    cudaError_t error = cudaMemcpy(on_device[0], columns, plan->columns * sizeof *columns, cudaMemcpyHostToDevice);
+    cudaError_t error = nd_cuda_copy(on_device[0], columns, plan->columns * sizeof *columns, cudaMemcpyHostToDevice);
     if (error == cudaSuccess && atoms > 0)
-        error = cudaMemcpy(on_device[1], atom, atoms * sizeof *atom, cudaMemcpyHostToDevice);
-    if (error == cudaSuccess) error = nd_cuda_settle();
+        error = nd_cuda_copy(on_device[1], atom, atoms * sizeof *atom, cudaMemcpyHostToDevice);
     backend->device.columns = (int32_t)plan->columns;
     backend->device.values_width = (int32_t)plan->values_width;
     backend->device.inputs = (int32_t)plan->inputs;
@@ -241,8 +247,10 @@ static struct place place_of(const struct cuda_backend *backend, enum block bloc
 static cudaError_t copy_tensor(const struct place *place, float *values, bool to_device)
 {
     size_t width = place->columns * sizeof(float), pitch = place->stride * sizeof(float);
-    return to_device ? cudaMemcpy2D(place->device, pitch, values, width, width, place->rows, cudaMemcpyHostToDevice)
-                     : cudaMemcpy2D(values, width, place->device, pitch, width, place->rows, cudaMemcpyDeviceToHost);
+    return settle(to_device ? cudaMemcpy2DAsync(place->device, pitch, values, width, width, place->rows,
+                                                cudaMemcpyHostToDevice, own_stream)
+                            : cudaMemcpy2DAsync(values, width, place->device, pitch, width, place->rows,
+                                                cudaMemcpyDeviceToHost, own_stream));
 }
 
 /* The row of each hidden layer that hands the constant on. */
@@ -252,9 +260,9 @@ static cudaError_t set_constant_rows(const struct cuda_backend *backend)
     cudaError_t error = cudaSuccess;
     for (size_t l = 0; l < backend->plan->layers && error == cudaSuccess; l++) {
         const struct cuda_layer *layer = &backend->layer[l];
-        error =
-            cudaMemcpy(backend->block[BLOCK_PARAMETERS] + layer->offset + layer->rows * layer->stride + layer->columns,
-                       &one, sizeof one, cudaMemcpyHostToDevice);
+        error = nd_cuda_copy(backend->block[BLOCK_PARAMETERS] + layer->offset + layer->rows * layer->stride +
+                                 layer->columns,
+                             &one, sizeof one, cudaMemcpyHostToDevice);
     }
     return error;
 }
@@ -278,7 +286,6 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enu
         error = copy_tensor(&place, (float *)values + backend->plan->tensor[t].offset, true);
     }
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
-    if (error == cudaSuccess) error = nd_cuda_settle();
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
     return nd_cuda_check(context, error, "copying the parameters to the device");
 }
@@ -319,8 +326,7 @@ nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells,
     data->view =
         (struct device_cells){data->cells, cells->kind == CELLS_BYTES, is_complete(cells), (uint32_t)cells->rows};
     cudaError_t error =
-        cudaMemcpy(data->cells, cells->data, cells->rows * cells->columns * size, cudaMemcpyHostToDevice);
-    if (error == cudaSuccess) error = nd_cuda_settle();
+        nd_cuda_copy(data->cells, cells->data, cells->rows * cells->columns * size, cudaMemcpyHostToDevice);
     return nd_cuda_check(context, error, "copying the rows to the device");
 }
 

@@ -81,8 +81,8 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 /* NADE_OK, or the error that CUDA reported while doing `what` ("copying the rows to the device"). */
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
-/* Waits for copies and fills of the default stream, which the backend's own streams would not wait for. */
-cudaError_t nd_cuda_settle(void);
+/* Copies and waits until it is done. */
+cudaError_t nd_cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 
 /* Zeroed device memory; NADE_NO_MEMORY with a sentence.  Freed by nd_cuda_free, which takes NULL. */
 nade_status nd_cuda_alloc(nade_context *context, void **memory, size_t count, size_t size, const char *what);

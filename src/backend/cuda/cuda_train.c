@@ -562,9 +562,8 @@ nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *op
     if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells->rows, cells->columns, "the observed sets");
     struct cuda_work work = {context, backend, status};
     if (status == NADE_OK) {
-        nd_work_note(&work, cudaMemcpy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
+        nd_work_note(&work, nd_cuda_copy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
                      "the observed sets");
-        nd_work_note(&work, nd_cuda_settle(), "the observed sets");
         struct draw_job job = train_draw(backend, 0, 0, 0);
         job.cells = data.view;
         job.source = DRAW_GIVEN;
@@ -595,8 +594,8 @@ nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, co
         job.drawn_observed = seen;
         nd_work_note(&work, nd_cuda_draw(&job, recipe->batch, backend->stream), "drawing rows");
         nd_work_note(&work, cudaStreamSynchronize(backend->stream), "drawing rows");
-        nd_work_note(&work, cudaMemcpy(row, rows, recipe->batch * sizeof *row, cudaMemcpyDeviceToHost), "a batch");
-        nd_work_note(&work, cudaMemcpy(observed, seen, cells, cudaMemcpyDeviceToHost), "a batch");
+        nd_work_note(&work, nd_cuda_copy(row, rows, recipe->batch * sizeof *row, cudaMemcpyDeviceToHost), "a batch");
+        nd_work_note(&work, nd_cuda_copy(observed, seen, cells, cudaMemcpyDeviceToHost), "a batch");
     }
     nd_cuda_free(rows);
     nd_cuda_free(seen);

@@ -9,9 +9,9 @@
 #include "model/schema.h"
 
 /* Distinct values of a column that is all atoms; cells of a value below which nothing is said to repeat; one part in
- * SHARE of the cells makes an atom by itself.  A spike is TIMES as frequent as the values next to it, NEAR on either
- * side, and holds one part in SPIKE_SHARE of the cells that more frequent atoms leave. */
-enum { VALUES_MOST = 20, CELLS_LEAST = 20, SHARE = 5, SPIKE_SHARE = 20, TIMES = 6, NEAR = 2 };
+ * SHARE of the cells makes an atom by itself.  A spike is TIMES as frequent as the mean of the values next to it, NEAR
+ * on either side, and holds one part in SPIKE_SHARE of the cells that more frequent atoms leave. */
+enum { VALUES_MOST = 20, CELLS_LEAST = 20, SHARE = 5, SPIKE_SHARE = 20, TIMES = 5, NEAR = 4 };
 
 /* A value and how many cells hold it.  Values that are one cell in the model's units are one value. */
 struct frequent {
@@ -55,15 +55,13 @@ static bool count_values(struct arena *arena, const struct table_column *column,
     return true;
 }
 
-/* The median count of the values next to the v-th, which has at least one. */
+/* The mean count of the values next to the v-th, which has at least one. */
 static double count_around(const struct counts *counts, size_t v)
 {
-    double near[2 * NEAR];
-    size_t count = 0;
-    for (size_t i = v < NEAR ? 0 : v - NEAR; i < counts->used && i <= v + NEAR; i++)
-        if (i != v) near[count++] = (double)counts->value[i].count;
-    qsort(near, count, sizeof *near, compare_numbers);
-    return (near[count / 2] + near[(count - 1) / 2]) / 2;
+    size_t first = v < NEAR ? 0 : v - NEAR, last = counts->used - v <= NEAR ? counts->used - 1 : v + NEAR;
+    size_t cells = 0;
+    for (size_t i = first; i <= last; i++) cells += counts->value[i].count;
+    return (double)(cells - counts->value[v].count) / (double)(last - first);
 }
 
 /* The most frequent first, of equally frequent ones the smaller. */
@@ -115,9 +113,9 @@ static bool learn_column(struct arena *arena, struct arena *scratch, const struc
 
 /* ---- the warning ------------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS_SHOWN = 4, ATOMS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + ATOMS_SHOWN * (ND_NUMBER_TEXT + 2) + 16 };
+enum { COLUMNS_SHOWN = 4, ATOMS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + ATOMS_SHOWN * (ND_NUMBER_TEXT + 2) + 40 };
 
-/* "'hours' (40, 50)" */
+/* "'hours' (40, 50, 45 and 6 more)" */
 static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
 {
     char name[ND_EXCERPT], number[ND_NUMBER_TEXT];
@@ -126,7 +124,9 @@ static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
         nd_format_number(spec->atom[a], number);
         used += snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s%s", a ? ", " : "", number);
     }
-    snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s)", spec->atoms > ATOMS_SHOWN ? ", ..." : "");
+    if (spec->atoms > ATOMS_SHOWN)
+        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, " and %zu more", spec->atoms - ATOMS_SHOWN);
+    snprintf(text + used, COLUMN_TEXT - (size_t)used, ")");
 }
 
 static void warn_of_atoms(nade_context *context, const nade_table *table, const struct schema *schema)

@@ -21,12 +21,24 @@ static double largest_magnitude(const struct table_column *column, const size_t 
     return most;
 }
 
+/* True when all are integers that the numbers' own precision holds exactly. */
+static bool are_exact_integers(const struct table_column *column, const size_t *rows, size_t row_count, bool single)
+{
+    double most = ldexp(1, single ? FLT_MANT_DIG : DBL_MANT_DIG);
+    for (size_t i = 0; i < row_count; i++) {
+        double x = nd_table_number(column, rows[i]);
+        if (!isnan(x) && (x != floor(x) || fabs(x) > most)) return false;
+    }
+    return true;
+}
+
 double nd_recording_step(const struct table_column *column, const size_t *rows, size_t row_count, bool single)
 {
     double precision = single ? (double)FLT_EPSILON : 4 * DBL_EPSILON;
     double most = largest_magnitude(column, rows, row_count);
     double power = 1;
     size_t i = 0;
+    if (are_exact_integers(column, rows, row_count, single)) return 1;
     /* A row that fails at few decimals may pass at more; rows before it passed already and keep passing. */
     for (int decimals = 0; decimals <= MOST_DECIMALS; decimals++, power *= 10) {
         /* Below this the numbers' own precision looks like a step. */

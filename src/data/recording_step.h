@@ -5,7 +5,8 @@
 #include "data/table.h"
 
 /* The largest power of ten, at most 1, that all present numbers of the chosen rows are multiples of; 0 when there is
- * none that can be told from rounding.  single: the numbers were stored with 24 bits. */
+ * none that can be told from rounding; 1 for integers of any size that are held exactly.  single: the numbers were
+ * stored with 24 bits. */
 double nd_recording_step(const struct table_column *column, const size_t *rows, size_t row_count, bool single);
 
 #endif

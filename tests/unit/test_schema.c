@@ -330,6 +330,19 @@ static double step_of(const double *values, size_t count, bool single)
     return nd_recording_step(&column, rows, count, single);
 }
 
+/* Doubles and floats hold integers up to 2^53 and 2^24; beyond, their own precision is all that shows. */
+static void test_steps_of_large_integers(void **state)
+{
+    const double large[] = {1e15 + 1, 1e15 - 3, -1e15}, halves[] = {1e15 + 0.5, 1e15}, larger[] = {1e16, 1e16 + 2};
+    const double floats[] = {1e7, 1e7 + 1};
+    (void)state;
+    assert_true(step_of(large, 3, false) == 1);
+    assert_true(step_of(halves, 2, false) == 0);
+    assert_true(step_of(larger, 2, false) == 0);
+    assert_true(step_of(floats, 2, true) == 1);
+    assert_true(step_of(larger, 2, true) == 0);
+}
+
 static void test_recording_steps(void **state)
 {
     const double cents[] = {7.40, NAN, 3.25, -11.05}, whole[] = {5, 1e6, -3}, fine[] = {0.1 + 1e-7, 2.5};
@@ -340,6 +353,29 @@ static void test_recording_steps(void **state)
     support_assert_close("fine", step_of(fine, 2, false), 1e-7, 1e-12, 0);
     assert_true(step_of(noise, 2, false) == 0);
     support_assert_close("float", step_of(single, 2, true), 0.1, 1e-15, 0);
+}
+
+/* The deviation counts as 1 only for numbers that rounding alone may tell apart, and never in silence. */
+static void test_deviations_of_any_size(void **state)
+{
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    (void)state;
+    learn(context, &arena, "a,b,c\n1000000000000003,1e-200,-1e200\n1000000000000001,3e-200,1e200\n", &s);
+    assert_int_equal(warnings.count, 0);
+    assert_true(s.column[0].mean == 1000000000000002 && s.column[0].sd == 1 && s.column[0].step == 1);
+    support_assert_close("small", s.column[1].sd, 1e-200, 0, 1e-214);
+    support_assert_close("large", s.column[2].sd, 1e200, 1e-14, 0);
+    learn(context, &arena, "a\n1000000000000003\n1000000000000009\n", &s);
+    assert_true(s.column[0].mean == 1000000000000006 && s.column[0].sd == 3);
+    learn(context, &arena, "a\n0.3\n0.30000000000000004\n", &s);
+    assert_true(s.column[0].sd == 1 && warnings.count == 1);
+    assert_non_null(strstr(warnings.last, "'a' of"));
+    assert_non_null(strstr(warnings.last, "a single value, up to rounding, in the training rows"));
+    nd_arena_free(&arena);
+    nade_context_free(context);
 }
 
 int main(void)
@@ -357,6 +393,8 @@ int main(void)
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),
         cmocka_unit_test(test_recording_steps),
+        cmocka_unit_test(test_steps_of_large_integers),
+        cmocka_unit_test(test_deviations_of_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -378,6 +378,36 @@ static void test_deviations_of_any_size(void **state)
     nade_context_free(context);
 }
 
+/* One value far from the rest of a column is named, unless the rest is as coarse as the floor. */
+static void test_warns_of_far_values(void **state)
+{
+    enum { ROWS = 200 };
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    size_t rows[ROWS];
+    double values[ROWS][4];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = i;
+        for (size_t c = 0; c < 4; c++) values[i][c] = (double)(i * 37 % 101) / 101;
+    }
+    values[0][1] = values[1][1] = 999999;
+    values[2][1] = -1e7;
+    values[0][2] = 50;
+    for (size_t i = 1; i < ROWS; i++) values[i][3] = (double)(i % 3);
+    nade_table *table;
+    struct schema s = {0};
+    support_assert_ok(context, nade_table_from_array(context, &values[0][0], ROWS, 4, NULL, &table));
+    support_assert_ok(context, nd_schema_learn(context, &arena, table, rows, ROWS, &s));
+    support_assert_ok(context, nd_warn_of_far_values(context, table, rows, ROWS, &s));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.last, ": '1' (-10000000, 999999); leave"));
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_recording_steps),
         cmocka_unit_test(test_steps_of_large_integers),
         cmocka_unit_test(test_deviations_of_any_size),
+        cmocka_unit_test(test_warns_of_far_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,12 @@
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
 
+/* By number; of the same number the text that most cells have first, then the one that was seen first. */
 static int compare_numbers(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    const struct label *x = *(const struct label *const *)a, *y = *(const struct label *const *)b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -31,28 +34,29 @@ static bool has_numbers(const struct table_column *column)
     return true;
 }
 
-/* The distinct numbers of a dictionary column, ascending; returns how many.  numbers (label_count). */
-static size_t distinct_numbers(const struct table_column *column, double *numbers)
+/* True when a label is written like 01234: the column holds codes, and texts that differ are different codes. */
+static bool has_codes(const struct table_column *column)
 {
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < column->label_count; i++)
-        if (column->labels[i].is_number) numbers[count++] = column->labels[i].number;
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || numbers[i] != numbers[kept - 1]) numbers[kept++] = numbers[i];
-    return kept;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        if (text[0] == '0' && text[1] >= '0' && text[1] <= '9') return true;
+    }
+    return false;
 }
 
+/* The distinct numbers of a dictionary column, ascending, each as it is written most often. */
 static bool label_numbers(struct arena *arena, const struct table_column *column, const char **labels, size_t *count)
 {
-    double *numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
+    const struct label **numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
+    size_t found = 0;
     if (!numbers) return false;
-    size_t distinct = distinct_numbers(column, numbers);
+    for (size_t i = 0; i < column->label_count; i++)
+        if (column->labels[i].is_number) numbers[found++] = &column->labels[i];
+    if (found > 0) qsort(numbers, found, sizeof *numbers, compare_numbers);
     if (!nd_column_is_numeric(column)) labels[(*count)++] = "";
-    for (size_t i = 0; i < distinct; i++) {
-        char text[ND_NUMBER_TEXT];
-        nd_format_number(numbers[i], text);
-        if (!(labels[(*count)++] = nd_arena_text(arena, text))) return false;
+    for (size_t i = 0; i < found; i++) {
+        if (i > 0 && numbers[i]->number == numbers[i - 1]->number) continue;
+        if (!(labels[(*count)++] = nd_arena_text(arena, numbers[i]->text))) return false;
     }
     return true;
 }
@@ -78,15 +82,16 @@ static bool is_zero_one(const struct table_column *column)
     return true;
 }
 
-/* Labels in a fixed order: that of absence first, numbers ascending, texts by their bytes. */
+/* Labels in a fixed order: that of absence first, numbers ascending, texts and codes by their bytes. */
 static bool learn_labels(struct arena *arena, const struct table_column *column, struct column_spec *spec)
 {
-    if (spec->type == NADE_BINARY && is_zero_one(column)) return true;
+    bool codes = has_codes(column);
+    if (spec->type == NADE_BINARY && is_zero_one(column) && !(codes && column->label_count == 2)) return true;
     const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
     if (!labels) return false;
     spec->labels = labels;
-    return has_numbers(column) ? label_numbers(arena, column, labels, &spec->label_count)
-                               : label_texts(arena, column, labels, &spec->label_count);
+    return has_numbers(column) && !codes ? label_numbers(arena, column, labels, &spec->label_count)
+                                         : label_texts(arena, column, labels, &spec->label_count);
 }
 
 /* ---- real columns ------------------------------------------------------------------------------------------------ */

@@ -220,7 +220,7 @@ static void test_missing_as_value_limits(void **state)
     nade_context_free(context);
 }
 
-/* "1", "1.0" and "01" are one label; a byte a cell where all columns are discrete. */
+/* "2", "2.0" and "02" are one label, named as most cells are; a byte a cell where all columns are discrete. */
 static void test_numeric_labels(void **state)
 {
     char text[4096] = "k,b\n";
@@ -229,13 +229,14 @@ static void test_numeric_labels(void **state)
     struct schema s = {0};
     struct cells cells;
     (void)state;
-    for (int i = 0; i < 25; i++) strcat(text, "10,0\n2,1\n2.0,1\n-1,0\n");
+    for (int i = 0; i < 25; i++) strcat(text, "1E1,0\n2,1\n2.0,1\n2.0,1\n-1,0\n");
     learn(context, &arena, text, &s);
     assert_int_equal(s.column[0].type, NADE_CATEGORICAL);
     assert_int_equal(s.column[0].label_count, 3);
     assert_string_equal(s.column[0].labels[0], "-1");
-    assert_string_equal(s.column[0].labels[2], "10");
-    nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
+    assert_string_equal(s.column[0].labels[1], "2.0");
+    assert_string_equal(s.column[0].labels[2], "1E1");
+    nade_table *table = read_good(context, "k,b\n02,1\n10,0\n,1\n", NULL);
     support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_int_equal(cells.kind, CELLS_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
@@ -244,7 +245,7 @@ static void test_numeric_labels(void **state)
     nade_context_free(context);
 }
 
-/* Labels that are equal as numbers but not as texts stay apart in a column of texts. */
+/* A column with a leading zero holds codes: labels that are equal as numbers but not as texts stay apart. */
 static void test_labels_with_leading_zeros(void **state)
 {
     nade_context *context = new_context();
@@ -254,11 +255,40 @@ static void test_labels_with_leading_zeros(void **state)
     (void)state;
     learn(context, &arena, "k,x\n07,1.5\n7,2.5\nA,3\n", &s);
     assert_int_equal(s.column[0].label_count, 3);
-    nade_table *table = read_good(context, "k,x\n7,1\n07,1\nA,2\n7.0,1\n", NULL);
+    nade_table *table = read_good(context, "k,x\n7,1\n07,1\nA,2\n", NULL);
     support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "7");
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 1, 0)], "07");
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 2, 0)], "A");
+    nade_table_free(table);
+    table = read_good(context, "k,x\n7.0,1\n", NULL);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells), NADE_BAD_INPUT);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* Codes are labels as they are written, whatever numbers they are. */
+static void test_labels_that_are_codes(void **state)
+{
+    char text[4096] = "zip,ward\n";
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    (void)state;
+    for (int i = 0; i < 20; i++) strcat(text, "10001,01\n1234,00\n02139,01\n01234,01\n");
+    learn(context, &arena, text, &s);
+    assert_true(s.column[0].type == NADE_CATEGORICAL && s.column[0].label_count == 4);
+    assert_string_equal(s.column[0].labels[0], "01234");
+    assert_string_equal(s.column[0].labels[2], "10001");
+    assert_string_equal(s.column[0].labels[3], "1234");
+    assert_true(s.column[1].type == NADE_BINARY && s.column[1].label_count == 2);
+    assert_string_equal(s.column[1].labels[0], "00");
+    nade_table *table = read_good(context, "zip,ward\n2139,1\n1234,0\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
+    assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 0, 1) == 1);
+    assert_true(nd_cell(&cells, 1, 0) == 3 && nd_cell(&cells, 1, 1) == 0);
     nade_table_free(table);
     nd_arena_free(&arena);
     nade_context_free(context);
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_missing_as_value_limits),
         cmocka_unit_test(test_numeric_labels),
         cmocka_unit_test(test_labels_with_leading_zeros),
+        cmocka_unit_test(test_labels_that_are_codes),
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),

@@ -52,7 +52,7 @@ static const struct option options[] = {
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .excludes = "ordering-file",
      .help = "fixes the K orderings"},
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
-     .help = "these orderings instead: one a line, zero-based column numbers"},
+     .help = "these orderings instead: one a line, zero-based numbers of the model's columns"},
     {.name = "of", .metavar = "COLS", .kind = OPTION_TEXT, AT(options.of),
      .help = "the density of these columns alone; without it of all that are not given"},
     {.name = "given", .metavar = "COLS", .kind = OPTION_TEXT, AT(options.given),
@@ -221,7 +221,8 @@ const struct verb verb_score = {
         "Writes a CSV with the header log_density and one line for each row of DATA, in row order: natural "
         "logarithms, in the data's own units. Columns are matched to the model's by name when both have names, "
         "else by position; missing cells are marginalised. DATA may be - for standard input; text of any length is "
-        "scored as it comes. With --cells the header is cell_score. A summary goes to stderr.",
+        "scored as it comes. With --cells the header is cell_score. COLS lists names or zero-based numbers and ranges "
+        "(0-9,12) of the model's columns, as 'nade info' counts them. A summary goes to stderr.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

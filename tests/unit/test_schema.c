@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "data/recording_step.h"
+#include "infer/values.h"
 #include "model/schema.h"
 #include "support/support.h"
 #include "unit/data_files.h"
@@ -360,6 +361,35 @@ static double step_of(const double *values, size_t count, bool single)
     return nd_recording_step(&column, rows, count, single);
 }
 
+/* A grid that is no power of ten: enough different values on it, and enough of them off the next power of ten. */
+static void test_steps_of_grids(void **state)
+{
+    enum { COUNT = 40 };
+    static const struct {
+        double unit, power, step;
+        size_t distinct, tenfold;
+    } cases[] = {
+        {25, 100, 0.25, 12, 0},   {5, 1, 5, 12, 0},         {500, 1, 500, 12, 0},
+        {100, 1, 100, 12, 0},     {3, 10, 0.3, 12, 0},      {25, 100, 0.01, 9, 0},
+        {5, 1000, 0.001, 20, 36}, {5, 1000, 0.005, 20, 20}, {1, 100, 0.01, 12, 0},
+    };
+    size_t rows[COUNT];
+    double values[COUNT];
+    struct table_column column = {.storage = STORE_DOUBLES, .cells.numbers = values};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t row = 0; row < COUNT; row++) {
+            double multiple = (double)(row % cases[i].distinct) - 3;
+            rows[row] = row;
+            values[row] = cases[i].unit * (row < cases[i].tenfold ? 10 * multiple : multiple) / cases[i].power;
+        }
+        assert_true(nd_recording_step(&column, rows, COUNT, false) == cases[i].step);
+        if (cases[i].step < 1e-3) continue;
+        for (size_t row = 0; row < COUNT; row++)
+            assert_true(nd_round_to_step(values[row] + 0.3 * cases[i].step, cases[i].step) == values[row]);
+    }
+}
+
 /* Doubles and floats hold integers up to 2^53 and 2^24; beyond, their own precision is all that shows. */
 static void test_steps_of_large_integers(void **state)
 {
@@ -454,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),
         cmocka_unit_test(test_recording_steps),
+        cmocka_unit_test(test_steps_of_grids),
         cmocka_unit_test(test_steps_of_large_integers),
         cmocka_unit_test(test_deviations_of_any_size),
         cmocka_unit_test(test_warns_of_far_values),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "model_input.h"
 #include "report.h"
 
 /* The mean of two groups' means. */
@@ -93,20 +94,10 @@ static void note_number(const struct common *common, const char *label, double v
     if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
 }
 
-static void warn_of_unseen(const nade_score_summary *summary, const struct common *common)
-{
-    if (summary->unseen == 1)
-        report_warn(common, "1 cell holds a label that training has not seen and counts as missing: %s",
-                    summary->first_unseen);
-    else if (summary->unseen > 1)
-        report_warn(common, "%zu cells hold labels that training has not seen and count as missing; the first: %s",
-                    summary->unseen, summary->first_unseen);
-}
-
 void score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)
 {
     const nade_score_summary *summary = &total->summary;
-    warn_of_unseen(summary, common);
+    warn_of_unseen(common, summary->unseen, summary->first_unseen);
     if (common->json) {
         report_as_json(summary, options);
         return;

@@ -39,8 +39,6 @@ static const struct positional positionals[] = {
     {"DATA", offsetof(struct score_arguments, data)},
 };
 
-static const struct choice unseen_choices[] = {{"error", 0}, {"missing", 1}, {NULL, 0}};
-
 #define AT(member) .offset = offsetof(struct score_arguments, member)
 
 /* One field a line, as the formatter wants it, would hide the table. */
@@ -66,8 +64,7 @@ static const struct option options[] = {
      .help = "instead, for each cell its -log p given the rest of its row, and NAME_tail, the probability of a value no "
              "likelier than this one: in 0 to 1, so that it ranks cells of all columns; empty for missing cells"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
-     .choices = unseen_choices, .help = "what a label is that training has not seen"},
+    UNSEEN_OPTION(AT(options.unseen_missing), ""),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},

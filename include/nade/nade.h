@@ -305,6 +305,11 @@ NADE_API const char *nade_model_description(const nade_model *model);
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source);
 
+/* The same, but a label that the model does not know is a missing cell: *unseen counts them, and first gets where the
+ * first one is and what it holds, "" when there is none. */
+NADE_API nade_status nade_table_seen_values(nade_context *context, const nade_model *model, const nade_table *table,
+                                            double *values, size_t *source, size_t *unseen, char first[256]);
+
 /* ---- scoring ------------------------------------------------------------------------------------------------ */
 
 typedef struct nade_score_options {

@@ -29,13 +29,13 @@ static size_t find_relation(const char *text, enum relation *relation)
     return 0;
 }
 
-/* A condition taken apart: COL SIGN VALUE, or NUMBER SIGN COL SIGN VALUE. */
+/* A condition taken apart: COL SIGN VALUE, NUMBER SIGN COL, or NUMBER SIGN COL SIGN VALUE. */
 struct condition {
     const char *text; /* all of it */
     size_t column;
     enum relation relation;
-    const char *value;
-    bool two_sided;
+    const char *value; /* NULL: nothing stands behind the column */
+    bool has_left;
     enum relation left_relation; /* of the column to left: 30<age is age>30 */
     double left;
 };
@@ -86,9 +86,21 @@ static bool parse_number(const char *text, size_t length, double *value)
     return end == text + length && isfinite(*value);
 }
 
-/* A number and a sign, and then a column and a sign.  A range of one side never reads so, since what follows its sign
- * is a number; a column whose name begins like this has to go by its number. */
-static bool find_two_sided(const nade_model *model, const char *text, struct condition *condition)
+/* The column that the whole text names. */
+static bool find_whole(const nade_model *model, const char *text, size_t *column)
+{
+    for (*column = 0; *column < nade_model_columns(model); (*column)++)
+        if (strcmp(nade_model_column_name(model, *column), text) == 0) return true;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 9 || text[digits] != '\0') return false;
+    *column = (size_t)strtoul(text, NULL, 10);
+    return *column < nade_model_columns(model);
+}
+
+/* A number and a sign, and then a column, behind which another sign and value may follow.  With them, a range of one
+ * side never reads so, since what follows its sign is a number; a column whose name begins like this has to go by its
+ * number.  Without them, `5<3` may also be column 5, and that is looked for first. */
+static bool find_left(const nade_model *model, const char *text, bool whole, struct condition *condition)
 {
     static const enum relation mirrored[] = {
         [EQUAL] = EQUAL, [BELOW] = ABOVE, [AT_MOST] = AT_LEAST, [ABOVE] = BELOW, [AT_LEAST] = AT_MOST};
@@ -96,8 +108,10 @@ static bool find_two_sided(const nade_model *model, const char *text, struct con
     double left;
     size_t length = strspn(text, number_characters), sign = find_relation(text + length, &relation);
     if (sign == 0 || relation == EQUAL || !parse_number(text, length, &left)) return false;
-    if (!find_column(model, text + length + sign, condition)) return false;
-    condition->two_sided = true;
+    text += length + sign;
+    if (!(whole ? find_whole(model, text, &condition->column) : find_column(model, text, condition))) return false;
+    if (whole) condition->value = NULL;
+    condition->has_left = true;
     condition->left_relation = mirrored[relation];
     condition->left = left;
     return true;
@@ -185,16 +199,16 @@ static int take_range(const struct common *common, const nade_model *model, cons
     if (type != NADE_REAL)
         return report_error(common, NADE_BAD_CALL, "--where: column '%s' is %s, expected a range on a real column only",
                             nade_model_column_name(model, condition->column), nade_type_name(type));
-    if (condition->two_sided &&
+    if (condition->has_left && condition->value &&
         (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
         return report_error(
             common, NADE_BAD_CALL,
             "--where: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
             condition->text);
-    if (!parse_number(condition->value, strlen(condition->value), &value))
+    if (condition->value && !parse_number(condition->value, strlen(condition->value), &value))
         return refuse_value(common, model, condition);
-    narrow(condition->relation, value, &low, &high);
-    if (condition->two_sided) narrow(condition->left_relation, condition->left, &low, &high);
+    if (condition->value) narrow(condition->relation, value, &low, &high);
+    if (condition->has_left) narrow(condition->left_relation, condition->left, &low, &high);
     if (low > high)
         return report_error(common, NADE_BAD_CALL, "--where: no number meets '%s', expected a range that holds some",
                             condition->text);
@@ -219,12 +233,13 @@ static int parse_condition(const struct common *common, const nade_model *model,
                            struct conditions *conditions)
 {
     struct condition condition = {.text = text};
-    if (!find_two_sided(model, text, &condition) && !find_column(model, text, &condition))
+    if (!find_left(model, text, false, &condition) && !find_column(model, text, &condition) &&
+        !find_left(model, text, true, &condition))
         return report_error(common, NADE_BAD_CALL,
                             "--where: found '%s', expected COL=VALUE, a range such as COL>=30 or 30<=COL<50, with the "
                             "name or zero-based number of one of the model's %zu columns",
                             text, nade_model_columns(model));
-    bool range = condition.two_sided || condition.relation != EQUAL;
+    bool range = condition.has_left || condition.relation != EQUAL;
     return range ? take_range(common, model, &condition, conditions)
                  : take_value(common, model, &condition, conditions);
 }

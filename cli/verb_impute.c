@@ -209,6 +209,15 @@ static int write_part(const struct impute_arguments *impute, struct impute_run *
     return write_filled_rows(&run->output, &filled) ? EXIT_DONE : report_no_memory(&impute->common);
 }
 
+/* What fills rows knows their numbers, not where they come from. */
+static int refuse_rows(const struct impute_arguments *impute, nade_context *context, nade_status status)
+{
+    const char *sentence = nade_last_error(context);
+    const char *source = strcmp(impute->data, "-") == 0 ? "standard input" : impute->data;
+    if (strncmp(sentence, "row ", 4) != 0) return report_failure(&impute->common, context, status);
+    return report_error(&impute->common, status, "%s, %s (rows are counted from 0)", source, sentence);
+}
+
 static int refuse_name(const struct impute_arguments *impute, const char *name, const char *option)
 {
     return report_error(&impute->common, NADE_BAD_INPUT,
@@ -256,8 +265,9 @@ static int impute_table(struct impute_arguments *impute, struct impute_run *run,
     int failed = run->writes && run->rows == 0 ? check_added_names(impute, run, table) : EXIT_DONE;
     if (failed) return failed;
     nade_status status = read_values(impute, run, context, table);
-    if (status == NADE_OK) status = fill_part(impute, run, context, rows);
     if (status != NADE_OK) return report_failure(&impute->common, context, status);
+    status = fill_part(impute, run, context, rows);
+    if (status != NADE_OK) return refuse_rows(impute, context, status);
     failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
     if (!failed) failed = picture_add(&impute->picture, &run->input, table, run->rows, run->given, run->values);
     count_holes(run, rows);

@@ -44,7 +44,7 @@ static nade_status prepare_orderings(struct scoring *s)
         status = nd_prepare_orderings(s->context, &s->arena, plan->columns, s->orderings, o->seed,
                                       plan->ordering ? plan->ordering : o->order, &orderings);
     if (status == NADE_OK)
-        status = nd_query_orders(s->context, &s->arena, plan, &s->query, orderings, s->orderings, &s->order);
+        status = nd_query_orders(s->context, &s->arena, s->model, &s->query, orderings, s->orderings, &s->order);
     if (status != NADE_OK) return status;
     if (nd_multiply(s->orderings, BLOCK_ROWS, &cells))
         s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);

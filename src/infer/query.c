@@ -45,25 +45,27 @@ nade_status nd_read_query(nade_context *context, struct arena *arena, const nade
 }
 
 /* A single ordering answers only questions about its first columns. */
-static nade_status check_prefix(nade_context *context, const struct plan *plan, const struct column_query *query)
+static nade_status check_prefix(nade_context *context, const nade_model *model, const struct column_query *query)
 {
+    const struct plan *plan = &model->plan;
     for (size_t t = 0; t < query->given_count + query->of_count; t++) {
         const bool *expected = t < query->given_count ? query->given : query->of;
         if (!expected[plan->ordering[t]])
             return nd_fail(context, NADE_BAD_CALL,
                            "the model was trained for one fixed ordering: expected --given to be its first columns and "
-                           "--of the next, but column %zu stands at place %zu",
-                           plan->ordering[t], t);
+                           "--of the next, but '%s' comes before other columns that are asked for",
+                           model->schema.column[plan->ordering[t]].name);
     }
     return NADE_OK;
 }
 
-nade_status nd_query_orders(nade_context *context, struct arena *arena, const struct plan *plan,
+nade_status nd_query_orders(nade_context *context, struct arena *arena, const nade_model *model,
                             const struct column_query *query, const size_t *orderings, size_t count, size_t **order)
 {
     size_t length = query->given_count + query->of_count, cells, *orders = NULL;
+    const struct plan *plan = &model->plan;
     if (plan->ordering) {
-        nade_status status = check_prefix(context, plan, query);
+        nade_status status = check_prefix(context, model, query);
         if (status != NADE_OK) return status;
     }
     if (nd_multiply(count, length, &cells)) orders = nd_arena_alloc(arena, cells, sizeof *orders);

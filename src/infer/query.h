@@ -16,7 +16,7 @@ nade_status nd_read_query(nade_context *context, struct arena *arena, const nade
 
 /* What is left of orderings (count, columns): the given columns, then the `of` columns, each in the ordering's own
  * order. *order (count, given_count + of_count) in the arena. */
-nade_status nd_query_orders(nade_context *context, struct arena *arena, const struct plan *plan,
+nade_status nd_query_orders(nade_context *context, struct arena *arena, const nade_model *model,
                             const struct column_query *query, const size_t *orderings, size_t count, size_t **order);
 
 #endif

@@ -52,7 +52,7 @@ static nade_status read_range(nade_context *context, const struct column_spec *s
     r->high[c] = (r->high[c] - spec->mean) / spec->sd;
     if (r->least[c] > r->most[c] || (bound_atoms(r, c, spec) == 0 && !(r->low[c] < r->high[c])))
         return nd_fail(context, NADE_BAD_CALL,
-                       "no value of column '%s' lies between %.17g and %.17g, expected a range that holds some",
+                       "no value of column '%s' lies between %.15g and %.15g, expected a range that holds some",
                        spec->name, least, most);
     bool far = r->low[c] > ND_FARTHEST || r->high[c] < -ND_FARTHEST ||
                (isfinite(r->low[c]) && r->low[c] < -ND_FARTHEST) || (isfinite(r->high[c]) && r->high[c] > ND_FARTHEST);

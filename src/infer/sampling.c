@@ -53,7 +53,7 @@ static nade_status check_given_ranges(const struct sampling *s, const double *va
         bool good = !(s->options->low && values[at] < s->options->low[c]) &&
                     !(s->options->high && values[at] > s->options->high[c]);
         if (!good)
-            return nd_fail(s->context, NADE_BAD_CALL, "%scolumn '%s': the given %.17g lies outside the column's range",
+            return nd_fail(s->context, NADE_BAD_CALL, "%scolumn '%s': the given %.15g lies outside the column's range",
                            nd_row_place(given_names, s->rows, columns, values, at / columns, place),
                            s->model->schema.column[c].name, values[at]);
     }

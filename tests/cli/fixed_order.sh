@@ -31,6 +31,8 @@ done
 
 echo 0 1 2 3 >other
 refuse 2 'one fixed ordering' -- "$NADE" score model test.csv --ordering-file other
+refuse 2 'one fixed ordering' "'$(head -n 1 train.csv | cut -d, -f$(($(cut -d' ' -f1 ordering) + 1)))' comes before" -- \
+    "$NADE" score model test.csv --of "$(cut -d' ' -f2 ordering)"
 refuse 2 'hidden' -- "$NADE" train train.csv -o none --order fixed --hidden 5,5
 echo 0 1 2 2 >other
 refuse 2 other -- "$NADE" train train.csv -o none --order fixed --ordering-file other

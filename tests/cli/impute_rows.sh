@@ -137,7 +137,7 @@ refuse 2 'bad.csv, line 9003' -- "$NADE" impute real bad.csv --quiet -o file
 [ ! -e file ] || fail "a broken table left a file"
 expect 0 "$NADE" train real.csv -o fixed --order fixed --hidden 8 --iterations 1 --updates 50
 printf 'x;y\n;1\n' >first.csv
-refuse 2 'row 0' "'y' is given but 'x'" 'fixed ordering' -- "$NADE" impute fixed first.csv
+refuse 2 'first.csv, row 0, ' "'y' is given but 'x'" 'fixed ordering' -- "$NADE" impute fixed first.csv
 printf 'x;y\n1;\n' >last.csv
 expect 0 "$NADE" impute fixed last.csv --method median
 expect 1 bash -c '"$NADE" impute real long.csv >/dev/full'

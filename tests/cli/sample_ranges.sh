@@ -15,6 +15,8 @@ for range in '2.5<=x<2.9' '2.9>x>=2.5' '2.5<=0<2.9' '2.9>0>=2.5' '2.5<=0<2.9e0';
     expect 0 "$NADE" sample model -n 400 --where "$range" --quiet
     [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.5 2.6 2.7 2.8 " ] || fail "$range: $(sort -u out)"
 done
+expect 0 "$NADE" sample model -n 400 --where '2.9>x' --where '2.5<=0' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.5 2.6 2.7 2.8 " ] || fail "$(sort -u out)"
 expect 0 "$NADE" sample model -n 400 --where '2<x<=2.2' --quiet
 [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "2.1 2.2 " ] || fail "$(sort -u out)"
 expect 0 "$NADE" sample model -n 50 --where '1<0<3' --where 'x<=1.1' --quiet
@@ -39,6 +41,9 @@ awk -F, 'NR > 1 && !($1 < 3 && $2 > 8) { exit 1 }' out || fail "$(cat out)"
 
 refuse 2 "nade: column 'y' is given but 'x', which comes before it" -- "$NADE" sample fixed --where y=1
 refuse 2 "no value of column 'x' lies between 3 and 2" -- "$NADE" sample model --where 'x>=3' --where 'x<=2'
+refuse 2 "no value of column 'x' lies between 5 and 3, expected" -- "$NADE" sample model --where 'x>5' --where 'x<3'
+refuse 2 "--where: found '190>=z'" -- "$NADE" sample model --where '190>=z'
+refuse 2 "--where: found '190=x'" -- "$NADE" sample model --where '190=x'
 refuse 2 "no value of column 'x'" -- "$NADE" sample model --where 'x>2.5' --where 'x<2.6'
 refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-400' --where 'y>900'
 refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'

@@ -109,8 +109,9 @@ void cell_scores_report(const struct cell_scores_table *table, const struct comm
     }
     report_note(common, "%zu row%s, mean of -log p of a cell given the rest of its row, in nats:", table->rows,
                 table->rows == 1 ? "" : "s");
-    for (size_t c = 0; c < table->columns; c++)
-        if (table->scored[c] && table->count[c] > 0)
-            report_note(common, "  %-34s %.6g", printable(nade_model_column_name(model, c), name, NAME_MOST),
-                        table->sum[c] / (double)table->count[c]);
+    for (size_t c = 0; c < table->columns; c++) {
+        if (!table->scored[c] || table->count[c] == 0) continue;
+        printable(nade_model_column_name(model, c), name, NAME_MOST);
+        report_note(common, "  %-*s %.6g", padded_width(name, 34), name, table->sum[c] / (double)table->count[c] + 0.0);
+    }
 }

@@ -158,11 +158,12 @@ static void describe_values(const nade_model *model, size_t column, char *expect
     } else {
         snprintf(expected, EXPECTED_SIZE, "one of ");
         for (size_t i = 0; i < count; i++) {
-            char label[LABEL_SHOWN + 1];
+            char label[LABEL_SHOWN + 1], quoted[LABEL_SHOWN + 3];
             const char *text = nade_model_label(model, column, i);
             size_t used = strlen(expected);
             snprintf(expected + used, EXPECTED_SIZE - used, "%s%s", i ? ", " : "",
-                     *text ? printable(text, label, LABEL_SHOWN) : "nothing (a missing cell)");
+                     *text ? listed_label(printable(text, label, LABEL_SHOWN), quoted, sizeof quoted)
+                           : "nothing (a missing cell)");
         }
     }
 }

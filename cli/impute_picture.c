@@ -64,8 +64,8 @@ static int read_originals(struct impute_picture *picture, struct model_input *in
     if (status != NADE_OK) return report_failure(input->common, input->silent, status);
     if (found < rows)
         return report_error(input->common, NADE_BAD_INPUT,
-                            "--original: %s ends after %zu rows, expected one for each row of %s",
-                            picture->original_path, first + found, picture->data);
+                            "--original: %s ends after %zu row%s, expected one for each row of %s",
+                            picture->original_path, first + found, first + found == 1 ? "" : "s", picture->data);
     return compare_originals(picture, input, first, rows, given);
 }
 

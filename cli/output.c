@@ -16,6 +16,7 @@
 const char *format_exact(double value, char buffer[EXACT_SIZE])
 {
     if (isnan(value)) return "nan"; /* printf may give it a sign */
+    value += 0.0;                   /* -0 becomes 0 */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buffer, EXACT_SIZE, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value) break;

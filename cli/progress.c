@@ -95,7 +95,7 @@ void progress_rows(struct progress *progress, const char *done, size_t rows)
     if (!progress->visible || !progress->terminal || seconds < 1 || seconds - progress->shown < refresh) return;
     progress->shown = seconds;
     char line[96];
-    snprintf(line, sizeof line, "%s %zu rows  %.0f rows/s", done, rows, (double)rows / seconds);
+    snprintf(line, sizeof line, "%s %zu row%s  %.0f rows/s", done, rows, rows == 1 ? "" : "s", (double)rows / seconds);
     report_passing_line(line);
 }
 

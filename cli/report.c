@@ -61,7 +61,7 @@ void report_json(json_t *object)
 
 json_t *json_number(double value)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    return isfinite(value) ? json_real(value + 0.0) : json_null(); /* + 0.0 makes -0 a 0 */
 }
 
 json_t *json_text(const char *text)
@@ -164,5 +164,18 @@ const char *printable(const char *text, char *buffer, size_t limit)
         buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
     }
     memcpy(buffer + keep, cut ? "..." : "", cut ? 4 : 1);
+    return buffer;
+}
+
+int padded_width(const char *text, int characters)
+{
+    for (; *text; text++) characters += ((unsigned char)*text & 0xC0) == 0x80;
+    return characters;
+}
+
+const char *listed_label(const char *label, char *buffer, size_t size)
+{
+    const char *quote = *label == '\0' || strpbrk(label, ",\"") ? "\"" : "";
+    snprintf(buffer, size, "%s%s%s", quote, label, quote);
     return buffer;
 }

@@ -51,4 +51,11 @@ int open_context(struct common *common, unsigned threads, nade_context **context
  * ends in "...".  buffer holds at least limit + 1 bytes. */
 const char *printable(const char *text, char *buffer, size_t limit);
 
+/* The width for printf that pads a UTF-8 text to so many characters. */
+int padded_width(const char *text, int characters);
+
+/* A label on its way into a list: in double quotes where it is empty or holds a comma or a quote, else as it is.  Cut
+ * to size - 1 bytes. */
+const char *listed_label(const char *label, char *buffer, size_t size);
+
 #endif

@@ -91,7 +91,7 @@ static void report_as_json(const nade_score_summary *summary, const nade_score_o
 
 static void note_number(const struct common *common, const char *label, double value)
 {
-    if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value);
+    if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value + 0.0); /* + 0.0 makes -0 a 0 */
 }
 
 void score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)

@@ -159,9 +159,10 @@ static void append_type(char *line, const nade_table *table, nade_type type, boo
 void note_types(const struct common *common, const nade_table *table)
 {
     char line[LINE_SIZE];
-    size_t columns = nade_table_columns(table), cells = 0, holed = 0;
+    size_t rows = nade_table_rows(table), columns = nade_table_columns(table), cells = 0, holed = 0;
     bool first = true;
-    snprintf(line, sizeof line, "%zu rows, %zu column%s", nade_table_rows(table), columns, columns == 1 ? "" : "s");
+    snprintf(line, sizeof line, "%zu row%s, %zu column%s", rows, rows == 1 ? "" : "s", columns,
+             columns == 1 ? "" : "s");
     for (size_t i = 0; i < TYPE_COUNT; i++) append_type(line, table, types[i], &first);
     report_note(common, "%s", line);
     for (size_t c = 0; c < columns; c++) {

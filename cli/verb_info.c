@@ -34,11 +34,12 @@ static double number_of(const json_t *object, const char *key)
 /* "a, b, c" from an array of labels, cut to LABELS_WIDTH. */
 static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 1])
 {
-    char all[4 * LABELS_WIDTH] = "";
+    char all[4 * LABELS_WIDTH] = "", quoted[4 * LABELS_WIDTH];
     size_t used = 0;
     for (size_t i = 0; i < json_array_size(labels) && used < LABELS_WIDTH + 1; i++) {
         const char *label = json_string_value(json_array_get(labels, i));
-        int length = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", label ? label : "?");
+        int length = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "",
+                              label ? listed_label(label, quoted, sizeof quoted) : "?");
         used = length < 0 || used + (size_t)length >= sizeof all ? sizeof all - 1 : used + (size_t)length;
     }
     return printable(all, buffer, LABELS_WIDTH);
@@ -61,12 +62,14 @@ static void print_column(struct output *output, size_t number, const json_t *col
     char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
     const char *type = text_of(column, "type");
     const json_t *list = json_object_get(column, "labels");
-    output_print(output, "%5zu  %-*s  ", number, NAME_WIDTH, printable(text_of(column, "name"), name, NAME_WIDTH));
+    printable(text_of(column, "name"), name, NAME_WIDTH);
+    output_print(output, "%5zu  %-*s  ", number, padded_width(name, NAME_WIDTH), name);
     if (strcmp(type, "real") == 0) {
         output_print(output, "%-11s  ", type);
         print_units(output, column);
     } else if (json_array_size(list) > 0) {
-        output_print(output, "%-11s  %zu labels: %s\n", type, json_array_size(list), join_labels(list, labels));
+        output_print(output, "%-11s  %zu label%s: %s\n", type, json_array_size(list),
+                     json_array_size(list) == 1 ? "" : "s", join_labels(list, labels));
     } else {
         output_print(output, "%s\n", type);
     }

@@ -94,8 +94,8 @@ nade_status nd_score_cells(nade_context *context, const nade_model *model, const
         if (tail) memcpy(tail, s.tail, s.count * sizeof *tail);
         for (size_t c = 0; scored && c < model->plan.columns; c++) scored[c] = s.query.of[c];
         if (s.unseen.count)
-            nd_warn(context, "labels that training has not seen count as missing in %zu cells; the first: %s",
-                    s.unseen.count, s.unseen.first);
+            nd_warn(context, "labels that training has not seen count as missing in %zu cell%s; the first: %s",
+                    s.unseen.count, s.unseen.count == 1 ? "" : "s", s.unseen.first);
     }
     nd_arena_free(&s.arena);
     return status;

@@ -72,10 +72,9 @@ static void warn_of_holes(const struct scoring *s)
     for (size_t row = 0; s->model->plan.ordering && row < s->cells.rows; row++) count += has_inner_hole(s, row);
     if (count)
         nd_warn(s->context,
-                "%zu rows of %s lack cells that come before others in the model's fixed ordering: these are left out, "
-                "which "
-                "is no exact marginal",
-                count, s->table->source);
+                "%zu row%s of %s lack%s cells that come before others in the model's fixed ordering: these are left "
+                "out, which is no exact marginal",
+                count, count == 1 ? "" : "s", s->table->source, count == 1 ? "s" : "");
 }
 
 /* Half of each real column's recording step. */

@@ -37,8 +37,8 @@ static bool is_needed(const struct encoder *e, size_t column)
 static nade_status match_by_position(struct encoder *e)
 {
     if (e->table->columns != e->schema->count)
-        return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu columns, the model expects %zu", e->table->source,
-                       e->table->columns, e->schema->count);
+        return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu column%s, the model expects %zu", e->table->source,
+                       e->table->columns, e->table->columns == 1 ? "" : "s", e->schema->count);
     for (size_t c = 0; c < e->schema->count; c++) e->source[c] = c;
     return NADE_OK;
 }

@@ -21,4 +21,11 @@ for zip in 02139 2139; do
     grep -q '^02139,' out || fail "--where: $(cat out)"
 done
 
-only data.csv holes.csv model
+# Names that are not ASCII keep the table straight, and labels with commas are quoted where they are listed.
+awk 'BEGIN { print "größe,town"; for (i = 0; i < 60; i++) print i / 7 "," (i % 3 ? i % 2 ? "\"a, b\"" : "c" : "d") }' >names.csv
+expect 0 "$NADE" train names.csv -o names "${small[@]}"
+expect 0 "$NADE" info names
+holds out '3 labels: "a, b", c, d' '    0  größe                     real  '
+refuse 2 'one of "a, b", c, d' -- "$NADE" sample names --where town=x
+
+only names names.csv data.csv holes.csv model

@@ -51,6 +51,10 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
 nade_status nd_warn_of_far_values(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count,
                                   const struct schema *schema);
 
+/* A warning each that names text columns with at least 100 labels and more than half as many labels as cells, and
+ * columns of numbers with decimal commas. */
+void nd_warn_of_odd_labels(nade_context *context, const nade_table *table);
+
 /* Finds the atoms of a schema's real columns in the rows it was learnt from, at most `most` a column, the most frequent
  * first.  A value is one when it holds 20 of the column's present cells and a fifth of them, or when it is a spike
  * among its neighbours (docs/model.md); and, in a column of at most 20 distinct values with 20 cells each on average,

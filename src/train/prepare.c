@@ -96,6 +96,7 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
                        train->rows, train->rows == 1 ? "" : "s", split.train_count);
     status =
         nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
+    if (status == NADE_OK) nd_warn_of_odd_labels(run->context, train);
     if (status == NADE_OK)
         status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK)

@@ -468,6 +468,34 @@ static void test_warns_of_far_values(void **state)
     nade_context_free(context);
 }
 
+/* How many warnings of odd labels a text gives. */
+static size_t odd_labels(const char *text, const char *words)
+{
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    nade_table *table = read_good(context, text, NULL);
+    nd_warn_of_odd_labels(context, table);
+    if (words) assert_non_null(strstr(warnings.last, words));
+    nade_table_free(table);
+    nade_context_free(context);
+    return warnings.count;
+}
+
+static void test_warns_of_odd_labels(void **state)
+{
+    char text[8192] = "id;kind;x\n", more[8192];
+    size_t used = strlen(text);
+    (void)state;
+    for (int i = 0; i < 198; i++) used += (size_t)sprintf(text + used, "p%d;k%d;%d.5\n", i < 100 ? i : 0, i % 99, i);
+    strcpy(more, text);
+    strcat(more, "p0;k1;3\np0;k1;3\n");
+    assert_int_equal(odd_labels(text, "column 'id': there are more than half as many labels as cells"), 1);
+    assert_int_equal(odd_labels(more, NULL), 0);
+    assert_int_equal(odd_labels("a;b\n3,5;u\n-12,25;v\n7;w\n;w\n", "column 'a': numbers with decimal commas"), 1);
+    assert_int_equal(odd_labels("a;b\n3,5;u\n1,2,3;v\n7;w\n", NULL), 0);
+    assert_int_equal(odd_labels("a;b\n3.5;u\nx;v\n7;w\n", NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_steps_of_large_integers),
         cmocka_unit_test(test_deviations_of_any_size),
         cmocka_unit_test(test_warns_of_far_values),
+        cmocka_unit_test(test_warns_of_odd_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,65 @@
+/* Warnings of text columns that are hardly meant as labels: names of rows, and numbers with decimal commas. */
+#include <stdio.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "model/schema.h"
+
+enum { LABELS_LEAST = 100, COLUMNS_SHOWN = 4, COLUMN_TEXT = ND_EXCERPT + 4 };
+
+/* True when there are more than half as many labels as present cells. */
+static bool names_rows(const nade_table *table, const struct table_column *column)
+{
+    return column->label_count >= LABELS_LEAST && 2 * column->label_count > table->rows - column->missing;
+}
+
+/* "3,5" or "-1,25": digits, one comma, digits. */
+static bool is_decimal_comma(const char *text)
+{
+    static const char digits[] = "0123456789";
+    text += *text == '-' || *text == '+';
+    size_t whole = strspn(text, digits);
+    if (whole == 0 || text[whole] != ',') return false;
+    size_t fraction = strspn(text + whole + 1, digits);
+    return fraction > 0 && text[whole + 1 + fraction] == '\0';
+}
+
+/* True when all labels are numbers and some need a comma for it. */
+static bool has_decimal_commas(const nade_table *table, const struct table_column *column)
+{
+    size_t commas = 0;
+    (void)table;
+    for (size_t i = 0; i < column->label_count; i++) {
+        bool comma = is_decimal_comma(column->labels[i].text);
+        if (!comma && !column->labels[i].is_number && column->labels[i].text[0] != '\0') return false;
+        commas += comma;
+    }
+    return commas > 0;
+}
+
+/* One warning that names the columns which are like that. */
+static void warn_of(nade_context *context, const nade_table *table,
+                    bool (*like_that)(const nade_table *, const struct table_column *), const char *what)
+{
+    char list[COLUMNS_SHOWN * COLUMN_TEXT + 1] = "", name[ND_EXCERPT], others[48] = "";
+    size_t found = 0, used = 0;
+    for (size_t c = 0; c < table->columns; c++) {
+        const struct table_column *column = &table->column[c];
+        if (column->type == NADE_REAL || nd_column_is_numeric(column) || !like_that(table, column)) continue;
+        if (found++ >= COLUMNS_SHOWN) continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", found > 1 ? ", " : "",
+                                 nd_excerpt(column->name, strlen(column->name), name));
+    }
+    if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
+    if (found > 0) nd_warn(context, "%s, column%s %s%s: %s", table->source, found == 1 ? "" : "s", list, others, what);
+}
+
+void nd_warn_of_odd_labels(nade_context *context, const nade_table *table)
+{
+    warn_of(context, table, names_rows,
+            "there are more than half as many labels as cells, too few of each to learn from; leave names of rows out "
+            "with --drop");
+    warn_of(context, table, has_decimal_commas,
+            "numbers with decimal commas are taken for labels; write them with points, give the right --delimiter if "
+            "the comma separates fields, or leave the column out with --drop");
+}

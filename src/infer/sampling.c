@@ -1,5 +1,6 @@
 #include "infer/sampling.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include "infer/ranges.h"
 #include "infer/values.h"
 #include "model/draws.h"
+#include "model/head.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
 enum { BLOCK_ROWS = 1024 };
@@ -72,6 +74,54 @@ static void check_bounded_first(struct sampling *s)
         while (t < columns && !isnan(cells[ordering[t]])) t++;
         if (t < columns && ordering[t] != *bounded && isnan(cells[*bounded])) *bounded = SIZE_MAX;
     }
+}
+
+/* ---- unlikely ranges --------------------------------------------------------------------------------------------- */
+
+static bool all_rows_same(const struct sampling *s)
+{
+    size_t size = s->model->plan.columns * sizeof *s->cells;
+    for (size_t row = 1; row < s->rows; row++)
+        if (memcmp(s->cells, s->cells + row * s->model->plan.columns, size) != 0) return false;
+    return true;
+}
+
+/* Checks the range of the column that is cut off against its distribution given what each row has. */
+static nade_status check_block(const struct sampling *s, size_t first, size_t rows, const size_t *target,
+                               double *outputs)
+{
+    const struct plan *plan = &s->model->plan;
+    size_t c = s->ranges.bounded, width = nd_widest_block(plan);
+    const struct cells cells = {rows, plan->columns, CELLS_FLOATS, s->cells + first * plan->columns};
+    nade_status status = s->entries->conditional_block(s->context, s->backend, &cells, target, outputs);
+    for (size_t row = 0; row < rows && status == NADE_OK; row++) {
+        if (!isnan(nd_cell(&cells, row, c))) continue;
+        double mass = plan->column[c].head->log_between(&plan->column[c], outputs + row * width, s->ranges.low[c],
+                                                        s->ranges.high[c]);
+        if (mass < log(DBL_MIN))
+            status = nd_fail(s->context, NADE_BAD_CALL,
+                             "the range of column '%s' is too unlikely: the model gives it a probability of e^%.3g, "
+                             "expected at least %.2g",
+                             s->model->schema.column[c].name, mass, DBL_MIN);
+    }
+    return status;
+}
+
+/* What is drawn so far out that no double can say how unlikely it is would tell of the floats, not of the data. */
+static nade_status check_likely(struct sampling *s)
+{
+    size_t rows = all_rows_same(s) && s->rows > 0 ? 1 : s->rows, cells;
+    double *outputs = NULL;
+    nade_status status = NADE_OK;
+    if (s->ranges.bounded == SIZE_MAX) return NADE_OK;
+    size_t *target = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *target);
+    if (nd_multiply(BLOCK_ROWS, nd_widest_block(&s->model->plan), &cells))
+        outputs = nd_arena_alloc(&s->arena, cells, sizeof *outputs);
+    if (!target || !outputs) return nd_no_memory(s->context, "the ranges");
+    for (size_t i = 0; i < BLOCK_ROWS; i++) target[i] = s->ranges.bounded;
+    for (size_t first = 0; first < rows && status == NADE_OK; first += BLOCK_ROWS)
+        status = check_block(s, first, rows - first < BLOCK_ROWS ? rows - first : BLOCK_ROWS, target, outputs);
+    return status;
 }
 
 static nade_status encode_given(struct sampling *s, const double *values)
@@ -144,8 +194,9 @@ static nade_status prepare(struct sampling *s, const double *values)
     check_bounded_first(s);
     status = nd_backend_for(s->context, s->options->device, s->options->precision, &s->entries);
     if (status == NADE_OK) status = s->entries->open(s->context, &s->model->plan, s->options->precision, &s->backend);
-    if (status != NADE_OK) return status;
-    return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+    if (status == NADE_OK)
+        status = s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+    return status == NADE_OK ? check_likely(s) : status;
 }
 
 /* Which random words a row gets: those of a sample's number, or those of a draw for a row of data, whose number may

@@ -45,7 +45,10 @@ refuse 2 "no value of column 'x' lies between 5 and 3, expected" -- "$NADE" samp
 refuse 2 "--where: found '190>=z'" -- "$NADE" sample model --where '190>=z'
 refuse 2 "--where: found '190=x'" -- "$NADE" sample model --where '190=x'
 refuse 2 "no value of column 'x'" -- "$NADE" sample model --where 'x>2.5' --where 'x<2.6'
-refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-400' --where 'y>900'
+refuse 2 'too unlikely together: 0 of' -- "$NADE" sample model --where 'x<-20' --where 'y>60'
+refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --where 'x>1e9'
+refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --where 'x>1e9' --where k=u
+refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample fixed --where 'x>1e9'
 refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
 refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where 'k>1'
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'

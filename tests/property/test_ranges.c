@@ -86,7 +86,7 @@ static void test_one_range(void **state)
     check_one(NADE_DEVICE_REFERENCE, -HUGE_VAL, -0.8);
 }
 
-/* Far beyond all components the draws stay within the bounds. */
+/* Far beyond all components the draws stay within the bounds, and beyond what a double can say there are none. */
 static void test_far_tail(void **state)
 {
     static const double given[COLUMNS] = {NAN, NAN, NAN, NAN};
@@ -94,10 +94,14 @@ static void test_far_tail(void **state)
     struct fixture f;
     (void)state;
     set_up(&f, NADE_DEVICE_CPU);
-    f.low[1] = 1000;
+    f.low[1] = 30;
     draw(&f, 100, given, values);
     for (size_t row = 0; row < 100; row++)
-        assert_true(values[row * COLUMNS + 1] >= 1000 && values[row * COLUMNS + 1] < 1010);
+        assert_true(values[row * COLUMNS + 1] >= 30 && values[row * COLUMNS + 1] < 32);
+    f.low[1] = 1000;
+    assert_int_equal(nade_sample(f.m.context, &f.model, &f.options, 1, memcpy(values, given, sizeof given)),
+                     NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f.m.context), "the range of column 'B' is too unlikely"));
     support_free(&f.m);
 }
 
@@ -194,7 +198,7 @@ static void test_refusals(void **state)
     f.high[1] = 1;
     refuse(&f, "no value of column");
     f.high[1] = HUGE_VAL;
-    f.low[1] = f.low[3] = 500;
+    f.low[1] = f.low[3] = 30;
     refuse(&f, "too unlikely together: 0 of");
     support_free(&f.m);
 }

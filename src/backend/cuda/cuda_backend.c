@@ -1,8 +1,23 @@
 #include "backend/cuda/cuda_backend.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "model/head.h"
+
+/* ---- one at a time ----------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void nd_cuda_lock(void)
+{
+    pthread_mutex_lock(&device_lock);
+}
+
+void nd_cuda_unlock(void)
+{
+    pthread_mutex_unlock(&device_lock);
+}
 
 /* ---- errors and memory ------------------------------------------------------------------------------------------- */
 

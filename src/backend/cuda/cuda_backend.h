@@ -81,6 +81,12 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 /* NADE_OK, or the error that CUDA reported while doing `what` ("copying the rows to the device"). */
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
+/* CUDA fails a capture when another thread of the process allocates, frees, loads kernels or captures at the wrong
+ * moment.  So all work but the replay of captured updates is done under one lock of the process; the entries of
+ * cuda_entries.c hold it, training lets it go while updates run. */
+void nd_cuda_lock(void);
+void nd_cuda_unlock(void);
+
 /* Copies and waits until it is done. */
 cudaError_t nd_cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 

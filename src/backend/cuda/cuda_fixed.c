@@ -345,9 +345,8 @@ static nade_status capture_update(nade_context *context, const struct cuda_backe
                                   const struct fixed_batch *batch, cudaGraphExec_t *update)
 {
     cudaGraph_t graph = NULL;
-    nade_status status =
-        nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeThreadLocal),
-                      "beginning to capture an update");
+    nade_status status = nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeRelaxed),
+                                       "beginning to capture an update");
     if (status != NADE_OK) return status;
     status = run_update(context, backend, batch);
     cudaError_t error = cudaStreamEndCapture(backend->stream, &graph);

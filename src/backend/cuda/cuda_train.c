@@ -334,7 +334,7 @@ static void capture(struct cuda_work *work, const struct captured *how, uint32_t
     struct lanes *lanes = &work->backend->training->lanes;
     cudaGraph_t recorded = NULL;
     if (work->status != NADE_OK) return;
-    nd_work_note(work, cudaStreamBeginCapture(lanes->main, cudaStreamCaptureModeThreadLocal), "recording an update");
+    nd_work_note(work, cudaStreamBeginCapture(lanes->main, cudaStreamCaptureModeRelaxed), "recording an update");
     if (work->status != NADE_OK) return;
     put_updates(work, how, updates);
     cudaError_t error = cudaStreamEndCapture(lanes->main, &recorded);
@@ -474,7 +474,9 @@ nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque,
     if (status == NADE_OK) status = prepare_updates(context, backend, recipe, (size_t)count);
     if (status != NADE_OK) return status;
     struct device_progress progress;
+    nd_cuda_unlock(); /* other trainings of the process go on beside this one */
     status = run_updates(context, backend, recipe, first, count, &progress);
+    nd_cuda_lock();
     if (status != NADE_OK) return status;
     if (progress.failed != INT32_MAX) {
         *failed = first + (uint64_t)progress.failed;

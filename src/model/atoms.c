@@ -9,69 +9,59 @@
 #include "model/schema.h"
 
 /* Distinct values of a column that is all atoms; cells of a value below which nothing is said to repeat; one part in
- * SHARE of the cells makes an atom by itself. */
-enum { VALUES_MOST = 20, CELLS_LEAST = 20, SHARE = 5 };
+ * SHARE of the cells makes an atom by itself.  A spike is TIMES as frequent as the mean of the values next to it, NEAR
+ * on either side, and holds one part in SPIKE_SHARE of the cells that more frequent atoms leave. */
+enum { VALUES_MOST = 20, CELLS_LEAST = 20, SHARE = 5, SPIKE_SHARE = 20, TIMES = 5, NEAR = 4 };
 
 /* A value and how many cells hold it.  Values that are one cell in the model's units are one value. */
 struct frequent {
-    float cell;
     double value;
     size_t count;
+    bool stands_out; /* heavy, or more frequent than its neighbours */
 };
 
 struct counts {
-    struct frequent value[VALUES_MOST];
-    size_t used;  /* of value */
-    size_t cells; /* present */
-    bool crowded; /* there are more distinct values than places */
+    struct frequent *value; /* (used), ascending */
+    size_t used, cells;     /* distinct values, present cells */
 };
 
-static struct frequent *find_value(struct counts *counts, float cell)
+static int compare_numbers(const void *a, const void *b)
 {
-    for (size_t i = 0; i < counts->used; i++)
-        if (counts->value[i].cell == cell) return &counts->value[i];
-    return NULL;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-/* A new value where all places are taken costs every value one count, and those at zero their place. */
-static void make_room(struct counts *counts)
+static bool count_values(struct arena *arena, const struct table_column *column, const struct column_spec *spec,
+                         const size_t *rows, size_t row_count, struct counts *counts)
 {
-    size_t kept = 0;
-    counts->crowded = true;
-    for (size_t i = 0; i < counts->used; i++)
-        if (--counts->value[i].count > 0) counts->value[kept++] = counts->value[i];
-    counts->used = kept;
-}
-
-/* Misra and Gries: the places end up with every value that holds more than one cell in VALUES_MOST + 1, and maybe with
- * others. */
-static void find_candidates(const struct table_column *column, const struct column_spec *spec, const size_t *rows,
-                            size_t row_count, struct counts *counts)
-{
+    double *x = nd_arena_alloc(arena, row_count, sizeof *x);
+    size_t distinct = 0;
+    if (!x) return false;
     for (size_t i = 0; i < row_count; i++) {
-        double x = nd_table_number(column, rows[i]);
-        if (isnan(x)) continue;
-        float cell = nd_standardise(spec, x);
-        struct frequent *known = find_value(counts, cell);
-        counts->cells++;
-        if (known)
-            known->count++;
-        else if (counts->used == VALUES_MOST)
-            make_room(counts);
-        else
-            counts->value[counts->used++] = (struct frequent){cell, x + 0.0, 1}; /* + 0.0 makes -0 a 0 */
+        double cell = nd_table_number(column, rows[i]) + 0.0; /* + 0.0 makes -0 a 0 */
+        if (!isnan(cell)) x[counts->cells++] = cell;
     }
+    if (counts->cells == 0) return true;
+    qsort(x, counts->cells, sizeof *x, compare_numbers);
+    for (size_t i = 0; i < counts->cells; i++)
+        distinct += i == 0 || nd_standardise(spec, x[i]) != nd_standardise(spec, x[i - 1]);
+    counts->value = nd_arena_alloc(arena, distinct, sizeof *counts->value);
+    if (!counts->value) return false;
+    for (size_t i = 0; i < counts->cells; i++) {
+        if (i == 0 || nd_standardise(spec, x[i]) != nd_standardise(spec, x[i - 1]))
+            counts->value[counts->used++].value = x[i];
+        counts->value[counts->used - 1].count++;
+    }
+    return true;
 }
 
-static void count_candidates(const struct table_column *column, const struct column_spec *spec, const size_t *rows,
-                             size_t row_count, struct counts *counts)
+/* The mean count of the values next to the v-th, which has at least one. */
+static double count_around(const struct counts *counts, size_t v)
 {
-    for (size_t i = 0; i < counts->used; i++) counts->value[i].count = 0;
-    for (size_t i = 0; i < row_count; i++) {
-        double x = nd_table_number(column, rows[i]);
-        struct frequent *known = isnan(x) ? NULL : find_value(counts, nd_standardise(spec, x));
-        if (known) known->count++;
-    }
+    size_t first = v < NEAR ? 0 : v - NEAR, last = counts->used - v <= NEAR ? counts->used - 1 : v + NEAR;
+    size_t cells = 0;
+    for (size_t i = first; i <= last; i++) cells += counts->value[i].count;
+    return (double)(cells - counts->value[v].count) / (double)(last - first);
 }
 
 /* The most frequent first, of equally frequent ones the smaller. */
@@ -82,38 +72,50 @@ static int compare_frequent(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* How many of the sorted values are atoms. */
-static size_t count_atoms(const struct counts *counts, size_t most)
+/* The most frequent of all values, which are few. */
+static size_t take_all(const struct counts *counts, size_t most)
 {
-    bool few = !counts->crowded && counts->cells >= CELLS_LEAST * counts->used;
-    size_t atoms = 0;
-    while (atoms < counts->used && atoms < most &&
-           (few || (counts->value[atoms].count >= CELLS_LEAST && SHARE * counts->value[atoms].count >= counts->cells)))
-        atoms++;
+    qsort(counts->value, counts->used, sizeof *counts->value, compare_frequent);
+    return counts->used < most ? counts->used : most;
+}
+
+/* Moves the heavy values and the spikes to the front and returns how many are atoms. */
+static size_t take_frequent(const struct counts *counts, size_t most)
+{
+    struct frequent *value = counts->value;
+    size_t found = 0, atoms = 0, left = counts->cells;
+    for (size_t v = 0; v < counts->used; v++)
+        value[v].stands_out =
+            value[v].count >= CELLS_LEAST &&
+            (SHARE * value[v].count >= counts->cells || (double)value[v].count >= TIMES * count_around(counts, v));
+    for (size_t v = 0; v < counts->used; v++)
+        if (value[v].stands_out) value[found++] = value[v];
+    qsort(value, found, sizeof *value, compare_frequent);
+    while (atoms < found && atoms < most && SPIKE_SHARE * value[atoms].count >= left) left -= value[atoms++].count;
     return atoms;
 }
 
-static bool learn_column(struct arena *arena, const struct table_column *column, const size_t *rows, size_t row_count,
-                         size_t most, struct column_spec *spec)
+static bool learn_column(struct arena *arena, struct arena *scratch, const struct table_column *column,
+                         const size_t *rows, size_t row_count, size_t most, struct column_spec *spec)
 {
     struct counts counts = {.used = 0};
-    find_candidates(column, spec, rows, row_count, &counts);
-    if (counts.crowded) count_candidates(column, spec, rows, row_count, &counts);
-    qsort(counts.value, counts.used, sizeof *counts.value, compare_frequent);
-    spec->atoms = count_atoms(&counts, most);
-    if (spec->atoms == 0) return true;
-    double *atom = nd_arena_alloc(arena, spec->atoms, sizeof *atom);
+    if (!count_values(scratch, column, spec, rows, row_count, &counts)) return false;
+    bool few = counts.used <= VALUES_MOST && counts.cells >= CELLS_LEAST * counts.used;
+    size_t atoms = few ? take_all(&counts, most) : take_frequent(&counts, most);
+    if (atoms == 0) return true;
+    double *atom = nd_arena_alloc(arena, atoms, sizeof *atom);
     if (!atom) return false;
-    for (size_t a = 0; a < spec->atoms; a++) atom[a] = counts.value[a].value;
+    for (size_t a = 0; a < atoms; a++) atom[a] = counts.value[a].value;
     spec->atom = atom;
+    spec->atoms = atoms;
     return true;
 }
 
 /* ---- the warning ------------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS_SHOWN = 4, ATOMS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + ATOMS_SHOWN * (ND_NUMBER_TEXT + 2) + 16 };
+enum { COLUMNS_SHOWN = 4, ATOMS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + ATOMS_SHOWN * (ND_NUMBER_TEXT + 2) + 40 };
 
-/* "'hours' (40, 50)" */
+/* "'hours' (40, 50, 45 and 6 more)" */
 static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
 {
     char name[ND_EXCERPT], number[ND_NUMBER_TEXT];
@@ -122,7 +124,9 @@ static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
         nd_format_number(spec->atom[a], number);
         used += snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s%s", a ? ", " : "", number);
     }
-    snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s)", spec->atoms > ATOMS_SHOWN ? ", ..." : "");
+    if (spec->atoms > ATOMS_SHOWN)
+        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, " and %zu more", spec->atoms - ATOMS_SHOWN);
+    snprintf(text + used, COLUMN_TEXT - (size_t)used, ")");
 }
 
 static void warn_of_atoms(nade_context *context, const nade_table *table, const struct schema *schema)
@@ -145,10 +149,13 @@ static void warn_of_atoms(nade_context *context, const nade_table *table, const 
 nade_status nd_learn_atoms(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                            size_t row_count, size_t most, struct schema *schema)
 {
-    for (size_t c = 0; c < schema->count && most > 0; c++)
-        if (schema->column[c].type == NADE_REAL &&
-            !learn_column(arena, &table->column[c], rows, row_count, most, &schema->column[c]))
-            return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < schema->count && most > 0; c++) {
+        struct arena scratch = {.allocator = arena->allocator};
+        bool learnt = schema->column[c].type != NADE_REAL ||
+                      learn_column(arena, &scratch, &table->column[c], rows, row_count, most, &schema->column[c]);
+        nd_arena_free(&scratch);
+        if (!learnt) return nd_no_memory(context, "the columns");
+    }
     warn_of_atoms(context, table, schema);
     return NADE_OK;
 }

@@ -47,8 +47,9 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
                             size_t row_count, struct schema *schema);
 
 /* Finds the atoms of a schema's real columns in the rows it was learnt from, at most `most` a column, the most frequent
- * first.  A value is one when it holds a fifth of the column's present cells and at least 20; or, in a column of at
- * most 20 distinct values with 20 cells each on average, when it is there at all.  One warning names the columns. */
+ * first.  A value is one when it holds 20 of the column's present cells and a fifth of them, or when it is a spike
+ * among its neighbours (docs/model.md); and, in a column of at most 20 distinct values with 20 cells each on average,
+ * when it is there at all.  One warning names the columns. */
 nade_status nd_learn_atoms(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                            size_t row_count, size_t most, struct schema *schema);
 

@@ -158,7 +158,84 @@ static void test_few_values(void **state)
     close_fixture(&f);
 }
 
-/* What is one cell in float32 is one value. */
+/* Quantiles of a logistic distribution of scale 1, rounded. */
+static void add_smooth(struct fixture *f, size_t count, double step)
+{
+    for (size_t i = 0; i < count; i++) {
+        double share = ((double)i + 0.5) / (double)count;
+        add(f, step * nearbyint(log(share / (1 - share)) / step), 1);
+    }
+}
+
+/* Rounding alone makes no spikes, however often the values in the middle repeat. */
+static void test_smooth_columns(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    add_smooth(&f, 1000, 0.3); /* up to 75 cells a value */
+    expect_atoms(&f, 1000, 9, NULL, 0);
+    for (size_t v = 0; v < 30; v++) { /* recorded in steps of 1, now and then in steps of 0.5 */
+        add(&f, (double)v, v < 10 ? 40 : 15);
+        add(&f, (double)v + 0.5, 1);
+    }
+    expect_atoms(&f, 730, 9, NULL, 0);
+    close_fixture(&f);
+}
+
+static void test_spikes(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    add_smooth(&f, 700, 0.1);
+    add(&f, 1.5, 60);
+    add(&f, -3, 100);
+    add(&f, 2, 30); /* too small a share of the 890 - 160 that are left */
+    expect_atoms(&f, 890, 9, (const double[]){-3, 1.5}, 2);
+    for (size_t v = 0; v < 8; v++) add(&f, 0.5 * (double)v - 1.5, 60 - v);
+    add_smooth(&f, 300, 0.05);
+    expect_atoms(&f, 752, 6, (const double[]){-1.5, -1, -0.5, 0, 0.5, 1}, 6);
+    assert_non_null(strstr(f.warning, "'0' (-1.5, -1, -0.5 and 3 more);"));
+    close_fixture(&f);
+}
+
+/* A value of `count` cells between four others on either side, or on one side, that hold 6 cells on average. */
+static void add_among(struct fixture *f, size_t count, bool both_sides)
+{
+    for (size_t v = both_sides ? 6 : 10; v < 15; v++) add(f, (double)v, v == 10 ? count : v == 6 || v == 14 ? 9 : 5);
+    add_others(f, 300);
+}
+
+static void test_shares_of_spikes(void **state)
+{
+    const double ten = 10;
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    add_among(&f, 30, true); /* 5 times the mean of the values around it */
+    expect_atoms(&f, 378, 9, &ten, 1);
+    add_among(&f, 29, true);
+    expect_atoms(&f, 377, 9, NULL, 0);
+    add_among(&f, 30, false);
+    expect_atoms(&f, 354, 9, &ten, 1);
+    add_among(&f, 29, false);
+    expect_atoms(&f, 353, 9, NULL, 0);
+    add(&f, 0, 500);
+    add(&f, 3000, 20);
+    add_others(&f, 380);
+    expect_atoms(&f, 900, 9, (const double[]){0, 3000}, 2); /* the 20th part of what 0 leaves */
+    add(&f, 0, 500);
+    add(&f, 3000, 20);
+    add_others(&f, 381);
+    expect_atoms(&f, 901, 9, (const double[]){0}, 1);
+    add(&f, 1, 19);
+    add_others(&f, 100);
+    expect_atoms(&f, 119, 9, NULL, 0); /* too few cells to speak of */
+    close_fixture(&f);
+}
+
+/* What is one cell in float32 is one value, the smallest. */
 static void test_values_that_are_one_cell(void **state)
 {
     struct fixture f;
@@ -169,7 +246,7 @@ static void test_values_that_are_one_cell(void **state)
         add(&f, -0.0, 1);
         add_others(&f, 4);
     }
-    expect_atoms(&f, 120, 9, (const double[]){1e-12}, 1);
+    expect_atoms(&f, 120, 9, (const double[]){0}, 1);
     close_fixture(&f);
 }
 
@@ -318,9 +395,15 @@ static void test_a_fitted_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_values),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_crowded_columns), cmocka_unit_test(test_few_values),
-        cmocka_unit_test(test_marginal),        cmocka_unit_test(test_values_that_are_one_cell),
+        cmocka_unit_test(test_heavy_values),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_crowded_columns),
+        cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_smooth_columns),
+        cmocka_unit_test(test_spikes),
+        cmocka_unit_test(test_shares_of_spikes),
+        cmocka_unit_test(test_marginal),
+        cmocka_unit_test(test_values_that_are_one_cell),
         cmocka_unit_test(test_a_fitted_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

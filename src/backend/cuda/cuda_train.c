@@ -416,7 +416,7 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
         nd_work_note(work, cudaMemcpyAsync(loss, training->loss, sizeof *loss, cudaMemcpyDeviceToHost, lanes->main),
                      "the losses");
     nd_work_note(work, cudaStreamSynchronize(lanes->main), "the losses");
-    *loss /= (double)rows;
+    if (work->status == NADE_OK) *loss /= (double)rows;
     return work->status;
 }
 

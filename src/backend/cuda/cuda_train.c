@@ -408,6 +408,7 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
 {
     struct cuda_training *training = work->backend->training;
     struct lanes *lanes = &training->lanes;
+    double sum = 0;
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(job, rows, lanes->draws), "drawing rows");
     record(work, lanes->drawn[0], lanes->draws);
     put_forward(work, 0, false);
@@ -417,10 +418,10 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
     if (work->status == NADE_OK)
         nd_work_note(work, nd_cuda_sum(training->train.loss, rows, training->loss, lanes->main), "the losses");
     if (work->status == NADE_OK)
-        nd_work_note(work, cudaMemcpyAsync(loss, training->loss, sizeof *loss, cudaMemcpyDeviceToHost, lanes->main),
+        nd_work_note(work, cudaMemcpyAsync(&sum, training->loss, sizeof sum, cudaMemcpyDeviceToHost, lanes->main),
                      "the losses");
     nd_work_note(work, cudaStreamSynchronize(lanes->main), "the losses");
-    if (work->status == NADE_OK) *loss /= (double)rows;
+    *loss = sum / (double)rows;
     return work->status;
 }
 

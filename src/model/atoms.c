@@ -100,6 +100,7 @@ static bool learn_column(struct arena *arena, struct arena *scratch, const struc
 {
     struct counts counts = {.used = 0};
     if (!count_values(scratch, column, spec, rows, row_count, &counts)) return false;
+    if (counts.used == 0) return true;
     bool few = counts.used <= VALUES_MOST && counts.cells >= CELLS_LEAST * counts.used;
     size_t atoms = few ? take_all(&counts, most) : take_frequent(&counts, most);
     if (atoms == 0) return true;

@@ -53,3 +53,8 @@ same_log log.csv 1
 # A log that can't be read back, because it goes to a pipe, is not waited for.
 timeout 60 "${train[@]}" -o model --resume checkpoint --log /dev/stdout | cat >piped
 same_log piped 1
+
+# A rate that is given must be the checkpoint's, even where it is the default.
+"$NADE" train data.csv "${small[@]}" -o model --checkpoint checkpoint --quiet
+"$NADE" train data.csv -o model --resume checkpoint --lr 0.01 --quiet
+refuse 2 learning_rate -- "$NADE" train data.csv -o model --resume checkpoint --lr 0 --quiet

@@ -31,7 +31,7 @@ nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *
 }
 
 /* The thread's own stream: the default one would wait for other threads' work, and they for it. */
-static const cudaStream_t own_stream = cudaStreamPerThread;
+static struct CUstream_st *const own_stream = cudaStreamPerThread;
 
 static cudaError_t settle(cudaError_t error)
 {

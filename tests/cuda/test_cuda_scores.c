@@ -118,7 +118,7 @@ static void check_plan(const struct gpu_plan *plan)
         scorers[1 + i] = open_scorer(&m, gpu_entries(m.context), gpu_precisions[i].precision);
     check_queries(&m, plan, scorers, CELLS_FLOATS, 140);
     check_queries(&m, plan, scorers, CELLS_FLOATS, 1);
-    if (gpu_discrete(&m.plan)) check_queries(&m, plan, scorers, CELLS_BYTES, 70);
+    if (gpu_fits_bytes(&m.plan)) check_queries(&m, plan, scorers, CELLS_BYTES, 70);
     for (size_t i = 0; i < 1 + gpu_precision_count(); i++) close_scorer(scorers[i]);
     support_free(&m);
 }

@@ -1,8 +1,5 @@
 /* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
-#include <cuda_bf16.h>
-
 #include "backend/cuda/cuda_device.cuh"
-#include "data/cells.h"
 #include "model/draws.h"
 
 namespace
@@ -17,14 +14,6 @@ struct counts {
     uint32_t sum;
     uint64_t threshold;
 };
-
-__device__ __forceinline__ float load_cell(const struct draw_job &job, uint32_t row, int32_t column)
-{
-    size_t at = (size_t)row * job.plan.columns + column;
-    if (!job.cells.bytes) return static_cast<const float *>(job.cells.data)[at];
-    uint8_t byte = static_cast<const uint8_t *>(job.cells.data)[at];
-    return byte == ND_BYTE_MISSING ? NAN : (float)byte;
-}
 
 /* The sum of every thread's count, for all of them.  counts->sum is zero before and after. */
 __device__ uint32_t sum_counts(uint32_t own, struct counts *counts)
@@ -141,7 +130,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
     if (job.source != DRAW_GIVEN) fill_keys(job, draw, slot, row, keys);
     uint32_t own = 0, there = (uint32_t)columns;
     for (int32_t c = threadIdx.x; present && c < columns; c += THREADS)
-        own += present[c] = !isnan(load_cell(job, row, c));
+        own += present[c] = !isnan(cell_at(job.cells, job.plan.columns, row, c));
     __syncthreads();
     if (present) there = sum_counts(own, &counts);
     uint64_t threshold = 0;
@@ -156,7 +145,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
                                                  : observe > 0 && nd_ranked_key(keys[c], (uint32_t)c) <= threshold;
         observed = observed && is;
         own += is && !observed;
-        float x = is ? load_cell(job, row, c) : 0.0f;
+        float x = is ? cell_at(job.cells, job.plan.columns, row, c) : 0.0f;
         write_input(job, c, x, observed, input);
         job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
         if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
@@ -179,7 +168,7 @@ __device__ __forceinline__ void load_cells(const struct draw_job &job, uint32_t 
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        if (first + i < job.plan.columns) x[i] = load_cell(job, row, first + i);
+        if (first + i < job.plan.columns) x[i] = cell_at(job.cells, job.plan.columns, row, first + i);
 }
 
 template <bool VECTORS, typename T> __device__ __forceinline__ void write_four(T *to, int32_t left, const float *from)

@@ -182,6 +182,54 @@ template <bool VECTORS, typename T> __device__ __forceinline__ void write_four(T
     }
 }
 
+/* find_threshold for draw_narrow: a thread's keys are those of columns first…first+3.  bin and candidates are zero, and
+ * observe is above zero where there is a threshold to find. */
+template <int COUNT>
+__device__ __forceinline__ void find_narrow_threshold(const struct philox_block &keys, int32_t first, int32_t columns,
+                                                      uint32_t observe, uint64_t *candidate, struct counts *s)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i < columns) atomicAdd(&s->bin[keys.word[i] >> 24], 1u);
+    __syncthreads();
+    if (threadIdx.x < 32 && observe > 0) choose_bin(s, observe - 1);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (observe > 0 && first + i < columns && keys.word[i] >> 24 == s->chosen_bin)
+            candidate[atomicAdd(&s->candidates, 1u)] = nd_ranked_key(keys.word[i], first + i);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; observe > 0 && i < s->candidates; i += COUNT) {
+        uint32_t smaller = 0;
+        for (uint32_t j = 0; j < s->candidates; j++) smaller += candidate[j] < candidate[i];
+        if (smaller == observe - 1 - s->before) s->threshold = candidate[i];
+    }
+    __syncthreads();
+}
+
+/* A thread's four columns of input and target: those up to the threshold are observed. */
+template <typename T, bool VECTORS>
+__device__ __forceinline__ void write_narrow(const struct draw_job &job, const struct philox_block &keys, int32_t first,
+                                             uint32_t observe, const uint64_t &threshold, const float *x)
+{
+    const int32_t columns = job.plan.columns;
+    const uint32_t slot = blockIdx.x;
+    float value[4], mask[4], target[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= threshold;
+        value[i] = observed ? x[i] : 0.0f;
+        mask[i] = observed ? 1.0f : 0.0f;
+        target[i] = observed ? NAN : x[i];
+        if (job.drawn_observed && first + i < columns)
+            job.drawn_observed[(size_t)slot * columns + first + i] = observed;
+    }
+    T *input = static_cast<T *>(job.input) + slot * job.input_stride;
+    write_four<VECTORS>(input + first, columns - first, value);
+    if (job.plan.masks) write_four<VECTORS>(input + job.plan.values_width + first, columns - first, mask);
+    write_four<VECTORS>(job.target + (size_t)slot * columns + first, columns - first, target);
+}
+
 /* The same for complete rows of up to 4·COUNT columns without labels: a thread has four neighbouring columns, whose
  * keys and cells stay in registers.  VECTORS: columns are a multiple of 4. */
 template <typename T, int COUNT, bool VECTORS>
@@ -207,42 +255,12 @@ __global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) 
     float x[4] = {0, 0, 0, 0};
     if (first < columns) load_cells<VECTORS>(job, row, first, x);
 
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (first + i < columns) atomicAdd(&counts.bin[keys.word[i] >> 24], 1u);
-    __syncthreads();
-    if (threadIdx.x < 32 && observe > 0) choose_bin(&counts, observe - 1);
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (observe > 0 && first + i < columns && keys.word[i] >> 24 == counts.chosen_bin)
-            candidate[atomicAdd(&counts.candidates, 1u)] = nd_ranked_key(keys.word[i], first + i);
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; observe > 0 && i < counts.candidates; i += COUNT) {
-        uint32_t smaller = 0;
-        for (uint32_t j = 0; j < counts.candidates; j++) smaller += candidate[j] < candidate[i];
-        if (smaller == observe - 1 - counts.before) counts.threshold = candidate[i];
-    }
-    __syncthreads();
+    find_narrow_threshold<COUNT>(keys, first, columns, observe, candidate, &counts);
     if (threadIdx.x == 0) {
         job.weight[slot] = (double)columns / (columns - observe);
         if (job.drawn_row) job.drawn_row[slot] = row;
     }
-    if (first >= columns) return;
-    float value[4], mask[4], target[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= counts.threshold;
-        value[i] = observed ? x[i] : 0.0f;
-        mask[i] = observed ? 1.0f : 0.0f;
-        target[i] = observed ? NAN : x[i];
-        if (job.drawn_observed && first + i < columns)
-            job.drawn_observed[(size_t)slot * columns + first + i] = observed;
-    }
-    T *input = static_cast<T *>(job.input) + slot * job.input_stride;
-    write_four<VECTORS>(input + first, columns - first, value);
-    if (job.plan.masks) write_four<VECTORS>(input + job.plan.values_width + first, columns - first, mask);
-    write_four<VECTORS>(job.target + (size_t)slot * columns + first, columns - first, target);
+    if (first < columns) write_narrow<T, VECTORS>(job, keys, first, observe, counts.threshold, x);
 }
 
 template <typename T, int COUNT> cudaError_t launch_narrow(const struct draw_job *job, size_t rows, cudaStream_t stream)

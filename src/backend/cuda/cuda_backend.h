@@ -109,12 +109,16 @@ nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells,
 nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
 
+/* What an update's steps need besides their gradients, as the kernels take it. */
+struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
+
+/* A layer's step with rates, progress and offset left to set. */
+struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t layer);
+
 void nd_cuda_training_free(struct cuda_backend *backend);
 
 /* Captured updates know where the rows lie; other rows make them void. */
 void nd_cuda_training_forget(struct cuda_backend *backend);
-/* What update's steps need besides their gradients, as the kernels take it. */
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
 
 void nd_cuda_scoring_free(struct cuda_backend *backend);
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_pass.h"
-#include "backend/optimizer.h"
 
 enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_OUTPUT_BYTES = 256 << 20 };
 
@@ -231,28 +230,10 @@ static void put_draw(struct cuda_work *work, const struct captured *how, uint32_
 
 static void put_step(struct cuda_work *work, const struct captured *how, size_t l, uint32_t offset, cudaStream_t stream)
 {
-    const struct cuda_backend *backend = work->backend;
-    const struct cuda_layer *layer = &backend->layer[l];
-    float *const *block = backend->block;
-    bool adam = how->optimizer == NADE_ADAM;
-    struct step_job job = {
-        .weight = block[BLOCK_PARAMETERS] + layer->offset,
-        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
-        .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
-        .gradient = block[BLOCK_GRADIENT] + layer->offset,
-        .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, l) : NULL,
-        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
-        .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
-        .bias_stride = layer->bias_stride,
-        .rows = layer->rows,
-        .columns = layer->columns,
-        .stride = layer->stride,
-        .bias_in_product = l < backend->plan->layers,
-        .rates = backend->training->rates,
-        .progress = backend->training->progress,
-        .offset = offset,
-    };
+    struct step_job job = nd_cuda_step_job(work->backend, how->optimizer, l);
+    job.rates = work->backend->training->rates;
+    job.progress = work->backend->training->progress;
+    job.offset = offset;
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
 }
 
@@ -378,21 +359,6 @@ static nade_status prepare_updates(nade_context *context, struct cuda_backend *b
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
-
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
-{
-    struct step_rates r = nd_step_rates(recipe, update);
-    return (struct device_rates){
-        .rate = (float)r.rate,
-        .momentum = (float)r.momentum,
-        .second = (float)r.second,
-        .rest1 = (float)(1 - r.momentum),
-        .rest2 = (float)(1 - r.second),
-        .correction1 = (float)r.correction1,
-        .correction2 = (float)r.correction2,
-        .decay = (float)recipe->weight_decay,
-    };
-}
 
 static nade_status start_progress(nade_context *context, struct cuda_training *training, uint64_t first_draw)
 {

@@ -105,21 +105,24 @@ static bool find_two_sided(const nade_model *model, const char *text, struct con
 
 /* ---- which value --------------------------------------------------------------------------------------------- */
 
-/* The number of a label; where none has the very text, numbers are compared as numbers: 1.0 is the label 1. */
+/* The number of a label.  Where none has the very text, the one that is the same number is taken, if it is the only
+ * one: 1.0 is the label 1. */
 static bool find_label(const nade_model *model, size_t column, const char *text, double *value)
 {
     double number, label;
-    size_t count = nade_model_label_count(model, column), i = 0;
-    while (i < count && strcmp(nade_model_label(model, column, i), text) != 0) i++;
-    if (i == count && parse_number(text, strlen(text), &number)) {
-        i = 0;
-        for (; i < count; i++) {
-            const char *other = nade_model_label(model, column, i);
-            if (parse_number(other, strlen(other), &label) && label == number) break;
-        }
+    size_t count = nade_model_label_count(model, column), found = 0;
+    for (size_t i = 0; i < count; i++) {
+        *value = (double)i;
+        if (strcmp(nade_model_label(model, column, i), text) == 0) return true;
     }
-    *value = (double)i;
-    return i < count;
+    if (!parse_number(text, strlen(text), &number)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *other = nade_model_label(model, column, i);
+        if (!parse_number(other, strlen(other), &label) || label != number) continue;
+        *value = (double)i;
+        found++;
+    }
+    return found == 1;
 }
 
 static bool find_value(const nade_model *model, size_t column, const char *text, double *value)

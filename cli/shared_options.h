@@ -5,7 +5,7 @@
 #include "device.h"
 #include "options.h"
 
-extern const struct choice header_choices[];
+extern const struct choice header_choices[], unseen_choices[];
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -17,6 +17,11 @@ extern const struct choice header_choices[];
 #define HEADER_OPTION(at)                                                                                              \
     {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, at, .choices = header_choices,                 \
      .help = "whether the first line of a text file holds names"}
+
+/* 1: a missing cell. */
+#define UNSEEN_OPTION(at, what)                                                                                        \
+    {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, at, .choices = unseen_choices,               \
+     .help = "what a label is that training has not seen" what}
 
 #define DEVICE_OPTION(at)                                                                                              \
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = device_choices,                        \

@@ -17,6 +17,7 @@ struct impute_arguments {
     const char *model, *data, *output;
     uint32_t draws; /* 0: one, without its number */
     uint32_t threads;
+    int unseen_missing;
     nade_read_options read;
     nade_impute_options options;
     struct impute_picture picture;
@@ -34,6 +35,8 @@ struct impute_run {
     double *given;               /* (part, columns) */
     double *values, *low, *high; /* (part, draws, columns) */
     size_t rows, cells, holed;   /* so far: rows, missing cells, rows that have some */
+    size_t unseen;               /* of the missing cells, those whose label training has not seen */
+    char first_unseen[256];      /* where the first of them is */
     bool writes;                 /* rows go to output */
     struct output output;
     struct progress progress;
@@ -70,6 +73,7 @@ static const struct option options[] = {
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
      .help = "real cells exactly as found, not rounded to the step in which the column was recorded"},
     {.kind = OPTION_HEADING, .help = "Data"},
+    UNSEEN_OPTION(AT(unseen_missing), "; a missing one is filled like any other"),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
@@ -138,6 +142,7 @@ static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
     if (status) return status;
     run->columns = nade_model_columns(run->input.model);
     picture->data = impute->data;
+    picture->score.unseen_missing = impute->unseen_missing;
     picture->score.seed = impute->options.seed;
     picture->score.device = impute->options.device;
     picture->score.precision = impute->options.precision;
@@ -204,14 +209,56 @@ static int write_part(const struct impute_arguments *impute, struct impute_run *
     return write_filled_rows(&run->output, &filled) ? EXIT_DONE : report_no_memory(&impute->common);
 }
 
+static int refuse_name(const struct impute_arguments *impute, const char *name, const char *option)
+{
+    return report_error(&impute->common, NADE_BAD_INPUT,
+                        "%s has a column '%s' already, which %s would add: expected another name for it", impute->data,
+                        name, option);
+}
+
+/* Columns that are added must not have the names of others. */
+static int check_added_names(const struct impute_arguments *impute, const struct impute_run *run,
+                             const nade_table *table)
+{
+    const nade_model *model = run->input.model;
+    for (size_t t = 0; nade_table_name_text(table, 0) && t < nade_table_columns(table); t++) {
+        const char *name = nade_table_column_name(table, t);
+        if (impute->draws > 0 && strcmp(name, "draw") == 0) return refuse_name(impute, name, "--draws");
+        for (size_t c = 0; impute->options.interval > 0 && c < nade_model_columns(model); c++) {
+            const char *known = nade_model_column_name(model, c);
+            size_t length = strlen(known);
+            if (nade_model_column_type(model, c) == NADE_REAL && strncmp(name, known, length) == 0 &&
+                (strcmp(name + length, "_low") == 0 || strcmp(name + length, "_high") == 0))
+                return refuse_name(impute, name, "--interval");
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* The part's cells as the model's values. */
+static nade_status read_values(const struct impute_arguments *impute, struct impute_run *run, nade_context *context,
+                               const nade_table *table)
+{
+    const nade_model *model = run->input.model;
+    size_t unseen = 0;
+    char first[sizeof run->first_unseen];
+    if (!impute->unseen_missing) return nade_table_values(context, model, table, run->given, run->source);
+    nade_status status = nade_table_seen_values(context, model, table, run->given, run->source, &unseen, first);
+    if (status == NADE_OK && unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
+    run->unseen += unseen;
+    return status;
+}
+
 static int impute_table(struct impute_arguments *impute, struct impute_run *run, nade_context *context,
                         const nade_table *table)
 {
     size_t rows = nade_table_rows(table);
-    nade_status status = nade_table_values(context, run->input.model, table, run->given, run->source);
+    int failed = run->writes && run->rows == 0 ? check_added_names(impute, run, table) : EXIT_DONE;
+    if (failed) return failed;
+    nade_status status = read_values(impute, run, context, table);
     if (status == NADE_OK) status = fill_part(impute, run, context, rows);
     if (status != NADE_OK) return report_failure(&impute->common, context, status);
-    int failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
+    failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
     if (!failed) failed = picture_add(&impute->picture, &run->input, table, run->rows, run->given, run->values);
     count_holes(run, rows);
     run->rows += rows;
@@ -238,6 +285,7 @@ static void summarise_as_json(const struct impute_arguments *impute, const struc
     json_t *summary = run->writes ? json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
                                               (json_int_t)run->holed, "cells", (json_int_t)run->cells)
                                   : json_object();
+    if (impute->unseen_missing) json_object_set_new(summary, "unseen", json_integer((json_int_t)run->unseen));
     json_t *choices = json_pack("{s:s,s:I,s:I,s:o*}", "method", method_choices[impute->options.method].name, "draws",
                                 (json_int_t)run->draws, "seed", (json_int_t)impute->options.seed, "pictured",
                                 picture_as_json(&impute->picture));
@@ -248,6 +296,7 @@ static void summarise_as_json(const struct impute_arguments *impute, const struc
 
 static void summarise(const struct impute_arguments *impute, const struct impute_run *run)
 {
+    warn_of_unseen(&impute->common, run->unseen, run->first_unseen);
     picture_note(&impute->picture, &impute->common);
     if (impute->common.json)
         summarise_as_json(impute, run);

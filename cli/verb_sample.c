@@ -52,13 +52,13 @@ static const struct option options[] = {
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
      .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=, or both ends as in "
-             "30<=COL<50; may be given several times, columns by name or zero-based number"},
+             "30<=COL<50; may be given several times, columns by name or by their zero-based number in the model"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
      .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "
              "its own"},
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
-     .help = "the mixture of these orderings instead: one a line, zero-based column numbers"},
+     .help = "the mixture of these orderings instead: one a line, zero-based numbers of the model's columns"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes every random number; row i depends on the seed and i alone"},
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),

@@ -39,8 +39,6 @@ static const struct positional positionals[] = {
     {"DATA", offsetof(struct score_arguments, data)},
 };
 
-static const struct choice unseen_choices[] = {{"error", 0}, {"missing", 1}, {NULL, 0}};
-
 #define AT(member) .offset = offsetof(struct score_arguments, member)
 
 /* One field a line, as the formatter wants it, would hide the table. */
@@ -52,7 +50,7 @@ static const struct option options[] = {
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .excludes = "ordering-file",
      .help = "fixes the K orderings"},
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
-     .help = "these orderings instead: one a line, zero-based column numbers"},
+     .help = "these orderings instead: one a line, zero-based numbers of the model's columns"},
     {.name = "of", .metavar = "COLS", .kind = OPTION_TEXT, AT(options.of),
      .help = "the density of these columns alone; without it of all that are not given"},
     {.name = "given", .metavar = "COLS", .kind = OPTION_TEXT, AT(options.given),
@@ -66,8 +64,7 @@ static const struct option options[] = {
      .help = "instead, for each cell its -log p given the rest of its row, and NAME_tail, the probability of a value no "
              "likelier than this one: in 0 to 1, so that it ranks cells of all columns; empty for missing cells"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, AT(options.unseen_missing),
-     .choices = unseen_choices, .help = "what a label is that training has not seen"},
+    UNSEEN_OPTION(AT(options.unseen_missing), ""),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Work"},
@@ -221,7 +218,8 @@ const struct verb verb_score = {
         "Writes a CSV with the header log_density and one line for each row of DATA, in row order: natural "
         "logarithms, in the data's own units. Columns are matched to the model's by name when both have names, "
         "else by position; missing cells are marginalised. DATA may be - for standard input; text of any length is "
-        "scored as it comes. With --cells the header is cell_score. A summary goes to stderr.",
+        "scored as it comes. With --cells the header is cell_score. COLS lists names or zero-based numbers and ranges "
+        "(0-9,12) of the model's columns, as 'nade info' counts them. A summary goes to stderr.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -89,7 +89,7 @@ static const struct option options[] = {
      .help = "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a "
              "single hidden layer (500 unless --hidden says otherwise) and no masks"},
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
-     .help = "the ordering of --order fixed, zero-based column numbers; without it the table's own"},
+     .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},
     {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
      .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
@@ -400,7 +400,8 @@ const struct verb verb_train = {
     .usage = "DATA -o MODEL [options]",
     .description = "Fits a model to the rows of DATA (CSV, TSV, NPY, NPZ or IDX, also gzip'ed; -: standard input) "
                    "and writes it to MODEL, a safetensors file. Types of columns are found and shown. Works without "
-                   "any option; Ctrl-C ends it early with the best model so far.",
+                   "any option; Ctrl-C ends it early with the best model so far. COLS lists names or zero-based "
+                   "numbers and ranges (0-9,12) of DATA's columns, counted before any are left out.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -308,6 +308,11 @@ NADE_API const char *nade_model_description(const nade_model *model);
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source);
 
+/* The same, but a label that the model does not know is a missing cell: *unseen counts them, and first gets where the
+ * first one is and what it holds, "" when there is none. */
+NADE_API nade_status nade_table_seen_values(nade_context *context, const nade_model *model, const nade_table *table,
+                                            double *values, size_t *source, size_t *unseen, char first[256]);
+
 /* ---- scoring ------------------------------------------------------------------------------------------------ */
 
 typedef struct nade_score_options {
@@ -337,7 +342,7 @@ NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
 typedef struct nade_score_summary {
     size_t size;
     size_t rows;
-    double mean;            /* of the rows' log densities */
+    double mean;            /* of the rows' log densities; NaN, as the others, when no row has a cell to score */
     double standard_error;  /* of that mean, over rows; NaN for a single row */
     double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
     double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
@@ -347,6 +352,7 @@ typedef struct nade_score_summary {
     size_t orderings;       /* that were averaged: 1 for a model of one fixed ordering */
     size_t unseen;          /* cells that count as missing because training has not seen their label */
     char first_unseen[256]; /* where the first of them is and what it holds; "" when there is none */
+    size_t empty_rows;      /* of the rows, those without a cell to score: log density 0, left out of all means */
 } nade_score_summary;
 
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have

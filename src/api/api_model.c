@@ -1,4 +1,6 @@
 /* Models as the public header offers them. */
+#include <string.h>
+
 #include "base/context.h"
 #include "base/memory.h"
 #include "model/model.h"
@@ -66,5 +68,19 @@ nade_status nade_table_values(nade_context *context, const nade_model *model, co
 {
     if (!model || !table || !values)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
-    return nd_table_values(context, model, table, values, source);
+    return nd_table_values(context, model, table, values, source, NULL);
+}
+
+nade_status nade_table_seen_values(nade_context *context, const nade_model *model, const nade_table *table,
+                                   double *values, size_t *source, size_t *unseen, char first[256])
+{
+    struct unseen_cells found = {.count = 0};
+    if (!model || !table || !values || !unseen || !first)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "nade_table_seen_values needs a model, a table and places for the values and what is unseen");
+    nade_status status = nd_table_values(context, model, table, values, source, &found);
+    if (status != NADE_OK) return status;
+    *unseen = found.count;
+    memcpy(first, found.first, sizeof found.first);
+    return NADE_OK;
 }

@@ -4,8 +4,10 @@
 
 #include "data/table.h"
 
-/* The largest power of ten, at most 1, that all present numbers of the chosen rows are multiples of; 0 when there is
- * none that can be told from rounding.  single: the numbers were stored with 24 bits. */
+/* The largest power of ten, at most 1, that all present numbers of the chosen rows are multiples of, or a multiple of
+ * it that they all are multiples of too (0.25, 5, 500), where at least ten different ones occur and one cell in five is
+ * none of the next power of ten; 0 when there is none that can be told from rounding; 1 for integers of any size that
+ * are held exactly.  single: the numbers were stored with 24 bits. */
 double nd_recording_step(const struct table_column *column, const size_t *rows, size_t row_count, bool single);
 
 #endif

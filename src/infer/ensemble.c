@@ -176,8 +176,8 @@ static nade_status score_all(struct scoring *s, double *log_density, double *spr
 
 /* ---- summary ----------------------------------------------------------------------------------------------------- */
 
-/* Mean log density of the rows' scored cells if the columns were independent. */
-static double marginal_mean(const struct scoring *s)
+/* The rows' log densities added up, if the columns were independent. */
+static double marginal_sum(const struct scoring *s)
 {
     const struct plan *plan = &s->model->plan;
     double sum = 0;
@@ -190,48 +190,53 @@ static double marginal_mean(const struct scoring *s)
         }
         sum -= s->log_scale[row];
     }
-    return sum / (double)s->cells.rows;
+    return sum;
 }
 
-static size_t count_scored(const struct scoring *s)
+/* The cells of a row that are there and scored. */
+static size_t count_scored(const struct scoring *s, size_t row)
 {
     size_t present = 0;
-    for (size_t row = 0; row < s->cells.rows; row++)
-        for (size_t c = 0; c < s->cells.columns; c++)
-            present += s->query.of[c] && !isnan(nd_cell(&s->cells, row, c)) ? 1 : 0;
+    for (size_t c = 0; c < s->cells.columns; c++) present += s->query.of[c] && !isnan(nd_cell(&s->cells, row, c));
     return present;
 }
 
-static double bits_per_cell(const struct scoring *s, double mean, size_t present)
+static bool all_discrete(const struct scoring *s)
 {
     for (size_t c = 0; c < s->cells.columns; c++)
-        if (s->query.of[c] && !s->model->plan.column[c].head->discrete) return NAN;
-    return present ? -mean * (double)s->cells.rows / (double)present / log(2.0) : NAN;
+        if (s->query.of[c] && !s->model->plan.column[c].head->discrete) return false;
+    return true;
 }
 
+/* A row without a cell to score has the log density 0, which says nothing: it adds nothing to any sum, and the means
+ * are over the other rows. */
 static void summarise(const struct scoring *s, const double *log_density, const double *spread,
                       nade_score_summary *summary)
 {
-    size_t rows = s->cells.rows, present = count_scored(s);
-    double sum = 0, squares = 0, spread_sum = 0;
-    for (size_t row = 0; row < rows; row++) {
+    double sum = 0, squares = 0, spread_sum = 0, rows = 0, present = 0;
+    for (size_t row = 0; row < s->cells.rows; row++) {
+        size_t scored = count_scored(s, row);
+        present += (double)scored;
+        rows += scored > 0;
         sum += log_density[row];
         spread_sum += spread[row];
     }
-    double mean = sum / (double)rows;
-    for (size_t row = 0; row < rows; row++) squares += (log_density[row] - mean) * (log_density[row] - mean);
+    double mean = sum / rows;
+    for (size_t row = 0; row < s->cells.rows; row++)
+        if (count_scored(s, row) > 0) squares += (log_density[row] - mean) * (log_density[row] - mean);
     *summary = (nade_score_summary){
         .size = sizeof *summary,
-        .rows = rows,
+        .rows = s->cells.rows,
         .mean = mean,
-        .standard_error = rows > 1 ? sqrt(squares / (double)(rows - 1) / (double)rows) : NAN,
-        .mean_ordering = s->ordering_sum / (double)rows / (double)s->orderings,
-        .mean_spread = spread_sum / (double)rows,
-        .gain = mean - marginal_mean(s),
-        .bits_per_cell = bits_per_cell(s, mean, present),
-        .cells = present,
+        .standard_error = rows > 1 ? sqrt(squares / (rows - 1) / rows) : NAN,
+        .mean_ordering = s->ordering_sum / rows / (double)s->orderings,
+        .mean_spread = spread_sum / rows,
+        .gain = mean - marginal_sum(s) / rows,
+        .bits_per_cell = all_discrete(s) && present > 0 ? -sum / present / log(2.0) : NAN,
+        .cells = (size_t)present,
         .orderings = s->orderings,
         .unseen = s->unseen.count,
+        .empty_rows = s->cells.rows - (size_t)rows,
     };
     snprintf(summary->first_unseen, sizeof summary->first_unseen, "%s", s->unseen.first);
 }

@@ -73,13 +73,14 @@ nade_status nd_encode_values(nade_context *context, const nade_model *model, str
     return NADE_OK;
 }
 
-/* To a multiple of the step.  Steps are powers of ten up to 1: dividing by 10^k rather than multiplying by 10^-k gives
- * the double that prints with k decimals. */
+/* To a multiple of the step, which is an integer of units of 10^-k: dividing by 10^k rather than multiplying by 10^-k
+ * gives the double that prints with k decimals. */
 double nd_round_to_step(double x, double step)
 {
-    double power = nearbyint(1 / step);
-    bool reciprocal = fabs(power * step - 1) < 1e-9;
-    double rounded = reciprocal ? nearbyint(x * power) / power : nearbyint(x / step) * step;
+    double power = 1;
+    while (power < 1e12 && fabs(nearbyint(step * power) - step * power) > 1e-9 * step * power) power *= 10;
+    double units = fmax(nearbyint(step * power), 1);
+    double rounded = nearbyint(x * power / units) * units / power;
     return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
 }
 

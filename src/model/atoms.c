@@ -13,10 +13,11 @@
  * on either side, and holds one part in SPIKE_SHARE of the cells that more frequent atoms leave. */
 enum { VALUES_MOST = 20, CELLS_LEAST = 20, SHARE = 5, SPIKE_SHARE = 20, TIMES = 5, NEAR = 4 };
 
-/* A value and how many cells hold it.  Values that are one cell in the model's units are one value. */
+/* A value of the data and how many cells hold it. */
 struct frequent {
     double value;
     size_t count;
+    bool apart;      /* most cells that are this one in the model's units hold this very value */
     bool stands_out; /* heavy, or more frequent than its neighbours */
 };
 
@@ -31,8 +32,21 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool count_values(struct arena *arena, const struct table_column *column, const struct column_spec *spec,
-                         const size_t *rows, size_t row_count, struct counts *counts)
+/* The values run together in the model's units where an outlier stretches them: of those, one at most is apart. */
+static void find_apart(const struct column_spec *spec, const struct counts *counts)
+{
+    struct frequent *value = counts->value;
+    for (size_t first = 0, end; first < counts->used; first = end) {
+        size_t cells = 0;
+        float cell = nd_standardise(spec, value[first].value);
+        for (end = first; end < counts->used && nd_standardise(spec, value[end].value) == cell; end++)
+            cells += value[end].count;
+        for (size_t v = first; v < end; v++) value[v].apart = 2 * value[v].count > cells;
+    }
+}
+
+static bool count_values(struct arena *arena, const struct table_column *column, const size_t *rows, size_t row_count,
+                         struct counts *counts)
 {
     double *x = nd_arena_alloc(arena, row_count, sizeof *x);
     size_t distinct = 0;
@@ -43,13 +57,11 @@ static bool count_values(struct arena *arena, const struct table_column *column,
     }
     if (counts->cells == 0) return true;
     qsort(x, counts->cells, sizeof *x, compare_numbers);
-    for (size_t i = 0; i < counts->cells; i++)
-        distinct += i == 0 || nd_standardise(spec, x[i]) != nd_standardise(spec, x[i - 1]);
+    for (size_t i = 0; i < counts->cells; i++) distinct += i == 0 || x[i] != x[i - 1];
     counts->value = nd_arena_alloc(arena, distinct, sizeof *counts->value);
     if (!counts->value) return false;
     for (size_t i = 0; i < counts->cells; i++) {
-        if (i == 0 || nd_standardise(spec, x[i]) != nd_standardise(spec, x[i - 1]))
-            counts->value[counts->used++].value = x[i];
+        if (i == 0 || x[i] != x[i - 1]) counts->value[counts->used++].value = x[i];
         counts->value[counts->used - 1].count++;
     }
     return true;
@@ -72,25 +84,34 @@ static int compare_frequent(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* Moves the chosen values to the front, the most frequent first, and returns how many they are. */
+static size_t take(const struct counts *counts)
+{
+    size_t found = 0;
+    for (size_t v = 0; v < counts->used; v++)
+        if (counts->value[v].stands_out && counts->value[v].apart) counts->value[found++] = counts->value[v];
+    qsort(counts->value, found, sizeof *counts->value, compare_frequent);
+    return found;
+}
+
 /* The most frequent of all values, which are few. */
 static size_t take_all(const struct counts *counts, size_t most)
 {
-    qsort(counts->value, counts->used, sizeof *counts->value, compare_frequent);
-    return counts->used < most ? counts->used : most;
+    for (size_t v = 0; v < counts->used; v++) counts->value[v].stands_out = true;
+    size_t found = take(counts);
+    return found < most ? found : most;
 }
 
 /* Moves the heavy values and the spikes to the front and returns how many are atoms. */
 static size_t take_frequent(const struct counts *counts, size_t most)
 {
     struct frequent *value = counts->value;
-    size_t found = 0, atoms = 0, left = counts->cells;
+    size_t atoms = 0, left = counts->cells;
     for (size_t v = 0; v < counts->used; v++)
         value[v].stands_out =
             value[v].count >= CELLS_LEAST &&
             (SHARE * value[v].count >= counts->cells || (double)value[v].count >= TIMES * count_around(counts, v));
-    for (size_t v = 0; v < counts->used; v++)
-        if (value[v].stands_out) value[found++] = value[v];
-    qsort(value, found, sizeof *value, compare_frequent);
+    size_t found = take(counts);
     while (atoms < found && atoms < most && SPIKE_SHARE * value[atoms].count >= left) left -= value[atoms++].count;
     return atoms;
 }
@@ -99,8 +120,9 @@ static bool learn_column(struct arena *arena, struct arena *scratch, const struc
                          const size_t *rows, size_t row_count, size_t most, struct column_spec *spec)
 {
     struct counts counts = {.used = 0};
-    if (!count_values(scratch, column, spec, rows, row_count, &counts)) return false;
+    if (!count_values(scratch, column, rows, row_count, &counts)) return false;
     if (counts.used == 0) return true;
+    find_apart(spec, &counts);
     bool few = counts.used <= VALUES_MOST && counts.cells >= CELLS_LEAST * counts.used;
     size_t atoms = few ? take_all(&counts, most) : take_frequent(&counts, most);
     if (atoms == 0) return true;

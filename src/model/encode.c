@@ -151,17 +151,21 @@ static bool may_be_unseen(const struct encoder *e, size_t column)
     return e->unseen && e->schema->column[column].type != NADE_REAL;
 }
 
-/* The number of a label, or -1.  Where no label has the very text, numbers are compared as numbers: "1.0" is the label
- * "1". */
+/* The number of a label, or -1.  Where no label has the very text, the one that is the same number is taken, if it is
+ * the only one: "1.0" is the label "1", but neither "07" nor "7". */
 static float find_label(const struct column_spec *spec, const char *text, bool is_number, double number)
 {
+    float found = -1;
     double value;
     for (size_t i = 0; i < spec->label_count; i++)
         if (strcmp(spec->labels[i], text) == 0) return (float)i;
-    for (size_t i = 0; is_number && i < spec->label_count; i++)
-        if (nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) == NUMBER_FINITE && value == number)
-            return (float)i;
-    return -1;
+    for (size_t i = 0; is_number && i < spec->label_count; i++) {
+        if (nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) != NUMBER_FINITE || value != number)
+            continue;
+        if (found >= 0) return -1;
+        found = (float)i;
+    }
+    return found;
 }
 
 /* A cell in the model's units; false: the column can't hold it. */

@@ -1,5 +1,6 @@
 #include "model/schema.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,12 @@
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
 
+/* By number; of the same number the text that most cells have first, then the one that was seen first. */
 static int compare_numbers(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    const struct label *x = *(const struct label *const *)a, *y = *(const struct label *const *)b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -30,28 +34,29 @@ static bool has_numbers(const struct table_column *column)
     return true;
 }
 
-/* The distinct numbers of a dictionary column, ascending; returns how many.  numbers (label_count). */
-static size_t distinct_numbers(const struct table_column *column, double *numbers)
+/* True when a label is written like 01234: the column holds codes, and texts that differ are different codes. */
+static bool has_codes(const struct table_column *column)
 {
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < column->label_count; i++)
-        if (column->labels[i].is_number) numbers[count++] = column->labels[i].number;
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || numbers[i] != numbers[kept - 1]) numbers[kept++] = numbers[i];
-    return kept;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        if (text[0] == '0' && text[1] >= '0' && text[1] <= '9') return true;
+    }
+    return false;
 }
 
+/* The distinct numbers of a dictionary column, ascending, each as it is written most often. */
 static bool label_numbers(struct arena *arena, const struct table_column *column, const char **labels, size_t *count)
 {
-    double *numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
+    const struct label **numbers = nd_arena_alloc(arena, column->label_count, sizeof *numbers);
+    size_t found = 0;
     if (!numbers) return false;
-    size_t distinct = distinct_numbers(column, numbers);
+    for (size_t i = 0; i < column->label_count; i++)
+        if (column->labels[i].is_number) numbers[found++] = &column->labels[i];
+    if (found > 0) qsort(numbers, found, sizeof *numbers, compare_numbers);
     if (!nd_column_is_numeric(column)) labels[(*count)++] = "";
-    for (size_t i = 0; i < distinct; i++) {
-        char text[ND_NUMBER_TEXT];
-        nd_format_number(numbers[i], text);
-        if (!(labels[(*count)++] = nd_arena_text(arena, text))) return false;
+    for (size_t i = 0; i < found; i++) {
+        if (i > 0 && numbers[i]->number == numbers[i - 1]->number) continue;
+        if (!(labels[(*count)++] = nd_arena_text(arena, numbers[i]->text))) return false;
     }
     return true;
 }
@@ -77,39 +82,75 @@ static bool is_zero_one(const struct table_column *column)
     return true;
 }
 
-/* Labels in a fixed order: that of absence first, numbers ascending, texts by their bytes. */
+/* Labels in a fixed order: that of absence first, numbers ascending, texts and codes by their bytes. */
 static bool learn_labels(struct arena *arena, const struct table_column *column, struct column_spec *spec)
 {
-    if (spec->type == NADE_BINARY && is_zero_one(column)) return true;
+    bool codes = has_codes(column);
+    if (spec->type == NADE_BINARY && is_zero_one(column) && !(codes && column->label_count == 2)) return true;
     const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
     if (!labels) return false;
     spec->labels = labels;
-    return has_numbers(column) ? label_numbers(arena, column, labels, &spec->label_count)
-                               : label_texts(arena, column, labels, &spec->label_count);
+    return has_numbers(column) && !codes ? label_numbers(arena, column, labels, &spec->label_count)
+                                         : label_texts(arena, column, labels, &spec->label_count);
 }
 
 /* ---- real columns ------------------------------------------------------------------------------------------------ */
+
+/* What the present cells of a real column are like. */
+struct extent {
+    double mean;
+    double farthest; /* distance of any cell from the mean */
+    size_t count;
+};
+
+/* The mean is found as a first guess and the mean distance from it: exact where the cells differ in their last digits
+ * only. */
+static struct extent find_extent(const struct table_column *column, const size_t *rows, size_t row_count)
+{
+    struct extent extent = {.mean = 0};
+    double sum = 0, rest = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        double x = nd_table_number(column, rows[i]);
+        if (isnan(x)) continue;
+        sum += x;
+        extent.count++;
+    }
+    if (extent.count == 0) return extent;
+    extent.mean = sum / (double)extent.count;
+    for (size_t i = 0; i < row_count; i++) {
+        double distance = nd_table_number(column, rows[i]) - extent.mean;
+        if (!isnan(distance)) rest += distance;
+    }
+    extent.mean += rest / (double)extent.count;
+    for (size_t i = 0; i < row_count; i++) {
+        double distance = fabs(nd_table_number(column, rows[i]) - extent.mean);
+        if (distance > extent.farthest) extent.farthest = distance;
+    }
+    return extent;
+}
+
+/* True when the cells differ by no more than rounding can make equal numbers differ: they have no deviation. */
+static bool is_flat(const struct extent *extent)
+{
+    return extent->farthest <= 4 * DBL_EPSILON * fabs(extent->mean);
+}
 
 /* Mean and standard deviation (divided by the count) over the chosen rows' present cells. */
 static void learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
                         struct column_spec *spec)
 {
-    double sum = 0, squares = 0;
-    size_t count = 0;
+    struct extent extent = find_extent(column, rows, row_count);
+    double squares = 0;
+    int exponent;
+    spec->mean = extent.mean;
+    spec->sd = 1;
+    if (is_flat(&extent)) return;
+    frexp(extent.farthest, &exponent); /* distances below 1 have squares that neither overflow nor all vanish */
     for (size_t i = 0; i < row_count; i++) {
-        double x = nd_table_number(column, rows[i]);
-        if (isnan(x)) continue;
-        sum += x;
-        count++;
-    }
-    spec->mean = count ? sum / (double)count : 0;
-    for (size_t i = 0; i < row_count; i++) {
-        double distance = nd_table_number(column, rows[i]) - spec->mean;
+        double distance = ldexp(nd_table_number(column, rows[i]) - extent.mean, -exponent);
         if (!isnan(distance)) squares += distance * distance;
     }
-    spec->sd = count ? sqrt(squares / (double)count) : 0;
-    /* Rounding leaves a constant column a deviation of about 1e-16 of its size; it counts as none. */
-    if (!(spec->sd > 1e-12 * fabs(spec->mean))) spec->sd = 1;
+    spec->sd = ldexp(sqrt(squares / (double)extent.count), exponent);
 }
 
 static void learn_floor(struct column_spec *spec)
@@ -144,8 +185,8 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
     if (spec->type == NADE_REAL) {
         learn_units(column, rows, row_count, spec);
         if (!isfinite(spec->mean) || !isfinite(spec->sd))
-            return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to square, beyond 1e150",
-                           table->source, column->name);
+            return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to add up", table->source,
+                           column->name);
         spec->step = nd_recording_step(column, rows, row_count, table->single);
         learn_floor(spec);
         return NADE_OK;
@@ -190,22 +231,33 @@ static bool is_constant(const struct table_column *column, const size_t *rows, s
     return true;
 }
 
+/* True when rounding may be all that tells the chosen rows' numbers apart: the deviation counts as 1. */
+static bool is_nearly_constant(const struct table_column *column, const size_t *rows, size_t row_count)
+{
+    if (column->type != NADE_REAL) return false;
+    struct extent extent = find_extent(column, rows, row_count);
+    return is_flat(&extent);
+}
+
 static void warn_of_constants(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count)
 {
     size_t count = 0;
-    const char *name = NULL;
+    const char *name = NULL, *nearly = "";
     for (size_t c = 0; c < table->columns; c++) {
-        if (!is_constant(&table->column[c], rows, row_count)) continue;
+        bool constant = is_constant(&table->column[c], rows, row_count);
+        if (!constant && !is_nearly_constant(&table->column[c], rows, row_count)) continue;
         if (!name) name = table->column[c].name;
+        if (!constant) nearly = ", up to rounding,";
         count++;
     }
     if (count == 1)
-        nd_warn(context, "column '%s' of %s holds a single value in the training rows; it is kept", name,
-                table->source);
+        nd_warn(context, "column '%s' of %s holds a single value%s in the training rows; it is kept", name,
+                table->source, nearly);
     else if (count > 1)
-        nd_warn(context,
-                "%zu of %zu columns of %s hold a single value in the training rows ('%s' is the first); they are kept",
-                count, table->columns, table->source, name);
+        nd_warn(
+            context,
+            "%zu of %zu columns of %s hold a single value%s in the training rows ('%s' is the first); they are kept",
+            count, table->columns, table->source, nearly, name);
 }
 
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,

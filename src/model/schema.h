@@ -46,6 +46,11 @@ static inline float nd_standardise(const struct column_spec *spec, double value)
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 
+/* One warning that names real columns whose least scale, the floor in data units, exceeds a tenth of their
+ * interquartile range because few values lie far from the rest, and these values. */
+nade_status nd_warn_of_far_values(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count,
+                                  const struct schema *schema);
+
 /* Finds the atoms of a schema's real columns in the rows it was learnt from, at most `most` a column, the most frequent
  * first.  A value is one when it holds 20 of the column's present cells and a fifth of them, or when it is a spike
  * among its neighbours (docs/model.md); and, in a column of at most 20 distinct values with 20 cells each on average,

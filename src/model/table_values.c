@@ -4,13 +4,13 @@
 #include <string.h>
 
 nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
-                            size_t *source)
+                            size_t *source, struct unseen_cells *unseen)
 {
     const struct schema *schema = &model->schema;
     struct arena arena = {context->allocator, NULL};
     struct cells cells;
     const size_t *from = NULL;
-    nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, NULL, &cells);
+    nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, unseen, &cells);
     if (status == NADE_OK) status = nd_match_columns(context, &arena, schema, table, &from);
     for (size_t at = 0; status == NADE_OK && at < cells.rows * schema->count; at++) {
         size_t row = at / schema->count, c = at % schema->count;

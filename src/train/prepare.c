@@ -97,6 +97,8 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
     status =
         nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK)
+        status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
+    if (status == NADE_OK)
         status = nd_learn_atoms(run->context, &run->model->arena, train, split.train, split.train_count,
                                 atoms_most(&run->options), &run->model->schema);
     if (status == NADE_OK)

@@ -143,3 +143,10 @@ expect 0 "$NADE" impute fixed last.csv --method median
 expect 1 bash -c '"$NADE" impute real long.csv >/dev/full'
 expect 0 bash -c '"$NADE" impute real long.csv --draws 100 2>quiet_err | head -n 1'
 [ ! -s quiet_err ] || fail "$(cat quiet_err)"
+
+# Added columns never have the name of one that is there.
+printf 'x;y;draw\n1;;7\n' >draw.csv
+refuse 2 'draw.csv' "'draw'" '--draws' -- "$NADE" impute real draw.csv --draws 2
+printf 'x;y_high;y\n1;;\n' >high.csv
+refuse 2 'high.csv' "'y_high'" '--interval' -- "$NADE" impute real high.csv --interval 0.5
+expect 0 "$NADE" impute real high.csv --draws 2 --quiet

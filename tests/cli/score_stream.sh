@@ -66,6 +66,27 @@ cells = 4 * 9001 - 4999
 assert math.isclose(o["bits_per_cell"], -math.fsum(rows) / cells / math.log(2), rel_tol=1e-12), o
 END
 
+# Rows without a cell to score have their line but no part in the summary, also where they fill whole parts.
+{ head -n 1 holes.csv; yes ,,, | head -n 5000; tail -n +2 holes.csv; yes ,,, | head -n 9000; } >empty.csv
+mv err with_holes
+cp out scored
+expect 0 "$NADE" score binary_model empty.csv --json
+[ "$(wc -l <out)" = 23002 ] && [ "$(sed -n '5002,$p' out | head -n 9001 | cmp - <(tail -n +2 scored))" = '' ] ||
+    fail "empty rows change others"
+"$python" - <<'END'
+import json, math
+o, whole = json.load(open("err")), json.load(open("with_holes"))
+assert o["rows"] == 23001 and o["empty_rows"] == 14000 and whole["empty_rows"] == 0, o
+for key in ("mean", "standard_error", "mean_ordering", "mean_spread", "gain", "bits_per_cell"):
+    assert math.isclose(o[key], whole[key], rel_tol=1e-9), (key, o, whole)
+END
+expect 0 "$NADE" score binary_model empty.csv
+holds err '14000 rows without a cell to score are left out of the means'
+head -n 3 empty.csv >only_empty.csv
+expect 0 "$NADE" score binary_model only_empty.csv --json
+grep -q '"mean":null' err || fail "a mean of nothing: $(cat err)"
+rm empty.csv only_empty.csv scored with_holes
+
 # Columns that the model does not know are warned of once, not once a part.
 sed '1s/$/;more/; 2,$s/$/;1/' rows.csv >wide.csv
 expect 0 "$NADE" score model wide.csv --spread

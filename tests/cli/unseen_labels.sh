@@ -29,6 +29,17 @@ expect 0 "$NADE" score model - --unseen missing --orderings 1 <long.csv
 [ "$(grep -c warning err)" = 1 ] || fail "$(cat err)"
 holds err '2 cells' "line 4502, column 'colour': 'pink'"
 
+# impute fills such cells, and says so once.
+refuse 2 'new.csv, line 3' "column 'colour'" "'pink'" -- "$NADE" impute model new.csv
+expect 0 "$NADE" impute model holes.csv --quiet
+mv out expected
+expect 0 "$NADE" impute model new.csv --unseen missing
+cmp out expected || fail "unseen labels are not filled"
+[ "$(grep -c warning err)" = 1 ] || fail "$(cat err)"
+holds err '3 cells' "line 3, column 'colour': 'pink'"
+expect 0 "$NADE" impute model - --unseen missing --json <long.csv
+holds err '"unseen":2' "line 4502, column 'colour': 'pink'"
+
 # Text in a number column is no label.
 printf 'size,colour,flag\nbig,red,yes\n' >text.csv
 refuse 2 'text.csv, line 2' "'big'" -- "$NADE" score model text.csv --unseen missing --header yes

@@ -235,18 +235,25 @@ static void test_shares_of_spikes(void **state)
     close_fixture(&f);
 }
 
-/* What is one cell in float32 is one value, the smallest. */
+/* Values are counted as the data hold them; one that most of its cells in float32 do not hold is none. */
 static void test_values_that_are_one_cell(void **state)
 {
     struct fixture f;
     (void)state;
     open_fixture(&f);
-    for (size_t i = 0; i < 20; i++) {
-        add(&f, 1e-12, 1);
-        add(&f, -0.0, 1);
-        add_others(&f, 4);
-    }
-    expect_atoms(&f, 120, 9, (const double[]){0}, 1);
+    add(&f, 1e-12, 20);
+    add(&f, -0.0, 30);
+    add_others(&f, 50);
+    expect_atoms(&f, 100, 9, (const double[]){0}, 1); /* the model takes 1e-12 for 0 */
+    add(&f, 1e-12, 30);
+    add(&f, -0.0, 30);
+    add_others(&f, 50);
+    expect_atoms(&f, 110, 9, NULL, 0);
+    add_others(&f, 100); /* an outlier stretches the units, and they are all one in float32 */
+    add(&f, 1e200, 1);
+    expect_atoms(&f, 101, 9, NULL, 0);
+    for (size_t i = 0; i < 100; i++) add(&f, 1e-200 * (double)i, 1);
+    expect_atoms(&f, 100, 9, NULL, 0);
     close_fixture(&f);
 }
 

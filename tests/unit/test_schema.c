@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "data/recording_step.h"
+#include "infer/values.h"
 #include "model/schema.h"
 #include "support/support.h"
 #include "unit/data_files.h"
@@ -220,7 +221,7 @@ static void test_missing_as_value_limits(void **state)
     nade_context_free(context);
 }
 
-/* "1", "1.0" and "01" are one label; a byte a cell where all columns are discrete. */
+/* "2", "2.0" and "02" are one label, named as most cells are; a byte a cell where all columns are discrete. */
 static void test_numeric_labels(void **state)
 {
     char text[4096] = "k,b\n";
@@ -229,13 +230,14 @@ static void test_numeric_labels(void **state)
     struct schema s = {0};
     struct cells cells;
     (void)state;
-    for (int i = 0; i < 25; i++) strcat(text, "10,0\n2,1\n2.0,1\n-1,0\n");
+    for (int i = 0; i < 25; i++) strcat(text, "1E1,0\n2,1\n2.0,1\n2.0,1\n-1,0\n");
     learn(context, &arena, text, &s);
     assert_int_equal(s.column[0].type, NADE_CATEGORICAL);
     assert_int_equal(s.column[0].label_count, 3);
     assert_string_equal(s.column[0].labels[0], "-1");
-    assert_string_equal(s.column[0].labels[2], "10");
-    nade_table *table = read_good(context, "k,b\n02,1\n1e1,0\n,1\n", NULL);
+    assert_string_equal(s.column[0].labels[1], "2.0");
+    assert_string_equal(s.column[0].labels[2], "1E1");
+    nade_table *table = read_good(context, "k,b\n02,1\n10,0\n,1\n", NULL);
     support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_int_equal(cells.kind, CELLS_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
@@ -244,7 +246,7 @@ static void test_numeric_labels(void **state)
     nade_context_free(context);
 }
 
-/* Labels that are equal as numbers but not as texts stay apart in a column of texts. */
+/* A column with a leading zero holds codes: labels that are equal as numbers but not as texts stay apart. */
 static void test_labels_with_leading_zeros(void **state)
 {
     nade_context *context = new_context();
@@ -254,11 +256,40 @@ static void test_labels_with_leading_zeros(void **state)
     (void)state;
     learn(context, &arena, "k,x\n07,1.5\n7,2.5\nA,3\n", &s);
     assert_int_equal(s.column[0].label_count, 3);
-    nade_table *table = read_good(context, "k,x\n7,1\n07,1\nA,2\n7.0,1\n", NULL);
+    nade_table *table = read_good(context, "k,x\n7,1\n07,1\nA,2\n", NULL);
     support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 0, 0)], "7");
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 1, 0)], "07");
     assert_string_equal(s.column[0].labels[(size_t)nd_cell(&cells, 2, 0)], "A");
+    nade_table_free(table);
+    table = read_good(context, "k,x\n7.0,1\n", NULL);
+    assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells), NADE_BAD_INPUT);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* Codes are labels as they are written, whatever numbers they are. */
+static void test_labels_that_are_codes(void **state)
+{
+    char text[4096] = "zip,ward\n";
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    struct cells cells;
+    (void)state;
+    for (int i = 0; i < 20; i++) strcat(text, "10001,01\n1234,00\n02139,01\n01234,01\n");
+    learn(context, &arena, text, &s);
+    assert_true(s.column[0].type == NADE_CATEGORICAL && s.column[0].label_count == 4);
+    assert_string_equal(s.column[0].labels[0], "01234");
+    assert_string_equal(s.column[0].labels[2], "10001");
+    assert_string_equal(s.column[0].labels[3], "1234");
+    assert_true(s.column[1].type == NADE_BINARY && s.column[1].label_count == 2);
+    assert_string_equal(s.column[1].labels[0], "00");
+    nade_table *table = read_good(context, "zip,ward\n2139,1\n1234,0\n", NULL);
+    support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
+    assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 0, 1) == 1);
+    assert_true(nd_cell(&cells, 1, 0) == 3 && nd_cell(&cells, 1, 1) == 0);
     nade_table_free(table);
     nd_arena_free(&arena);
     nade_context_free(context);
@@ -330,6 +361,48 @@ static double step_of(const double *values, size_t count, bool single)
     return nd_recording_step(&column, rows, count, single);
 }
 
+/* A grid that is no power of ten: enough different values on it, and enough of them off the next power of ten. */
+static void test_steps_of_grids(void **state)
+{
+    enum { COUNT = 40 };
+    static const struct {
+        double unit, power, step;
+        size_t distinct, tenfold;
+    } cases[] = {
+        {25, 100, 0.25, 12, 0},   {5, 1, 5, 12, 0},         {500, 1, 500, 12, 0},
+        {100, 1, 100, 12, 0},     {3, 10, 0.3, 12, 0},      {25, 100, 0.01, 9, 0},
+        {5, 1000, 0.001, 20, 36}, {5, 1000, 0.005, 20, 20}, {1, 100, 0.01, 12, 0},
+    };
+    size_t rows[COUNT];
+    double values[COUNT];
+    struct table_column column = {.storage = STORE_DOUBLES, .cells.numbers = values};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t row = 0; row < COUNT; row++) {
+            double multiple = (double)(row % cases[i].distinct) - 3;
+            rows[row] = row;
+            values[row] = cases[i].unit * (row < cases[i].tenfold ? 10 * multiple : multiple) / cases[i].power;
+        }
+        assert_true(nd_recording_step(&column, rows, COUNT, false) == cases[i].step);
+        if (cases[i].step < 1e-3) continue;
+        for (size_t row = 0; row < COUNT; row++)
+            assert_true(nd_round_to_step(values[row] + 0.3 * cases[i].step, cases[i].step) == values[row]);
+    }
+}
+
+/* Doubles and floats hold integers up to 2^53 and 2^24; beyond, their own precision is all that shows. */
+static void test_steps_of_large_integers(void **state)
+{
+    const double large[] = {1e15 + 1, 1e15 - 3, -1e15}, halves[] = {1e15 + 0.5, 1e15}, larger[] = {1e16, 1e16 + 2};
+    const double floats[] = {1e7, 1e7 + 1};
+    (void)state;
+    assert_true(step_of(large, 3, false) == 1);
+    assert_true(step_of(halves, 2, false) == 0);
+    assert_true(step_of(larger, 2, false) == 0);
+    assert_true(step_of(floats, 2, true) == 1);
+    assert_true(step_of(larger, 2, true) == 0);
+}
+
 static void test_recording_steps(void **state)
 {
     const double cents[] = {7.40, NAN, 3.25, -11.05}, whole[] = {5, 1e6, -3}, fine[] = {0.1 + 1e-7, 2.5};
@@ -340,6 +413,59 @@ static void test_recording_steps(void **state)
     support_assert_close("fine", step_of(fine, 2, false), 1e-7, 1e-12, 0);
     assert_true(step_of(noise, 2, false) == 0);
     support_assert_close("float", step_of(single, 2, true), 0.1, 1e-15, 0);
+}
+
+/* The deviation counts as 1 only for numbers that rounding alone may tell apart, and never in silence. */
+static void test_deviations_of_any_size(void **state)
+{
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    struct schema s = {0};
+    (void)state;
+    learn(context, &arena, "a,b,c\n1000000000000003,1e-200,-1e200\n1000000000000001,3e-200,1e200\n", &s);
+    assert_int_equal(warnings.count, 0);
+    assert_true(s.column[0].mean == 1000000000000002 && s.column[0].sd == 1 && s.column[0].step == 1);
+    support_assert_close("small", s.column[1].sd, 1e-200, 0, 1e-214);
+    support_assert_close("large", s.column[2].sd, 1e200, 1e-14, 0);
+    learn(context, &arena, "a\n1000000000000003\n1000000000000009\n", &s);
+    assert_true(s.column[0].mean == 1000000000000006 && s.column[0].sd == 3);
+    learn(context, &arena, "a\n0.3\n0.30000000000000004\n", &s);
+    assert_true(s.column[0].sd == 1 && warnings.count == 1);
+    assert_non_null(strstr(warnings.last, "'a' of"));
+    assert_non_null(strstr(warnings.last, "a single value, up to rounding, in the training rows"));
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
+/* One value far from the rest of a column is named, unless the rest is as coarse as the floor. */
+static void test_warns_of_far_values(void **state)
+{
+    enum { ROWS = 200 };
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    size_t rows[ROWS];
+    double values[ROWS][4];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = i;
+        for (size_t c = 0; c < 4; c++) values[i][c] = (double)(i * 37 % 101) / 101;
+    }
+    values[0][1] = values[1][1] = 999999;
+    values[2][1] = -1e7;
+    values[0][2] = 50;
+    for (size_t i = 1; i < ROWS; i++) values[i][3] = (double)(i % 3);
+    nade_table *table;
+    struct schema s = {0};
+    support_assert_ok(context, nade_table_from_array(context, &values[0][0], ROWS, 4, NULL, &table));
+    support_assert_ok(context, nd_schema_learn(context, &arena, table, rows, ROWS, &s));
+    support_assert_ok(context, nd_warn_of_far_values(context, table, rows, ROWS, &s));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.last, ": '1' (-10000000, 999999); leave"));
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
 }
 
 int main(void)
@@ -353,10 +479,15 @@ int main(void)
         cmocka_unit_test(test_missing_as_value_limits),
         cmocka_unit_test(test_numeric_labels),
         cmocka_unit_test(test_labels_with_leading_zeros),
+        cmocka_unit_test(test_labels_that_are_codes),
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),
         cmocka_unit_test(test_recording_steps),
+        cmocka_unit_test(test_steps_of_grids),
+        cmocka_unit_test(test_steps_of_large_integers),
+        cmocka_unit_test(test_deviations_of_any_size),
+        cmocka_unit_test(test_warns_of_far_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+/* A warning of values so far from the rest that they blur a column: the floor on the scales follows the standard
+ * deviation, and a code like 999999 for "unknown" makes that larger than all the other values' differences. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/cell_text.h"
+#include "data/numbers.h"
+#include "model/schema.h"
+
+/* A column is blurred when its least scale exceeds one part in BLUR of the range of its middle half. */
+enum { BLUR = 10, COLUMNS_SHOWN = 3, VALUES_SHOWN = 3 };
+enum { COLUMN_TEXT = ND_EXCERPT + VALUES_SHOWN * (ND_NUMBER_TEXT + 2) + 40 };
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The present cells, ascending; NULL: no memory. */
+static double *sorted_cells(struct arena *arena, const struct table_column *column, const size_t *rows,
+                            size_t row_count, size_t *count)
+{
+    double *x = nd_arena_alloc(arena, row_count, sizeof *x);
+    *count = 0;
+    for (size_t i = 0; x && i < row_count; i++) {
+        double cell = nd_table_number(column, rows[i]) + 0.0; /* + 0.0 makes -0 a 0 */
+        if (!isnan(cell)) x[(*count)++] = cell;
+    }
+    if (*count > 0) qsort(x, *count, sizeof *x, compare_numbers);
+    return x;
+}
+
+/* A floor that the recording step makes is as fine as the data are. */
+static bool is_blurred(const struct column_spec *spec, const double *x, size_t count)
+{
+    if (count < 4 || spec->floor > ND_SCALE_FLOOR) return false;
+    double middle = x[3 * count / 4] - x[count / 4];
+    return middle > 0 && BLUR * spec->floor * spec->sd > middle;
+}
+
+/* "'income' (999999, -1000000 and 2 more)": the farthest values from the median first, of all that lie farther from it
+ * than the standard deviation. */
+static void show_column(const struct column_spec *spec, const double *x, size_t count, char text[COLUMN_TEXT])
+{
+    char name[ND_EXCERPT], number[ND_NUMBER_TEXT];
+    double median = x[count / 2], last = NAN;
+    size_t low = 0, high = count, found = 0;
+    int used = snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(spec->name, strlen(spec->name), name));
+    while (low < high) {
+        double value = median - x[low] > x[high - 1] - median ? x[low++] : x[--high];
+        if (fabs(value - median) <= spec->sd) break;
+        if (value == last) continue;
+        last = value;
+        if (found++ >= VALUES_SHOWN) continue;
+        nd_format_number(value, number);
+        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s%s", found > 1 ? ", " : "", number);
+    }
+    if (found > VALUES_SHOWN)
+        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, " and %zu more", found - VALUES_SHOWN);
+    snprintf(text + used, COLUMN_TEXT - (size_t)used, ")");
+}
+
+nade_status nd_warn_of_far_values(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count,
+                                  const struct schema *schema)
+{
+    char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1] = "", text[COLUMN_TEXT], others[48] = "";
+    size_t found = 0, used = 0, count;
+    for (size_t c = 0; c < schema->count; c++) {
+        struct arena scratch = {.allocator = context->allocator};
+        if (schema->column[c].type != NADE_REAL) continue;
+        double *x = sorted_cells(&scratch, &table->column[c], rows, row_count, &count);
+        if (x && is_blurred(&schema->column[c], x, count) && found++ < COLUMNS_SHOWN) {
+            show_column(&schema->column[c], x, count, text);
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", found > 1 ? ", " : "", text);
+        }
+        nd_arena_free(&scratch);
+        if (!x) return nd_no_memory(context, "the columns");
+    }
+    if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
+    if (found > 0)
+        nd_warn(context,
+                "values of %s lie so far from the others of their column that the model blurs those: %s%s; leave such "
+                "cells empty if they mean a missing value, or leave out their rows, or the column with --drop",
+                table->source, list, others);
+    return NADE_OK;
+}

@@ -87,23 +87,9 @@ static void put_gradient(struct bench *b, size_t layer)
 
 static void put_step(struct bench *b, size_t l)
 {
-    const struct cuda_layer *layer = &b->backend->layer[l];
-    float *const *block = b->backend->block;
-    struct step_job job = {
-        .weight = block[BLOCK_PARAMETERS] + layer->offset,
-        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
-        .gradient = block[BLOCK_GRADIENT] + layer->offset,
-        .shadow = b->backend->bf16 ? (void *)nd_cuda_operand_weight(b->backend, l) : NULL,
-        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
-        .bias_stride = layer->bias_stride,
-        .rows = layer->rows,
-        .columns = layer->columns,
-        .stride = layer->stride,
-        .bias_in_product = l < b->plan.layers,
-        .rates = b->rates,
-        .progress = b->progress,
-    };
+    struct step_job job = nd_cuda_step_job(b->backend, NADE_NAG, l);
+    job.rates = b->rates;
+    job.progress = b->progress;
     nd_work_note(&b->work, nd_cuda_step(&job, b->stream), "a step");
 }
 

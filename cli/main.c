@@ -88,6 +88,7 @@ static int run_verb(const struct verb *verb, const struct common *common, int co
     arguments->json = common->json;
     int status = parse_arguments(verb, count, words, arguments);
     if (status == EXIT_DONE) status = arguments->help ? show_help(common, verb) : verb->run(arguments);
+    free(arguments->given);
     free(arguments);
     return status;
 }

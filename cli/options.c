@@ -27,8 +27,7 @@ const size_t common_option_count = sizeof common_options / sizeof *common_option
 struct parser {
     const struct verb *verb;
     char *arguments;
-    const struct common *common;
-    bool *given; /* (options of the verb) */
+    struct common *common;
     size_t positionals;
 };
 
@@ -254,9 +253,9 @@ static int check_repetition(struct parser *parser, size_t number)
 {
     const struct option *option = verb_option(parser->verb, number);
     bool repeatable = option->kind == OPTION_LIST || option->kind == OPTION_ON || option->kind == OPTION_OFF;
-    if (parser->given[number] && !repeatable)
+    if (parser->common->given[number] && !repeatable)
         return report_error(parser->common, NADE_BAD_CALL, "--%s is given twice, expected once", option->name);
-    parser->given[number] = true;
+    parser->common->given[number] = true;
     return EXIT_DONE;
 }
 
@@ -307,9 +306,9 @@ static int check_exclusions(const struct parser *parser)
 {
     for (size_t i = 0; i < verb_option_count(parser->verb); i++) {
         const struct option *option = verb_option(parser->verb, i);
-        if (!parser->given[i] || !option->excludes) continue;
+        if (!parser->common->given[i] || !option->excludes) continue;
         size_t other = find_name(parser->verb, option->excludes, strlen(option->excludes));
-        if (other < verb_option_count(parser->verb) && parser->given[other])
+        if (other < verb_option_count(parser->verb) && parser->common->given[other])
             return report_error(parser->common, NADE_BAD_CALL, "--%s and --%s can't be given together", option->name,
                                 option->excludes);
     }
@@ -340,9 +339,7 @@ static int parse_words(struct parser *parser, int count, char **words)
 int parse_arguments(const struct verb *verb, int count, char **words, void *arguments)
 {
     struct parser parser = {.verb = verb, .arguments = arguments, .common = arguments};
-    parser.given = calloc(verb_option_count(verb), sizeof *parser.given);
-    if (!parser.given) return report_no_memory(parser.common);
-    int status = parse_words(&parser, count, words);
-    free(parser.given);
-    return status;
+    parser.common->given = calloc(verb_option_count(verb), sizeof *parser.common->given);
+    if (!parser.common->given) return report_no_memory(parser.common);
+    return parse_words(&parser, count, words);
 }

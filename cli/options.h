@@ -68,6 +68,7 @@ struct option {
 /* What every verb's arguments begin with. */
 struct common {
     int help, quiet, json;
+    bool *given; /* (verb_option_count) which options were on the command line; parse_arguments makes it */
 };
 
 struct positional {
@@ -98,7 +99,7 @@ size_t verb_option_count(const struct verb *verb);
 const struct option *verb_option(const struct verb *verb, size_t number);
 
 /* Fills arguments (initialised) from the words behind the verb.  Returns an exit status: 0, or 2 after the error has
- * been reported. */
+ * been reported.  In any case the caller frees the common part's given. */
 int parse_arguments(const struct verb *verb, int count, char **words, void *arguments);
 
 /* The value an option has in arguments that hold the defaults, as text; "" when there is nothing to say. */

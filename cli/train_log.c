@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "output.h"
 #include "report.h"
@@ -22,51 +24,55 @@ static int fail_log(const struct train_log *log, const struct common *common, co
     return report_error(common, NADE_NO_OUTPUT, "%s could not be %s: %s", log->path, step, strerror(reason));
 }
 
+/* Whether there is a file that can be read back: a pipe would have to be waited for. */
+static bool is_regular(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
 int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates)
 {
-    *log = (struct train_log){.path = path, .rates = rates, .resumed = resumed};
+    *log = (struct train_log){.path = path, .rates = rates};
     if (!path) return EXIT_DONE;
-    log->file = fopen(path, resumed ? "a+" : "w");
+    log->resumed = resumed && is_regular(path);
+    log->file = fopen(path, log->resumed ? "r+" : "w");
     if (!log->file) return fail_log(log, common, "opened", errno);
-    if (!resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header));
+    if (!log->resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header));
     return log->reason ? train_log_close(log, common) : EXIT_DONE;
 }
 
-/* A killed run may have logged iterations that its checkpoint does not know; they are done again and logged again. */
+/* A killed run may have logged iterations that its checkpoint does not know; they are done again and logged again.  So
+ * is a line that was not written to its end. */
 static bool is_known(const char *line, const nade_progress *report)
 {
     const char *last = strrchr(line, ',');
     char *end;
     uint64_t iteration = strtoull(line, &end, 10);
     if (!last || *end != ',') return false;
-    uint64_t stage = strtoull(last + 1, NULL, 10);
+    uint64_t stage = strtoull(last + 1, &end, 10);
+    if (*end != '\n') return false;
     return stage < report->stage || (stage == report->stage && iteration <= report->iteration);
 }
 
-/* Keeps the lines of a resumed run's file up to where the run stands. */
-static void keep_known_lines(struct train_log *log, const nade_progress *report)
+/* Cuts a resumed run's file where the known lines end, which are its beginning: lines are only ever added behind them.
+ * That is one step, so that wherever this run is killed in its turn, the known lines are there. */
+static void cut_unknown_lines(struct train_log *log, const nade_progress *report)
 {
-    char line[512], *kept = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&kept, &length);
-    if (!memory) {
+    char line[512];
+    off_t known = 0;
+    while (fgets(line, sizeof line, log->file) && (known ? is_known(line, report) : strcmp(line, header) == 0))
+        known = ftello(log->file);
+    if (ftruncate(fileno(log->file), known) != 0 || fseeko(log->file, known, SEEK_SET) != 0)
         log->reason = errno;
-        return;
-    }
-    rewind(log->file);
-    while (fgets(line, sizeof line, log->file))
-        if (is_known(line, report)) fputs(line, memory);
-    if (fclose(memory) != 0 || !freopen(log->path, "w", log->file))
-        log->reason = errno;
-    else
-        flush_line(log, fprintf(log->file, "%s%s", header, kept));
-    free(kept);
+    else if (known == 0)
+        flush_line(log, fputs(header, log->file));
 }
 
 void train_log_write(struct train_log *log, double rate, const nade_progress *report)
 {
     if (!log->file || log->reason) return;
-    if (log->resumed) keep_known_lines(log, report);
+    if (log->resumed) cut_unknown_lines(log, report);
     log->resumed = false;
     if (!report->iteration_done || log->reason) return;
     char now[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];

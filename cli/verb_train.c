@@ -24,6 +24,7 @@ struct train_arguments {
     struct type_overrides types;
     nade_read_options read;
     nade_train_options options;
+    size_t given[64]; /* options.given */
 };
 
 /* What a run owns. */
@@ -128,6 +129,10 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+enum { OPTIONS = sizeof options / sizeof *options };
+
+_Static_assert(OPTIONS <= sizeof((struct train_arguments *)NULL)->given / sizeof(size_t), "room for all options");
+
 static void init_train(void *arguments)
 {
     struct train_arguments *train = arguments;
@@ -209,14 +214,27 @@ static int read_ordering(struct train_arguments *train, struct train_run *run)
     return EXIT_DONE;
 }
 
-/* The library's own default stays in place unless --hidden changed it: it depends on the order. */
-static void set_hidden(struct train_arguments *train)
+/* Tells the library which of its options were on the command line.  The lists of hidden layers and of
+ * rates are kept apart; the former takes the place of the library's own only when it was given: the default depends on
+ * the order. */
+static void pass_given(struct train_arguments *train)
 {
     nade_train_options *o = &train->options;
-    if (train->hidden.count == o->layers && memcmp(train->hidden.size, o->hidden, o->layers * sizeof *o->hidden) == 0)
-        return;
-    o->hidden = train->hidden.size;
-    o->layers = train->hidden.count;
+    const size_t begin = offsetof(struct train_arguments, options);
+    o->given = train->given;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        size_t offset = options[i].offset;
+        if (!train->common.given[i]) continue;
+        if (offset == offsetof(struct train_arguments, hidden)) {
+            o->hidden = train->hidden.size;
+            o->layers = train->hidden.count;
+            train->given[o->given_count++] = offsetof(nade_train_options, hidden);
+        } else if (offset == offsetof(struct train_arguments, rates)) {
+            train->given[o->given_count++] = offsetof(nade_train_options, learning_rate);
+        } else if (offset >= begin && offset < begin + sizeof *o) {
+            train->given[o->given_count++] = offset - begin;
+        }
+    }
 }
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
@@ -361,8 +379,8 @@ static int run_train(void *arguments)
     if (!status) status = choose_device(&train->common, run.context, &train->options.device, &train->options.precision);
     if (!status) status = read_tables(train, &run);
     if (!status) status = read_ordering(train, &run);
-    if (!status) set_hidden(train);
     if (!status) set_rate(train);
+    if (!status) pass_given(train);
     if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
         if (train->common.json) report_json(plan_as_json(train, &run));
@@ -387,7 +405,7 @@ const struct verb verb_train = {
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .option_count = OPTIONS,
     .arguments_size = sizeof(struct train_arguments),
     .init = init_train,
     .run = run_train,

@@ -246,10 +246,13 @@ typedef struct nade_train_options {
     uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
     const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
     const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
-                               same, only paths, device, precision, time_limit and progress are free.  The data must be
-                               the same */
+                               same, only paths, device, precision, time_limit and progress are free (but see given).
+                               The data must be the same */
     nade_precision precision;
     int atoms; /* 1: values that a real column repeats very often get probabilities of their own (docs/model.md) */
+    const size_t *given; /* (given_count) offsetof(nade_train_options, MEMBER) of members that were set on purpose: a
+                            checkpoint to resume must have the same, even where that is the default.  May be NULL */
+    size_t given_count;
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

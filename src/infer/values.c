@@ -54,7 +54,7 @@ static bool find_gap(const nade_model *model, const float *cells, size_t *hole, 
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells)
 {
-    size_t columns = model->plan.columns, hole, given;
+    size_t columns = model->plan.columns, hole = 0, given = 0;
     const struct column_spec *specs = model->schema.column;
     char place[ND_PLACE_SIZE];
     for (size_t row = 0; row < rows; row++) {

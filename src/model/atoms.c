@@ -121,6 +121,7 @@ static bool learn_column(struct arena *arena, struct arena *scratch, const struc
 {
     struct counts counts = {.used = 0};
     if (!count_values(scratch, column, rows, row_count, &counts)) return false;
+    if (counts.used == 0) return true;
     find_apart(spec, &counts);
     bool few = counts.used <= VALUES_MOST && counts.cells >= CELLS_LEAST * counts.used;
     size_t atoms = few ? take_all(&counts, most) : take_frequent(&counts, most);

@@ -19,7 +19,8 @@ struct checkpoint {
 nade_status nd_checkpoint_after_iteration(struct run *run);
 
 /* Opens run->options.resume and lets its options replace the run's, except for paths, device, precision, time limit and
- * progress. An option that is neither the default nor the checkpoint's is refused by name.  After any outcome
+ * progress. An option that is neither the default nor the checkpoint's is refused by name, one of
+ * options.given also when it is the default.  After any outcome
  * nd_checkpoint_close frees what there is. */
 nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint);
 

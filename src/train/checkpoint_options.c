@@ -128,6 +128,14 @@ static bool same_list(const size_t *a, size_t a_count, const size_t *b, size_t b
     return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof *a) == 0);
 }
 
+/* Whether the caller's value stands for itself: where it is the default it may just have been left out. */
+static bool is_meant(const nade_train_options *o, size_t offset, bool usual)
+{
+    for (size_t i = 0; i < o->given_count; i++)
+        if (o->given[i] == offset) return true;
+    return !usual;
+}
+
 static nade_status read_hidden(struct run *run, const json_t *options, const nade_train_options *defaults)
 {
     nade_train_options *o = &run->options;
@@ -138,7 +146,7 @@ static nade_status read_hidden(struct run *run, const json_t *options, const nad
     bool same = same_list(o->hidden, o->layers, hidden, layers);
     /* A fixed order's default is the first layer alone. */
     bool usual = o->layers <= defaults->layers && same_list(o->hidden, o->layers, defaults->hidden, o->layers);
-    if (!same && !usual) return refuse(run, "hidden");
+    if (!same && is_meant(o, offsetof(nade_train_options, hidden), usual)) return refuse(run, "hidden");
     o->hidden = hidden;
     o->layers = layers;
     return NADE_OK;
@@ -162,7 +170,8 @@ nade_status nd_options_from_json(struct run *run, const json_t *options)
         double given = get_field(&run->options, &fields[i]), usual = get_field(&defaults, &fields[i]);
         double value = json_number_value(stored);
         if (!json_is_number(stored)) return broken(run, fields[i].name);
-        if (given != value && given != usual) return refuse(run, fields[i].name);
+        if (given != value && is_meant(&run->options, fields[i].offset, given == usual))
+            return refuse(run, fields[i].name);
         if (!set_field(&run->options, &fields[i], value)) return broken(run, fields[i].name);
     }
     return status;

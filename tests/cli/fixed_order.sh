@@ -34,6 +34,7 @@ refuse 2 'one fixed ordering' -- "$NADE" score model test.csv --ordering-file ot
 refuse 2 'one fixed ordering' "'$(head -n 1 train.csv | cut -d, -f$(($(cut -d' ' -f1 ordering) + 1)))' comes before" -- \
     "$NADE" score model test.csv --of "$(cut -d' ' -f2 ordering)"
 refuse 2 'hidden' -- "$NADE" train train.csv -o none --order fixed --hidden 5,5
+refuse 2 'hidden' -- "$NADE" train train.csv -o none --order fixed --hidden 500,500
 echo 0 1 2 2 >other
 refuse 2 other -- "$NADE" train train.csv -o none --order fixed --ordering-file other
 only again all.csv model natural ordering other straight test.csv train.csv

@@ -38,3 +38,9 @@ refuse 2 rows -- "$NADE" train data.csv --rows rows -o rows
 head -n 300 data.csv >fewer.csv
 refuse 2 'other training rows' -- "$NADE" train fewer.csv -o other --resume checkpoint --quiet
 refuse 2 seed -- "$NADE" train data.csv -o other --resume checkpoint --seed 9 --quiet
+# An option that is given must be the checkpoint's, even where it is the default.
+"$NADE" train data.csv -o again --resume checkpoint --batch 50 --components 4 --hidden 40,30,20 --lr 0 --quiet
+cmp -s again model || fail "a finished run resumed with its own options differs"
+refuse 2 batch -- "$NADE" train data.csv -o other --resume checkpoint --batch 100 --quiet
+refuse 2 hidden -- "$NADE" train data.csv -o other --resume checkpoint --hidden 500,500 --quiet
+refuse 2 pretrain -- "$NADE" train data.csv -o other --resume checkpoint --pretrain 0 --dry-run --quiet

@@ -69,8 +69,9 @@ int gpu_support_begin(void)
     return code;
 }
 
-/* Every head, every activation, one to three layers, widths on both sides of the padding (32), one column, many
- * columns, one component and many, holes, no masks, and the same for one fixed ordering. */
+/* Every head, every activation, one to three layers, widths on both sides of the padding (64), one column, many
+ * columns, one component and more than a warp keeps in registers (128), atoms, one label and 300, holes, no masks, and
+ * the same for one fixed ordering. */
 const struct gpu_plan gpu_plans[] = {
     {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
@@ -85,14 +86,59 @@ const struct gpu_plan gpu_plans[] = {
     {"brcb", 1, {4, 5, 3}, 3, 3, NADE_SIGMOID, true, false, 0.2},
     {"brcb4r", 4, {63, 96}, 2, 5, NADE_TANH, true, false, 0.4},
     {"brcb", 2, {31, 16}, 2, 3, NADE_RELU, false, false, 0},
+    {"a", 3, {20}, 1, 4, NADE_TANH, true, false, 0},
+    {"abra", 3, {33, 40}, 2, 6, NADE_RELU, true, false, 0.3},
+    {"r", 2, {20}, 1, 150, NADE_TANH, true, false, 0},
+    {"ab", 1, {20}, 1, 300, NADE_RELU, true, false, 0.2},
+    {"w", 1, {24}, 1, 1, NADE_TANH, true, false, 0},
+    {"bwr1", 1, {24}, 1, 3, NADE_RELU, true, false, 0.2},
+    {"1b1", 3, {17}, 1, 1, NADE_SIGMOID, true, false, 0.2},
     {"b", 1, {3}, 1, 1, NADE_RELU, false, true, 0},
     {"b", 20, {7}, 1, 1, NADE_SIGMOID, false, true, 0.3},
     {"b", 60, {200}, 1, 1, NADE_RELU, false, true, 0},
     {"r", 5, {32}, 1, 4, NADE_TANH, false, true, 0},
     {"c29c", 1, {33}, 1, 1, NADE_RELU, false, true, 0.2},
     {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, true, 0.4},
+    {"arb1", 3, {33}, 1, 5, NADE_SIGMOID, false, true, 0.2},
+    {"wab", 1, {24}, 1, 140, NADE_TANH, false, true, 0.2},
 };
 const size_t gpu_plan_count = sizeof gpu_plans / sizeof *gpu_plans;
+
+/* Outputs of 48, 183 and 240 KB a row: what a block stages in shared memory by itself, what it must ask for (on an
+ * H200), what no chip has room for.  Then widths beside the powers of two that kernels are made for. */
+const struct gpu_plan gpu_wide_plans[] = {
+    {"r", 40, {8}, 1, 100, NADE_TANH, true, false, 0},
+    {"ra", 38, {8}, 1, 200, NADE_SIGMOID, true, false, 0.1},
+    {"r", 100, {8}, 1, 200, NADE_TANH, true, false, 0},
+    {"r", 100, {8}, 1, 200, NADE_TANH, false, true, 0.1},
+    {"b", 20, {511}, 1, 1, NADE_RELU, true, false, 0},
+    {"b", 20, {512}, 1, 1, NADE_SIGMOID, true, false, 0.1},
+    {"b", 20, {513}, 1, 1, NADE_TANH, true, false, 0},
+    {"brc", 3, {513, 512, 511}, 3, 3, NADE_RELU, true, false, 0.2},
+    {"b", 20, {512}, 1, 1, NADE_SIGMOID, false, true, 0},
+    {"br", 5, {513}, 1, 3, NADE_RELU, false, true, 0.2},
+    {"b", 129, {9}, 1, 1, NADE_RELU, true, false, 0},
+    {"r", 131, {9}, 1, 2, NADE_TANH, true, false, 0},
+    {"b", 512, {9}, 1, 1, NADE_RELU, true, false, 0},
+    {"r", 514, {9}, 1, 1, NADE_TANH, true, false, 0},
+    {"b", 1024, {9}, 1, 1, NADE_SIGMOID, true, false, 0},
+    {"b", 1025, {9}, 1, 1, NADE_RELU, true, false, 0},
+};
+const size_t gpu_wide_plan_count = sizeof gpu_wide_plans / sizeof *gpu_wide_plans;
+
+const struct gpu_tuned_plan gpu_tuned_plans[] = {
+    {{"b", 784, {500, 500}, 2, 1, NADE_RELU, true, false, 0}, 1000},
+    {{"r", 63, {1000, 1000}, 2, 10, NADE_RELU, true, false, 0}, 1000},
+    {{"b", 123, {500}, 1, 1, NADE_RELU, true, false, 0}, 100},
+    {{"r", 11, {50, 50}, 2, 20, NADE_RELU, true, false, 0}, 100},
+};
+const size_t gpu_tuned_plan_count = sizeof gpu_tuned_plans / sizeof *gpu_tuned_plans;
+
+size_t gpu_tuned_batch(const struct gpu_tuned_plan *tuned)
+{
+    enum { STAND_IN_ROWS = 20 };
+    return gpu_stand_in() ? STAND_IN_ROWS : tuned->batch;
+}
 
 void gpu_build(struct support_model *model, const struct gpu_plan *plan)
 {
@@ -132,10 +178,10 @@ struct backend *gpu_open(const struct backend_entries *entries, const struct sup
     return backend;
 }
 
-bool gpu_discrete(const struct plan *plan)
+bool gpu_fits_bytes(const struct plan *plan)
 {
     for (size_t c = 0; c < plan->columns; c++)
-        if (!plan->column[c].head->discrete) return false;
+        if (!plan->column[c].head->discrete || plan->column[c].values >= ND_BYTE_MISSING) return false;
     return true;
 }
 

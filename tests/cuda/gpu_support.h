@@ -54,6 +54,23 @@ struct gpu_plan {
 extern const struct gpu_plan gpu_plans[];
 extern const size_t gpu_plan_count;
 
+/* Plans that are too large for the reference: their yardstick is the CPU backend. */
+extern const struct gpu_plan gpu_wide_plans[];
+extern const size_t gpu_wide_plan_count;
+
+/* Networks and batches whose products have rows in cuda_product_rows.h: algorithms that were chosen for their speed,
+ * so that nothing but these shapes can show that they are right and give the same bytes run to run. */
+struct gpu_tuned_plan {
+    struct gpu_plan plan;
+    size_t batch;
+};
+
+extern const struct gpu_tuned_plan gpu_tuned_plans[];
+extern const size_t gpu_tuned_plan_count;
+
+/* The plan's batch; with a stand-in, which has no such table, a small one. */
+size_t gpu_tuned_batch(const struct gpu_tuned_plan *tuned);
+
 /* Builds a plan's model, with a random ordering where it is fixed. */
 void gpu_build(struct support_model *model, const struct gpu_plan *plan);
 
@@ -65,10 +82,10 @@ const char *gpu_describe(const struct gpu_plan *plan, const char *precision, cha
 struct backend *gpu_open(const struct backend_entries *entries, const struct support_model *model,
                          nade_precision precision);
 
-/* Random cells of a plan in the model's arena: bytes when asked for, which takes discrete columns. */
+/* Random cells of a plan in the model's arena: bytes when asked for, which takes discrete columns of few labels. */
 struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
                        enum cell_kind kind);
-bool gpu_discrete(const struct plan *plan);
+bool gpu_fits_bytes(const struct plan *plan);
 
 /* Memory in the model's arena; the test fails where there is none. */
 void *gpu_alloc(struct support_model *model, size_t count, size_t size);

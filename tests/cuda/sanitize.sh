@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# compute-sanitizer's memcheck and racecheck over a small run of every verb on a CUDA device.
+# compute-sanitizer's memcheck and racecheck over a small run of every verb on a CUDA device, and over the gradients and
+# validation losses of the whole table of plans, whose shapes the verbs do not reach.
 #
-#   NADE=build/nade tests/cuda/sanitize.sh
+#   NADE=build/nade PROGRAMS=build/tests tests/cuda/sanitize.sh
 #
 # Tables are small, since a checked kernel is some hundred times slower.  Prints one line a step; ends with 1 when a tool
 # found something or a command failed, and with 77 where compute-sanitizer is not installed.
 set -u
 nade=$(realpath "${NADE:-build/nade}")
+gradients=$(realpath "${PROGRAMS:-build/tests}")/test_cuda_gradients
 sanitizer=$(PATH="$PATH:/usr/local/cuda/bin" command -v compute-sanitizer) || {
     echo "skipped: there is no compute-sanitizer"
     exit 77
@@ -29,10 +31,10 @@ awk 'BEGIN {
 }'
 
 failures=0
-step() { # step TOOL NAME COMMAND...: runs one command under one tool
+step() { # step TOOL NAME PROGRAM ARGUMENTS...: runs one command under one tool
     local tool=$1 name=$2
     shift 2
-    if "$sanitizer" --tool "$tool" --error-exitcode 99 --log-file "$tool.log" "$nade" "$@" >out.log 2>&1; then
+    if "$sanitizer" --tool "$tool" --error-exitcode 99 --log-file "$tool.log" "$@" >out.log 2>&1; then
         echo "$tool, $name: clean"
     else
         echo "$tool, $name: FAILED ($?)"
@@ -44,23 +46,26 @@ step() { # step TOOL NAME COMMAND...: runs one command under one tool
 small=(--hidden 40,33 --iterations 2 --updates 4 --batch 50 --quiet)
 check() { # check TOOL PRECISION: train, score, sample and impute
     local tool=$1 device=(--device cuda --precision "$2")
-    step "$tool" "$2 train, mixed" train mixed.csv -o mixed.safetensors "${small[@]}" "${device[@]}"
-    step "$tool" "$2 train, binary" train binary.csv -o binary.safetensors "${small[@]}" "${device[@]}"
-    step "$tool" "$2 train, fixed order" train binary.csv -o fixed.safetensors --order fixed --hidden 40 \
+    step "$tool" "$2 train, mixed" "$nade" train mixed.csv -o mixed.safetensors "${small[@]}" "${device[@]}"
+    step "$tool" "$2 train, binary" "$nade" train binary.csv -o binary.safetensors "${small[@]}" "${device[@]}"
+    step "$tool" "$2 train, fixed order" "$nade" train binary.csv -o fixed.safetensors --order fixed --hidden 40 \
         --iterations 2 --updates 4 --batch 50 --quiet "${device[@]}"
     for model in mixed binary fixed; do
         local table=$model.csv
         [ $model = fixed ] && table=binary.csv
-        step "$tool" "$2 score, $model" score $model.safetensors $table --orderings 1 --quiet "${device[@]}"
-        step "$tool" "$2 sample, $model" sample $model.safetensors -n 40 --quiet "${device[@]}"
+        step "$tool" "$2 score, $model" "$nade" score $model.safetensors $table --orderings 1 --quiet "${device[@]}"
+        step "$tool" "$2 sample, $model" "$nade" sample $model.safetensors -n 40 --quiet "${device[@]}"
     done
-    step "$tool" "$2 cells, mixed" score mixed.safetensors mixed.csv --per-column --quiet "${device[@]}"
-    step "$tool" "$2 impute, mixed" impute mixed.safetensors mixed.csv --quiet "${device[@]}"
+    step "$tool" "$2 cells, mixed" "$nade" score mixed.safetensors mixed.csv --per-column --quiet "${device[@]}"
+    step "$tool" "$2 impute, mixed" "$nade" impute mixed.safetensors mixed.csv --quiet "${device[@]}"
 }
 
 for tool in ${TOOLS:-memcheck racecheck}; do
     for precision in ${PRECISIONS:-tf32 bf16}; do
         check "$tool" "$precision"
+    done
+    for test in 'test_gradients*' test_validation test_one_label_each; do
+        NADE_REQUIRE_GPU=1 step "$tool" "all plans, $test" "$gradients" "$test"
     done
 done
 [ "$failures" -eq 0 ] && echo "compute-sanitizer: all clean"

@@ -11,4 +11,4 @@ static bool find_device(char *reason, size_t size)
 
 extern struct cuda_object nade_cuda_object;
 
-struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cpu_entries, find_device};
+struct cuda_object nade_cuda_object = {.build = NADE_BUILD, .entries = &nd_cpu_entries, .find_device = find_device};

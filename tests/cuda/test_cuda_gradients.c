@@ -1,9 +1,13 @@
 /* The CUDA backend against the reference in double: blocks in and out, loss, every gradient tensor, validation, over
- * the table of plans at every precision. */
+ * the table of plans at every precision; against the CPU backend where a plan is too large for the reference.
+ *
+ *   test_cuda_gradients [PATTERN]   only the tests whose names match, which is what compute-sanitizer has the time for
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "backend/reference/reference.h"
 #include "base/philox.h"
 #include "gpu_support.h"
@@ -65,7 +69,8 @@ static void compare_gradients(const struct support_model *m, const struct gpu_pr
     }
 }
 
-static void check_gradients(const struct gpu_plan *plan, enum cell_kind kind, size_t rows)
+static void check_gradients(const struct gpu_plan *plan, const struct backend_entries *yardstick, enum cell_kind kind,
+                            size_t rows)
 {
     struct support_model m;
     gpu_build(&m, plan);
@@ -73,7 +78,7 @@ static void check_gradients(const struct gpu_plan *plan, enum cell_kind kind, si
     uint8_t *observed = plan->fixed ? NULL : observed_sets(&m, &cells);
     float *expected = gpu_alloc(&m, m.plan.parameters, sizeof *expected);
     float *found = gpu_alloc(&m, m.plan.parameters, sizeof *found);
-    double loss = evaluate(&m, &nd_reference_double, NADE_PRECISION_AUTO, &cells, observed, expected);
+    double loss = evaluate(&m, yardstick, NADE_PRECISION_AUTO, &cells, observed, expected);
     for (size_t i = 0; i < gpu_precision_count(); i++) {
         const struct gpu_precision *p = &gpu_precisions[i];
         char words[GPU_WORDS];
@@ -91,8 +96,8 @@ static void test_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
-        check_gradients(&gpu_plans[i], CELLS_FLOATS, 3);
-        check_gradients(&gpu_plans[i], CELLS_FLOATS, 200);
+        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_FLOATS, 3);
+        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_FLOATS, 200);
     }
 }
 
@@ -101,11 +106,73 @@ static void test_gradients_of_bytes(void **state)
     size_t cases = 0;
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
-        if (strpbrk(gpu_plans[i].kinds, "r")) continue;
-        check_gradients(&gpu_plans[i], CELLS_BYTES, 50);
+        if (strpbrk(gpu_plans[i].kinds, "raw")) continue;
+        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_BYTES, 50);
         cases++;
     }
     assert_true(cases > 5);
+}
+
+static void test_wide_gradients(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_wide_plan_count; i++)
+        check_gradients(&gpu_wide_plans[i], &nd_cpu_entries, CELLS_FLOATS, 20);
+}
+
+/* Loss and gradient of a batch come out in the same bytes each time. */
+static void check_same_gradients(const struct gpu_plan *plan, nade_precision precision, size_t rows)
+{
+    struct support_model m;
+    gpu_build(&m, plan);
+    const struct backend_entries *entries = gpu_entries(m.context);
+    struct cells cells = gpu_cells(&m, plan, rows, 13, CELLS_FLOATS);
+    uint8_t *observed = observed_sets(&m, &cells);
+    float *first = gpu_alloc(&m, m.plan.parameters, sizeof *first);
+    float *again = gpu_alloc(&m, m.plan.parameters, sizeof *again);
+    double loss = evaluate(&m, entries, precision, &cells, observed, first);
+    for (int turn = 0; turn < 3; turn++) {
+        memset(again, 0xFF, m.plan.parameters * sizeof *again);
+        assert_true(evaluate(&m, entries, precision, &cells, observed, again) == loss);
+        assert_memory_equal(again, first, m.plan.parameters * sizeof *again);
+    }
+    support_free(&m);
+}
+
+static void test_tuned_products(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_tuned_plan_count; i++) {
+        const struct gpu_tuned_plan *tuned = &gpu_tuned_plans[i];
+        size_t rows = gpu_tuned_batch(tuned);
+        check_gradients(&tuned->plan, &nd_cpu_entries, CELLS_FLOATS, rows);
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_same_gradients(&tuned->plan, gpu_precisions[p].precision, rows);
+    }
+}
+
+/* Where no column has a choice there is nothing to lose and nothing to learn. */
+static void test_one_label_each(void **state)
+{
+    static const struct gpu_plan plans[] = {
+        {"1", 5, {17, 9}, 2, 1, NADE_RELU, true, false, 0.2},
+        {"1", 5, {17}, 1, 1, NADE_TANH, false, true, 0.2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct support_model m;
+        gpu_build(&m, &plans[i]);
+        struct cells cells = gpu_cells(&m, &plans[i], 50, 14, CELLS_BYTES);
+        const uint8_t *observed = plans[i].fixed ? NULL : observed_sets(&m, &cells);
+        float *gradient = gpu_alloc(&m, m.plan.parameters, sizeof *gradient);
+        for (size_t p = 0; p < gpu_precision_count(); p++) {
+            memset(gradient, 0xFF, m.plan.parameters * sizeof *gradient);
+            assert_true(evaluate(&m, gpu_entries(m.context), gpu_precisions[p].precision, &cells, observed, gradient) ==
+                        0);
+            for (size_t k = 0; k < m.plan.parameters; k++) assert_true(gradient[k] == 0);
+        }
+        support_free(&m);
+    }
 }
 
 /* ---- validation -------------------------------------------------------------------------------------------------- */
@@ -122,13 +189,14 @@ static double validate(struct support_model *m, const struct backend_entries *en
 }
 
 /* The validation loss is a matter of the draws: another seed must move it by more than the tolerance. */
-static void check_validation(const struct gpu_plan *plan, size_t rows, size_t repeats)
+static void check_validation(const struct gpu_plan *plan, const struct backend_entries *yardstick, size_t rows,
+                             size_t repeats)
 {
     struct support_model m;
     gpu_build(&m, plan);
     struct cells cells = gpu_cells(&m, plan, rows, 12, CELLS_FLOATS);
-    double expected = validate(&m, &nd_reference_double, NADE_PRECISION_AUTO, &cells, 5, repeats);
-    double other = validate(&m, &nd_reference_double, NADE_PRECISION_AUTO, &cells, 6, repeats);
+    double expected = validate(&m, yardstick, NADE_PRECISION_AUTO, &cells, 5, repeats);
+    double other = validate(&m, yardstick, NADE_PRECISION_AUTO, &cells, 6, repeats);
     if (!plan->fixed && m.plan.columns > 1) assert_true(fabs(other - expected) > gpu_precisions[0].loss * expected);
     for (size_t i = 0; i < gpu_precision_count(); i++) {
         const struct gpu_precision *p = &gpu_precisions[i];
@@ -144,9 +212,30 @@ static void test_validation(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
-        check_validation(&gpu_plans[i], 7, 1);
-        check_validation(&gpu_plans[i], 130, 16);
+        check_validation(&gpu_plans[i], &nd_reference_double, 7, 1);
+        check_validation(&gpu_plans[i], &nd_reference_double, 130, 16);
     }
+}
+
+/* 1200 draws: where a row has 60,000 outputs, more than are validated at a time. */
+static void test_wide_validation(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_wide_plan_count; i++) check_validation(&gpu_wide_plans[i], &nd_cpu_entries, 80, 15);
+}
+
+/* More than 4096, which is the most at a time for any plan. */
+static void test_many_validation_draws(void **state)
+{
+    static const struct gpu_plan plans[] = {
+        {"b", 4, {6}, 1, 1, NADE_RELU, true, false, 0},      {"brc", 3, {20, 9}, 2, 3, NADE_TANH, true, false, 0.3},
+        {"b", 130, {9}, 1, 1, NADE_RELU, true, false, 0},    {"r", 131, {9}, 1, 2, NADE_TANH, true, false, 0},
+        {"b", 600, {9}, 1, 1, NADE_SIGMOID, true, false, 0},
+    };
+    const struct gpu_plan fixed = {"br", 3, {20}, 1, 2, NADE_TANH, false, true, 0.2};
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) check_validation(&plans[i], &nd_cpu_entries, 845, 5);
+    check_validation(&fixed, &nd_cpu_entries, 4225, 1);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -180,15 +269,17 @@ static void test_blocks_come_back(void **state)
         for (size_t p = 0; p < gpu_precision_count(); p++) check_blocks(&gpu_plans[i], gpu_precisions[p].precision);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks_come_back),
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_gradients_of_bytes),
-        cmocka_unit_test(test_validation),
+        cmocka_unit_test(test_blocks_come_back),   cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_gradients_of_bytes), cmocka_unit_test(test_one_label_each),
+        cmocka_unit_test(test_validation),         cmocka_unit_test(test_wide_gradients),
+        cmocka_unit_test(test_wide_validation),    cmocka_unit_test(test_many_validation_draws),
+        cmocka_unit_test(test_tuned_products),
     };
     int code = gpu_support_begin();
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     if (code == 0) code = cmocka_run_group_tests_name("cuda gradients", tests, NULL, NULL);
     gpu_print_notes();
     return code;

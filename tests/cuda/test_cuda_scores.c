@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "backend/reference/reference.h"
 #include "gpu_support.h"
 #include "model/draws.h"
@@ -107,18 +108,18 @@ static void check_queries(struct support_model *m, const struct gpu_plan *plan, 
     check_query(m, plan, scorers, &few, (struct score_query){order, 2, columns, 0, steps});
 }
 
-/* 140 rows: above any tile of 128. */
-static void check_plan(const struct gpu_plan *plan)
+/* rows: how many, in one block. */
+static void check_plan(const struct gpu_plan *plan, const struct backend_entries *yardstick, size_t rows)
 {
     struct support_model m;
     struct scorer scorers[4];
     gpu_build(&m, plan);
-    scorers[0] = open_scorer(&m, &nd_reference_double, NADE_PRECISION_AUTO);
+    scorers[0] = open_scorer(&m, yardstick, NADE_PRECISION_AUTO);
     for (size_t i = 0; i < gpu_precision_count(); i++)
         scorers[1 + i] = open_scorer(&m, gpu_entries(m.context), gpu_precisions[i].precision);
-    check_queries(&m, plan, scorers, CELLS_FLOATS, 140);
+    check_queries(&m, plan, scorers, CELLS_FLOATS, rows);
     check_queries(&m, plan, scorers, CELLS_FLOATS, 1);
-    if (gpu_discrete(&m.plan)) check_queries(&m, plan, scorers, CELLS_BYTES, 70);
+    if (gpu_fits_bytes(&m.plan)) check_queries(&m, plan, scorers, CELLS_BYTES, rows / 2);
     for (size_t i = 0; i < 1 + gpu_precision_count(); i++) close_scorer(scorers[i]);
     support_free(&m);
 }
@@ -126,7 +127,14 @@ static void check_plan(const struct gpu_plan *plan)
 static void test_scores(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < gpu_plan_count; i++) check_plan(&gpu_plans[i]);
+    for (size_t i = 0; i < gpu_plan_count; i++)
+        check_plan(&gpu_plans[i], &nd_reference_double, 140); /* above any tile of 128 */
+}
+
+static void test_wide_scores(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_wide_plan_count; i++) check_plan(&gpu_wide_plans[i], &nd_cpu_entries, 4);
 }
 
 /* ---- sums and integrals --------------------------------------------------------------------------------------------
@@ -138,6 +146,7 @@ static const struct gpu_plan summed[] = {
     {"b", 8, {8, 7}, 2, 1, NADE_RELU, false, false, 0},      {"b", 1, {9}, 1, 1, NADE_RELU, true, false, 0},
     {"cc4b2", 1, {40, 33}, 2, 1, NADE_RELU, true, false, 0}, {"cc1b", 1, {8, 7}, 2, 1, NADE_TANH, true, false, 0},
     {"b", 12, {40}, 1, 1, NADE_SIGMOID, false, true, 0},     {"c2b4c", 1, {9}, 1, 1, NADE_TANH, false, true, 0},
+    {"wb2b", 1, {40, 33}, 2, 1, NADE_TANH, true, false, 0},  {"1w", 1, {24}, 1, 1, NADE_RELU, false, true, 0},
 };
 
 static void check_sum(const struct gpu_plan *plan, const struct gpu_precision *p)
@@ -283,47 +292,91 @@ static void test_conditionals(void **state)
 /* ---- a row is its own
  * ------------------------------------------------------------------------------------------------- */
 
-/* Row 3 alone, at other places and among other rows has the same bytes; so has everything the second time. */
-static void check_rows(const struct gpu_plan *plan, nade_precision precision)
+/* Row 3 alone, at other places and among other rows has the same bytes; so has everything the second time.  length: how
+ * many of the orders' columns. */
+static void check_rows(const struct gpu_plan *plan, nade_precision precision, size_t rows, size_t length)
 {
-    const size_t places[] = {0, 1, 31, 63, 64, 127, 128, 200, ROWS - 1};
+    const size_t places[] = {0, 1, 31, 63, 64, 127, 128, 200, rows - 1};
     struct support_model m;
     gpu_build(&m, plan);
     size_t columns = m.plan.columns;
-    struct cells cells = gpu_cells(&m, plan, ROWS, 44, CELLS_FLOATS);
+    struct cells cells = gpu_cells(&m, plan, rows, 44, CELLS_FLOATS);
     const float *values = cells.data, *row = values + 3 * columns;
-    float *mixed = gpu_alloc(&m, ROWS * columns, sizeof *mixed);
-    double *bulk = gpu_alloc(&m, 2 * ROWS, sizeof *bulk), *found = gpu_alloc(&m, 2 * ROWS, sizeof *found);
-    struct score_query query = {orders_of(&m, 2), 2, columns, 0, NULL};
+    float *mixed = gpu_alloc(&m, rows * columns, sizeof *mixed);
+    double *bulk = gpu_alloc(&m, 2 * rows, sizeof *bulk), *found = gpu_alloc(&m, 2 * rows, sizeof *found);
+    struct score_query query = {shortened(&m, orders_of(&m, 2), 2, length), 2, length, 0, NULL};
     struct scorer scorer = open_scorer(&m, gpu_entries(m.context), precision);
     score(&m, scorer, &cells, &query, bulk);
     close_scorer(scorer);
     scorer = open_scorer(&m, gpu_entries(m.context), precision);
     score(&m, scorer, &cells, &query, found);
-    assert_memory_equal(found, bulk, 2 * ROWS * sizeof *bulk);
+    assert_memory_equal(found, bulk, 2 * rows * sizeof *bulk);
     struct cells one = {1, columns, CELLS_FLOATS, row};
     score(&m, scorer, &one, &query, found);
-    assert_true(found[0] == bulk[3] && found[1] == bulk[ROWS + 3]);
+    assert_true(found[0] == bulk[3] && found[1] == bulk[rows + 3]);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        memcpy(mixed, values, ROWS * columns * sizeof *mixed);
+        if (places[i] >= rows) continue;
+        memcpy(mixed, values, rows * columns * sizeof *mixed);
         memcpy(mixed + places[i] * columns, row, columns * sizeof *mixed);
-        struct cells other = {ROWS, columns, CELLS_FLOATS, mixed};
+        struct cells other = {rows, columns, CELLS_FLOATS, mixed};
         score(&m, scorer, &other, &query, found);
-        assert_true(found[places[i]] == bulk[3] && found[ROWS + places[i]] == bulk[ROWS + 3]);
+        assert_true(found[places[i]] == bulk[3] && found[rows + places[i]] == bulk[rows + 3]);
     }
     /* One ordering asked for alone is the same as among others. */
     query.orders = 1;
     score(&m, scorer, &cells, &query, found);
-    assert_memory_equal(found, bulk, ROWS * sizeof *bulk);
+    assert_memory_equal(found, bulk, rows * sizeof *bulk);
     close_scorer(scorer);
     support_free(&m);
+}
+
+static size_t columns_of(const struct gpu_plan *plan)
+{
+    return strlen(plan->kinds) * plan->repeat;
 }
 
 static void test_rows_beside(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++)
-        for (size_t p = 0; p < gpu_precision_count(); p++) check_rows(&gpu_plans[i], gpu_precisions[p].precision);
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_rows(&gpu_plans[i], gpu_precisions[p].precision, ROWS, columns_of(&gpu_plans[i]));
+}
+
+/* The networks that are scored most: tiles of 16,384 lines and more, filled with few positions of many rows or many of
+ * one.  A stand-in, which knows no tiles, gets a small part of that. */
+static void test_rows_beside_in_large_tiles(void **state)
+{
+    enum { STAND_IN_ROWS = 5, STAND_IN_COLUMNS = 11 };
+    (void)state;
+    for (size_t i = 0; i < gpu_tuned_plan_count; i++)
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_rows(&gpu_tuned_plans[i].plan, gpu_precisions[p].precision, gpu_stand_in() ? STAND_IN_ROWS : ROWS,
+                       gpu_stand_in() ? STAND_IN_COLUMNS : columns_of(&gpu_tuned_plans[i].plan));
+}
+
+/* Columns that can only be what they are: log 1, exactly. */
+static void test_one_label_each(void **state)
+{
+    static const struct gpu_plan plans[] = {
+        {"1", 5, {17, 9}, 2, 1, NADE_RELU, true, false, 0.2},
+        {"1", 5, {17}, 1, 1, NADE_TANH, false, true, 0.2},
+    };
+    double found[2 * ROWS];
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct support_model m;
+        gpu_build(&m, &plans[i]);
+        struct cells cells = gpu_cells(&m, &plans[i], ROWS, 46, CELLS_BYTES);
+        struct score_query query = {orders_of(&m, 2), 2, 5, 0, NULL};
+        for (size_t p = 0; p < gpu_precision_count(); p++) {
+            struct scorer scorer = open_scorer(&m, gpu_entries(m.context), gpu_precisions[p].precision);
+            score(&m, scorer, &cells, &query, found);
+            close_scorer(scorer);
+            for (size_t r = 0; r < 2 * ROWS; r++) assert_true(found[r] == 0);
+        }
+        support_free(&m);
+    }
 }
 
 /* A missing cell is passed over: as if the order did not hold its column, bit for bit. */
@@ -380,10 +433,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_wide_scores),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_integrals),
         cmocka_unit_test(test_conditionals),
         cmocka_unit_test(test_rows_beside),
+        cmocka_unit_test(test_rows_beside_in_large_tiles),
+        cmocka_unit_test(test_one_label_each),
         cmocka_unit_test(test_missing_is_marginalised),
         cmocka_unit_test(test_scores_follow_the_parameters),
     };

@@ -26,8 +26,9 @@ struct training_case {
         .batch = batch_, .seed = 17                                                                                    \
     }
 
-/* Binary, real, categorical and mixed tables, with and without holes, both optimisers, batches that are and are not a
- * multiple of a tile, all orderings and a fixed one.  Weight decay is strong enough to show in the losses. */
+/* Binary, real, categorical and mixed tables, with and without atoms and holes, both optimisers, batches that are and
+ * are not a multiple of a tile, a table for each kernel that draws, all orderings and a fixed one.  Weight decay is
+ * strong enough to show in the losses. */
 static const struct training_case cases[] = {
     {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
     {{"b", 40, {50, 40}, 2, 1, NADE_RELU, true, false, 0.2}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0, 37)},
@@ -36,6 +37,13 @@ static const struct training_case cases[] = {
     {{"brc4", 5, {48, 33}, 2, 5, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.01, 0.02, 128)},
     {{"brc4", 5, {48, 33}, 2, 5, NADE_RELU, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 61)},
     {{"c5", 6, {40}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0, 50)},
+    {{"abra", 4, {48, 33}, 2, 5, NADE_TANH, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
+    {{"aw1b", 1, {40}, 1, 140, NADE_RELU, true, false, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 50)},
+    {{"b", 130, {40}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 50)},
+    {{"r", 131, {33}, 1, 2, NADE_TANH, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 50)},
+    {{"b", 600, {40}, 1, 1, NADE_SIGMOID, true, false, 0}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0.02, 30)},
+    {{"b", 1025, {24}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0.02, 30)},
+    {{"ab1", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
     {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, true, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
     {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
 };
@@ -149,8 +157,16 @@ static void test_draws(void **state)
         {{"brc4", 15, {4}, 1, 2, NADE_RELU, true, false, 0.4}, CELLS_FLOATS, 130},
         {{"r", 63, {4}, 1, 2, NADE_RELU, true, false, 0}, CELLS_FLOATS, 1000},
         {{"b", 123, {4}, 1, 1, NADE_RELU, true, false, 0.9}, CELLS_BYTES, 100},
+        {{"b", 129, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 130},
+        {{"r", 131, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 130},
+        {{"a", 300, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
+        {{"b", 512, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 100},
+        {{"r", 513, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
         {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1000},
         {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0.5}, CELLS_BYTES, 64},
+        {{"r", 1022, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 64},
+        {{"b", 1024, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 64},
+        {{"b", 1025, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 64},
         {{"b", 5000, {4}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, 32},
         {{"r", 5000, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 16},
     };
@@ -287,6 +303,36 @@ static void test_same_bytes_run_to_run(void **state)
     }
 }
 
+/* Two whole graphs and a single update, three times. */
+static void check_tuned(const struct training_case *c, nade_precision precision)
+{
+    struct rig first, again;
+    const uint64_t updates = gpu_stand_in() ? 3 : 41;
+    double loss = NAN, same = NAN;
+    uint64_t failed;
+    open_rig(&first, c, NULL, precision);
+    support_assert_ok(first.m.context, train(&first, &c->recipe, 0, updates, &loss, &failed));
+    for (int turn = 0; turn < 2; turn++) {
+        open_rig(&again, c, NULL, precision);
+        support_assert_ok(again.m.context, train(&again, &c->recipe, 0, updates, &same, &failed));
+        assert_true(loss == same);
+        assert_same_blocks(&first, &again);
+        close_rig(&again);
+    }
+    close_rig(&first);
+}
+
+static void test_same_bytes_of_tuned_products(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_tuned_plan_count; i++) {
+        const struct gpu_tuned_plan *tuned = &gpu_tuned_plans[i];
+        struct training_case c = {tuned->plan, tuned->plan.kinds[0] == 'b' ? CELLS_BYTES : CELLS_FLOATS,
+                                  RECIPE(NADE_NAG, 1e-4, 0.02, gpu_tuned_batch(tuned))};
+        for (size_t p = 0; p < gpu_precision_count(); p++) check_tuned(&c, gpu_precisions[p].precision);
+    }
+}
+
 /* Two backends at once, each in a thread of its own, end like those that ran alone. */
 static void test_two_at_once(void **state)
 {
@@ -350,7 +396,69 @@ static void test_divergence(void **state)
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         check_divergence(&cases[0], gpu_precisions[p].precision);
         check_divergence(&cases[2], gpu_precisions[p].precision);
-        check_divergence(&cases[8], gpu_precisions[p].precision);
+        check_divergence(&cases[CASES - 1], gpu_precisions[p].precision);
+    }
+}
+
+static float *row_of(struct rig *rig, size_t tensor, size_t row)
+{
+    const struct tensor_view *view = &rig->m.plan.tensor[tensor];
+    return rig->m.parameters + view->offset + row * view->columns;
+}
+
+/* Two hidden units that are one for every row and cancel out in each column's mean, with weights so large that what
+ * comes down to them overflows.  Scales are at their floor, so that a mean's gradient is large itself. */
+static void let_gradients_overflow(struct rig *rig)
+{
+    const struct plan *plan = &rig->m.plan;
+    for (size_t unit = 0; unit < 2; unit++) {
+        memset(row_of(rig, 0, unit), 0, plan->tensor[0].columns * sizeof(float));
+        row_of(rig, 1, 0)[unit] = 1;
+    }
+    for (size_t c = 0; c < plan->columns; c++) {
+        size_t mean = plan->column[c].output + 1, log_scale = mean + 1;
+        row_of(rig, 2, mean)[0] = 1e38f;
+        row_of(rig, 2, mean)[1] = -1e38f;
+        memset(row_of(rig, 2, log_scale), 0, plan->tensor[2].columns * sizeof(float));
+        row_of(rig, 3, 0)[log_scale] = -50;
+    }
+    support_assert_ok(rig->m.context,
+                      rig->entries->set_block(rig->m.context, rig->backend, BLOCK_PARAMETERS, rig->m.parameters));
+}
+
+/* The first update's loss is finite, its gradient is not.  A ReLU turns a unit that is not a number into a zero, so
+ * no later loss need tell; the next update fails all the same, as on the CPU. */
+static void check_overflow(const struct training_case *c, const struct backend_entries *entries,
+                           nade_precision precision)
+{
+    struct rig rig, fresh;
+    double loss = NAN;
+    uint64_t failed = UINT64_MAX, none;
+    open_rig(&rig, c, entries, precision);
+    let_gradients_overflow(&rig);
+    assert_int_equal(train(&rig, &c->recipe, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
+    assert_int_equal(failed, 1);
+    open_rig(&fresh, c, entries, precision);
+    let_gradients_overflow(&fresh);
+    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 0, 1, &loss, &none));
+    assert_true(isfinite(loss));
+    assert_same_blocks(&rig, &fresh);
+    close_rig(&fresh);
+    close_rig(&rig);
+}
+
+static void test_gradients_that_overflow(void **state)
+{
+    static const struct training_case overflow[] = {
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof overflow / sizeof *overflow; i++) {
+        check_overflow(&overflow[i], &nd_cpu_entries, NADE_PRECISION_AUTO);
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_overflow(&overflow[i], NULL, gpu_precisions[p].precision);
     }
 }
 
@@ -360,8 +468,10 @@ int main(void)
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_first_updates),
         cmocka_unit_test(test_same_bytes_run_to_run),
+        cmocka_unit_test(test_same_bytes_of_tuned_products),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_gradients_that_overflow),
     };
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);

@@ -4,7 +4,8 @@
 #   tests/cuda/write_log.sh FOLDER [LOG]   FOLDER holds the test programs; LOG is docs/cuda-test-log.txt unless named
 #   tests/cuda/write_log.sh --hash         the hash of the sources alone
 #
-# The log has no date and no name of a machine.  SANITIZE=1 adds compute-sanitizer (sanitize.sh, with $NADE).
+# The log has no date and no name of a machine.  SANITIZE=1 adds compute-sanitizer (sanitize.sh, with $NADE
+# and the programs of FOLDER).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -45,7 +46,7 @@ run() { # run NAME COMMAND...: its whole output goes to the log
 for program in "$programs"/test_cuda_*; do
     [ -x "$program" ] && run "$(basename "$program")" env NADE_REQUIRE_GPU=1 "$program"
 done
-[ "${SANITIZE:-0}" = 1 ] && run compute-sanitizer bash tests/cuda/sanitize.sh
+[ "${SANITIZE:-0}" = 1 ] && run compute-sanitizer env PROGRAMS="$programs" bash tests/cuda/sanitize.sh
 echo >>"$log"
 [ $failed -eq 0 ] && echo "all passed" >>"$log" || echo "$failed FAILED" >>"$log"
 grep -E '^(== .*: |sources|device|all passed|[0-9]+ FAILED)' "$log"

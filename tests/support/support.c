@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -11,6 +12,9 @@
 
 /* Purposes that the library does not use. */
 enum { PURPOSE_PARAMETERS = 2000, PURPOSE_CELLS = 2001, PURPOSE_KEPT = 2002 };
+
+/* More than a byte can tell apart. */
+enum { MANY_LABELS = 300 };
 
 static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
@@ -26,10 +30,24 @@ static struct column_spec column_of_kind(char kind)
         column.atom = kind == 'a' ? atoms : NULL;
         column.atoms = kind == 'a' ? sizeof atoms / sizeof *atoms : 0;
     } else {
-        assert_true(kind == 'c' || (kind >= '1' && kind <= '9'));
-        column.label_count = kind == 'c' ? 3 : (size_t)(kind - '0');
+        assert_true(kind == 'c' || kind == 'w' || (kind >= '1' && kind <= '9'));
+        column.label_count = kind == 'c' ? 3 : kind == 'w' ? MANY_LABELS : (size_t)(kind - '0');
     }
     return column;
+}
+
+/* The texts of more labels than label_texts has. */
+static const char *const *many_labels(struct support_model *model, size_t count)
+{
+    const char **text = nd_arena_alloc(&model->arena, count, sizeof *text);
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++) {
+        char digits[24];
+        snprintf(digits, sizeof digits, "%zu", i);
+        text[i] = nd_arena_text(&model->arena, digits);
+        assert_non_null(text[i]);
+    }
+    return text;
 }
 
 static void fill_schema(struct support_model *model, const char *kinds)
@@ -40,6 +58,7 @@ static void fill_schema(struct support_model *model, const char *kinds)
     for (size_t c = 0; c < model->schema.count; c++) {
         char name[2] = {(char)('A' + (int)(c % 26)), 0};
         model->schema.column[c] = column_of_kind(kinds[c]);
+        if (kinds[c] == 'w') model->schema.column[c].labels = many_labels(model, MANY_LABELS);
         model->schema.column[c].name = nd_arena_text(&model->arena, name);
         assert_non_null(model->schema.column[c].name);
     }

@@ -146,6 +146,13 @@ static void test_options_come_from_the_checkpoint(void **state)
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "batch"));
     bare.batch = 20;
+    bare.given = (const size_t[]){offsetof(nade_train_options, batch), offsetof(nade_train_options, iterations)};
+    bare.given_count = 1;
+    nade_model_free(train(f, &bare));
+    bare.given_count = 2;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "iterations"));
+    bare.given_count = 0;
     bare.hidden = (const size_t[]){12, 8};
     bare.layers = 2;
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);

@@ -1,8 +1,24 @@
 #include "backend/cuda/cuda_backend.h"
 
+#include <pthread.h>
 #include <string.h>
 
+#include "backend/optimizer.h"
 #include "model/head.h"
+
+/* ---- one at a time ----------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void nd_cuda_lock(void)
+{
+    pthread_mutex_lock(&device_lock);
+}
+
+void nd_cuda_unlock(void)
+{
+    pthread_mutex_unlock(&device_lock);
+}
 
 /* ---- errors and memory ------------------------------------------------------------------------------------------- */
 
@@ -16,7 +32,7 @@ nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *
 }
 
 /* The thread's own stream: the default one would wait for other threads' work, and they for it. */
-static const cudaStream_t own_stream = cudaStreamPerThread;
+static struct CUstream_st *const own_stream = cudaStreamPerThread;
 
 static cudaError_t settle(cudaError_t error)
 {
@@ -225,6 +241,43 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
     size_t offset = backend->layer[layer].offset;
     return backend->bf16 ? (const void *)((const uint16_t *)backend->shadow + offset)
                          : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
+}
+
+struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
+{
+    struct step_rates r = nd_step_rates(recipe, update);
+    return (struct device_rates){
+        .rate = (float)r.rate,
+        .momentum = (float)r.momentum,
+        .second = (float)r.second,
+        .rest1 = (float)(1 - r.momentum),
+        .rest2 = (float)(1 - r.second),
+        .correction1 = (float)r.correction1,
+        .correction2 = (float)r.correction2,
+        .decay = (float)recipe->weight_decay,
+    };
+}
+
+struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t index)
+{
+    const struct cuda_layer *layer = &backend->layer[index];
+    float *const *block = backend->block;
+    bool adam = optimizer == NADE_ADAM;
+    return (struct step_job){
+        .weight = block[BLOCK_PARAMETERS] + layer->offset,
+        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
+        .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
+        .gradient = block[BLOCK_GRADIENT] + layer->offset,
+        .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, index) : NULL,
+        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
+        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
+        .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
+        .bias_stride = layer->bias_stride,
+        .rows = layer->rows,
+        .columns = layer->columns,
+        .stride = layer->stride,
+        .bias_in_product = index < backend->plan->layers,
+    };
 }
 
 /* A tensor of the plan's block and where it lies on the device. */

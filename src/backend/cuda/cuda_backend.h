@@ -81,6 +81,12 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 /* NADE_OK, or the error that CUDA reported while doing `what` ("copying the rows to the device"). */
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
+/* CUDA fails a capture when another thread of the process allocates, frees, loads kernels or captures at the wrong
+ * moment.  So all work but the replay of captured updates is done under one lock of the process; the entries of
+ * cuda_entries.c hold it, training lets it go while updates run. */
+void nd_cuda_lock(void);
+void nd_cuda_unlock(void);
+
 /* Copies and waits until it is done. */
 cudaError_t nd_cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 
@@ -103,12 +109,16 @@ nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells,
 nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
 
+/* What an update's steps need besides their gradients, as the kernels take it. */
+struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
+
+/* A layer's step with rates, progress and offset left to set. */
+struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t layer);
+
 void nd_cuda_training_free(struct cuda_backend *backend);
 
 /* Captured updates know where the rows lie; other rows make them void. */
 void nd_cuda_training_forget(struct cuda_backend *backend);
-/* What update's steps need besides their gradients, as the kernels take it. */
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
 
 void nd_cuda_scoring_free(struct cuda_backend *backend);
 

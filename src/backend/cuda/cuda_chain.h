@@ -30,10 +30,6 @@ struct device_first {
     int activation;        /* nade_activation */
 };
 
-/* to (columns, to_stride) = from (rows, from_stride) transposed. */
-cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                              size_t to_stride, cudaStream_t stream);
-
 /* Goes along positions begin…end-1: those from `scored` on get a line of the operand each, with what was observed
  * before them; then each is observed.  begin = 0 starts from nothing, else `sum` goes on from where it was. */
 struct sum_job {

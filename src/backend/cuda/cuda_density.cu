@@ -345,11 +345,6 @@ __global__ void __launch_bounds__(WARPS *LANES)
     total[walker] = sum;
 }
 
-unsigned blocks_of(size_t count, size_t size)
-{
-    return (unsigned)((count + size - 1) / size);
-}
-
 /* Groups of a job's lines. */
 size_t groups_of(const struct line_job *job)
 {

@@ -5,13 +5,41 @@
 #include <cuda_bf16.h>
 
 #include "backend/cuda/cuda_kernels.h"
+#include "data/cells.h"
 #include "nade/nade.h"
+
+enum { LANES = 32 };
+
+const unsigned all_lanes = 0xffffffffu;
+
+/* Blocks of `size` threads that `count` things take. */
+inline unsigned blocks_of(size_t count, size_t size)
+{
+    return (unsigned)((count + size - 1) / size);
+}
+
+/* A cell of a table with so many columns, NaN when missing. */
+__device__ __forceinline__ float cell_at(const struct device_cells &cells, size_t columns, size_t row, size_t column)
+{
+    const size_t at = row * columns + column;
+    if (!cells.bytes) return static_cast<const float *>(cells.data)[at];
+    const uint8_t byte = static_cast<const uint8_t *>(cells.data)[at];
+    return byte == ND_BYTE_MISSING ? NAN : (float)byte;
+}
 
 __device__ __forceinline__ float activation_of(int kind, float x)
 {
     if (kind == NADE_RELU) return x < 0 ? 0.0f : x; /* NaN goes through */
     if (kind == NADE_TANH) return tanhf(x);
     return 1.0f / (1.0f + expf(-x));
+}
+
+/* The slope of an activation, given what it returned. */
+__device__ __forceinline__ float slope_of(int kind, float h)
+{
+    if (kind == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
+    if (kind == NADE_TANH) return 1.0f - h * h;
+    return h * (1.0f - h);
 }
 
 /* Kernels of a chain of small ones: the next is set up while the one before it on the stream still runs, and begins by
@@ -86,16 +114,23 @@ __device__ __forceinline__ void store_four(__nv_bfloat16 *to, const float *from)
     *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(pair);
 }
 
+/* The sum of all lanes' values, in all lanes, always in the same order. */
+template <typename T> __device__ __forceinline__ T warp_sum(T value)
+{
+    for (int step = LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(all_lanes, value, step);
+    return value;
+}
+
 /* The sum of every thread's value, in an order that depends on the block's size alone; in thread 0.  blockDim.x is a
  * multiple of 32. */
 __device__ __forceinline__ double block_sum(double value)
 {
     __shared__ double part[32];
-    for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+    for (int step = LANES / 2; step > 0; step /= 2) value += __shfl_down_sync(all_lanes, value, step);
+    if (threadIdx.x % LANES == 0) part[threadIdx.x / LANES] = value;
     __syncthreads();
     if (threadIdx.x == 0)
-        for (unsigned warp = 1; warp < blockDim.x / 32; warp++) value += part[warp];
+        for (unsigned warp = 1; warp < blockDim.x / LANES; warp++) value += part[warp];
     __syncthreads();
     return value;
 }

@@ -1,8 +1,5 @@
 /* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
-#include <cuda_bf16.h>
-
 #include "backend/cuda/cuda_device.cuh"
-#include "data/cells.h"
 #include "model/draws.h"
 
 namespace
@@ -17,14 +14,6 @@ struct counts {
     uint32_t sum;
     uint64_t threshold;
 };
-
-__device__ __forceinline__ float load_cell(const struct draw_job &job, uint32_t row, int32_t column)
-{
-    size_t at = (size_t)row * job.plan.columns + column;
-    if (!job.cells.bytes) return static_cast<const float *>(job.cells.data)[at];
-    uint8_t byte = static_cast<const uint8_t *>(job.cells.data)[at];
-    return byte == ND_BYTE_MISSING ? NAN : (float)byte;
-}
 
 /* The sum of every thread's count, for all of them.  counts->sum is zero before and after. */
 __device__ uint32_t sum_counts(uint32_t own, struct counts *counts)
@@ -141,7 +130,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
     if (job.source != DRAW_GIVEN) fill_keys(job, draw, slot, row, keys);
     uint32_t own = 0, there = (uint32_t)columns;
     for (int32_t c = threadIdx.x; present && c < columns; c += THREADS)
-        own += present[c] = !isnan(load_cell(job, row, c));
+        own += present[c] = !isnan(cell_at(job.cells, job.plan.columns, row, c));
     __syncthreads();
     if (present) there = sum_counts(own, &counts);
     uint64_t threshold = 0;
@@ -156,7 +145,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
                                                  : observe > 0 && nd_ranked_key(keys[c], (uint32_t)c) <= threshold;
         observed = observed && is;
         own += is && !observed;
-        float x = is ? load_cell(job, row, c) : 0.0f;
+        float x = is ? cell_at(job.cells, job.plan.columns, row, c) : 0.0f;
         write_input(job, c, x, observed, input);
         job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
         if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
@@ -179,7 +168,7 @@ __device__ __forceinline__ void load_cells(const struct draw_job &job, uint32_t 
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        if (first + i < job.plan.columns) x[i] = load_cell(job, row, first + i);
+        if (first + i < job.plan.columns) x[i] = cell_at(job.cells, job.plan.columns, row, first + i);
 }
 
 template <bool VECTORS, typename T> __device__ __forceinline__ void write_four(T *to, int32_t left, const float *from)
@@ -191,6 +180,54 @@ template <bool VECTORS, typename T> __device__ __forceinline__ void write_four(T
         for (int i = 0; i < 4; i++)
             if (i < left) to[i] = to_element<T>(from[i]);
     }
+}
+
+/* find_threshold for draw_narrow: a thread's keys are those of columns first…first+3.  bin and candidates are zero, and
+ * observe is above zero where there is a threshold to find. */
+template <int COUNT>
+__device__ __forceinline__ void find_narrow_threshold(const struct philox_block &keys, int32_t first, int32_t columns,
+                                                      uint32_t observe, uint64_t *candidate, struct counts *s)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i < columns) atomicAdd(&s->bin[keys.word[i] >> 24], 1u);
+    __syncthreads();
+    if (threadIdx.x < 32 && observe > 0) choose_bin(s, observe - 1);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (observe > 0 && first + i < columns && keys.word[i] >> 24 == s->chosen_bin)
+            candidate[atomicAdd(&s->candidates, 1u)] = nd_ranked_key(keys.word[i], first + i);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; observe > 0 && i < s->candidates; i += COUNT) {
+        uint32_t smaller = 0;
+        for (uint32_t j = 0; j < s->candidates; j++) smaller += candidate[j] < candidate[i];
+        if (smaller == observe - 1 - s->before) s->threshold = candidate[i];
+    }
+    __syncthreads();
+}
+
+/* A thread's four columns of input and target: those up to the threshold are observed. */
+template <typename T, bool VECTORS>
+__device__ __forceinline__ void write_narrow(const struct draw_job &job, const struct philox_block &keys, int32_t first,
+                                             uint32_t observe, const uint64_t &threshold, const float *x)
+{
+    const int32_t columns = job.plan.columns;
+    const uint32_t slot = blockIdx.x;
+    float value[4], mask[4], target[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= threshold;
+        value[i] = observed ? x[i] : 0.0f;
+        mask[i] = observed ? 1.0f : 0.0f;
+        target[i] = observed ? NAN : x[i];
+        if (job.drawn_observed && first + i < columns)
+            job.drawn_observed[(size_t)slot * columns + first + i] = observed;
+    }
+    T *input = static_cast<T *>(job.input) + slot * job.input_stride;
+    write_four<VECTORS>(input + first, columns - first, value);
+    if (job.plan.masks) write_four<VECTORS>(input + job.plan.values_width + first, columns - first, mask);
+    write_four<VECTORS>(job.target + (size_t)slot * columns + first, columns - first, target);
 }
 
 /* The same for complete rows of up to 4·COUNT columns without labels: a thread has four neighbouring columns, whose
@@ -218,42 +255,12 @@ __global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) 
     float x[4] = {0, 0, 0, 0};
     if (first < columns) load_cells<VECTORS>(job, row, first, x);
 
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (first + i < columns) atomicAdd(&counts.bin[keys.word[i] >> 24], 1u);
-    __syncthreads();
-    if (threadIdx.x < 32 && observe > 0) choose_bin(&counts, observe - 1);
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (observe > 0 && first + i < columns && keys.word[i] >> 24 == counts.chosen_bin)
-            candidate[atomicAdd(&counts.candidates, 1u)] = nd_ranked_key(keys.word[i], first + i);
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; observe > 0 && i < counts.candidates; i += COUNT) {
-        uint32_t smaller = 0;
-        for (uint32_t j = 0; j < counts.candidates; j++) smaller += candidate[j] < candidate[i];
-        if (smaller == observe - 1 - counts.before) counts.threshold = candidate[i];
-    }
-    __syncthreads();
+    find_narrow_threshold<COUNT>(keys, first, columns, observe, candidate, &counts);
     if (threadIdx.x == 0) {
         job.weight[slot] = (double)columns / (columns - observe);
         if (job.drawn_row) job.drawn_row[slot] = row;
     }
-    if (first >= columns) return;
-    float value[4], mask[4], target[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= counts.threshold;
-        value[i] = observed ? x[i] : 0.0f;
-        mask[i] = observed ? 1.0f : 0.0f;
-        target[i] = observed ? NAN : x[i];
-        if (job.drawn_observed && first + i < columns)
-            job.drawn_observed[(size_t)slot * columns + first + i] = observed;
-    }
-    T *input = static_cast<T *>(job.input) + slot * job.input_stride;
-    write_four<VECTORS>(input + first, columns - first, value);
-    if (job.plan.masks) write_four<VECTORS>(input + job.plan.values_width + first, columns - first, mask);
-    write_four<VECTORS>(job.target + (size_t)slot * columns + first, columns - first, target);
+    if (first < columns) write_narrow<T, VECTORS>(job, keys, first, observe, counts.threshold, x);
 }
 
 template <typename T, int COUNT> cudaError_t launch_narrow(const struct draw_job *job, size_t rows, cudaStream_t stream)

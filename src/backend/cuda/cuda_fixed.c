@@ -7,7 +7,6 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/cuda_fixed_kernels.h"
-#include "backend/optimizer.h"
 #include "model/head.h"
 
 enum {
@@ -257,8 +256,8 @@ static cudaError_t run_chunk(const struct cuda_backend *backend, const struct fi
     if (error == cudaSuccess) error = nd_cuda_fixed_forward(job, backend->stream);
     if (error == cudaSuccess) error = run_head(backend, batch, job);
     if (error != cudaSuccess || !batch->gradients) return error;
-    error = nd_cuda_fixed_transpose(job->out, job->rows, job->outputs, job->output_stride, job->delta, job->row_stride,
-                                    backend->stream);
+    error = nd_cuda_transpose(job->out, job->rows, job->outputs, job->output_stride, job->delta, job->row_stride,
+                              backend->stream);
     return error == cudaSuccess ? nd_cuda_fixed_backward(job, backend->stream) : error;
 }
 
@@ -268,9 +267,8 @@ static nade_status run_batch(nade_context *context, const struct cuda_backend *b
     const struct cuda_layer *hidden = &backend->layer[0];
     struct fixed_job job = job_of(backend, batch);
     /* The bias is the column behind the weights' and comes along. */
-    cudaError_t error =
-        nd_cuda_fixed_transpose(backend->block[BLOCK_PARAMETERS] + hidden->offset, job.units, job.inputs + 1,
-                                hidden->stride, job.input_weight, job.unit_stride, backend->stream);
+    cudaError_t error = nd_cuda_transpose(backend->block[BLOCK_PARAMETERS] + hidden->offset, job.units, job.inputs + 1,
+                                          hidden->stride, job.input_weight, job.unit_stride, backend->stream);
     for (; job.first < batch->rows && error == cudaSuccess; job.first += batch->chunk) {
         size_t left = batch->rows - job.first;
         job.rows = left < batch->chunk ? left : batch->chunk;
@@ -296,32 +294,11 @@ static nade_status mean_loss(nade_context *context, const struct cuda_backend *b
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
-static float *block_at(const struct cuda_backend *backend, enum block block, size_t offset)
-{
-    return backend->block[block] + offset;
-}
-
 static cudaError_t step_layer(const struct cuda_backend *backend, const struct recipe *recipe, size_t index)
 {
-    const struct cuda_layer *layer = &backend->layer[index];
-    bool second = recipe->optimizer == NADE_ADAM;
-    struct step_job step = {
-        .weight = block_at(backend, BLOCK_PARAMETERS, layer->offset),
-        .moment1 = block_at(backend, BLOCK_MOMENT1, layer->offset),
-        .moment2 = second ? block_at(backend, BLOCK_MOMENT2, layer->offset) : NULL,
-        .gradient = block_at(backend, BLOCK_GRADIENT, layer->offset),
-        .shadow = backend->shadow ? (uint16_t *)backend->shadow + layer->offset : NULL,
-        .bias = block_at(backend, BLOCK_PARAMETERS, layer->bias_offset),
-        .bias1 = block_at(backend, BLOCK_MOMENT1, layer->bias_offset),
-        .bias2 = second ? block_at(backend, BLOCK_MOMENT2, layer->bias_offset) : NULL,
-        .bias_stride = layer->bias_stride,
-        .rows = layer->rows,
-        .columns = layer->columns,
-        .stride = layer->stride,
-        .bias_in_product = index == 0,
-        .rates = backend->fixed->rates,
-        .progress = backend->fixed->progress,
-    };
+    struct step_job step = nd_cuda_step_job(backend, recipe->optimizer, index);
+    step.rates = backend->fixed->rates;
+    step.progress = backend->fixed->progress;
     return nd_cuda_step(&step, backend->stream);
 }
 
@@ -345,9 +322,8 @@ static nade_status capture_update(nade_context *context, const struct cuda_backe
                                   const struct fixed_batch *batch, cudaGraphExec_t *update)
 {
     cudaGraph_t graph = NULL;
-    nade_status status =
-        nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeThreadLocal),
-                      "beginning to capture an update");
+    nade_status status = nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeRelaxed),
+                                       "beginning to capture an update");
     if (status != NADE_OK) return status;
     status = run_update(context, backend, batch);
     cudaError_t error = cudaStreamEndCapture(backend->stream, &graph);
@@ -356,22 +332,6 @@ static nade_status capture_update(nade_context *context, const struct cuda_backe
     if (error != cudaSuccess) cudaGetLastError();
     if (graph) cudaGraphDestroy(graph);
     return status;
-}
-
-static struct device_rates rates_of(const struct recipe *recipe, uint64_t update)
-{
-    struct step_rates rates = nd_step_rates(recipe, update);
-    struct device_rates device = {
-        .rate = (float)rates.rate,
-        .momentum = (float)rates.momentum,
-        .second = (float)rates.second,
-        .rest1 = (float)(1 - rates.momentum),
-        .rest2 = (float)(1 - rates.second),
-        .correction1 = (float)rates.correction1,
-        .correction2 = (float)rates.correction2,
-        .decay = (float)recipe->weight_decay,
-    };
-    return device;
 }
 
 /* Launches `count` updates and waits; fills host_loss and *progress. */
@@ -400,7 +360,7 @@ static nade_status run_updates(nade_context *context, const struct cuda_backend 
 {
     struct cuda_fixed *fixed = backend->fixed;
     struct device_progress progress = {.failed = INT32_MAX, .first_draw = recipe->first_draw + first};
-    for (size_t u = 0; u < count; u++) fixed->host_rates[u] = rates_of(recipe, first + u);
+    for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(recipe, first + u);
     nade_status status = nd_cuda_check(context, launch_updates(backend, update, count, &progress), "training");
     if (status != NADE_OK) return status;
     if (progress.failed != INT32_MAX) {

@@ -1,57 +1,17 @@
 #include "backend/cuda/cuda_fixed_kernels.h"
+
+#include "backend/cuda/cuda_device.cuh"
 #include "model/draws.h"
-#include "nade/nade.h"
 
 enum {
-    WARP = 32,
-    TILE = 32,      /* of a transposition */
-    TILE_LINES = 8, /* of it that a block's threads cover at once */
     GATHER_THREADS = 256,
     FORWARD_WARPS = 4, /* of a block: neighbouring rows, which read the same weights at about the same time */
     BACKWARD_THREADS = 64,
     SUM_THREADS = 256,
-    LANE_UNITS = ND_FIXED_SLICE / WARP,
-    BYTE_MISSING = 255 /* ND_BYTE_MISSING */
+    LANE_UNITS = ND_FIXED_SLICE / LANES
 };
 
-static unsigned blocks_for(size_t count, size_t each)
-{
-    return (unsigned)((count + each - 1) / each);
-}
-
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
-
-static __global__ void transpose_kernel(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                                        size_t to_stride)
-{
-    __shared__ float tile[TILE][TILE + 1];
-    size_t column = (size_t)blockIdx.x * TILE, row = (size_t)blockIdx.y * TILE;
-    for (size_t i = threadIdx.y; i < TILE; i += TILE_LINES) {
-        size_t r = row + i, c = column + threadIdx.x;
-        tile[i][threadIdx.x] = r < rows && c < columns ? from[r * from_stride + c] : 0;
-    }
-    __syncthreads();
-    for (size_t i = threadIdx.y; i < TILE; i += TILE_LINES) {
-        size_t c = column + i, r = row + threadIdx.x;
-        if (c < columns && r < to_stride) to[c * to_stride + r] = tile[threadIdx.x][i];
-    }
-}
-
-extern "C" cudaError_t nd_cuda_fixed_transpose(const float *from, size_t rows, size_t columns, size_t from_stride,
-                                               float *to, size_t to_stride, cudaStream_t stream)
-{
-    dim3 grid(blocks_for(columns, TILE), blocks_for(to_stride, TILE)), block(TILE, TILE_LINES);
-    transpose_kernel<<<grid, block, 0, stream>>>(from, rows, columns, from_stride, to, to_stride);
-    return cudaGetLastError();
-}
-
-static __device__ float cell_of(const struct device_cells &cells, size_t columns, size_t row, size_t column)
-{
-    size_t at = row * columns + column;
-    if (!cells.bytes) return ((const float *)cells.data)[at];
-    uint8_t byte = ((const uint8_t *)cells.data)[at];
-    return byte == BYTE_MISSING ? nanf("") : (float)byte;
-}
 
 /* A block is a row. */
 static __global__ void gather_kernel(struct fixed_job job)
@@ -63,7 +23,7 @@ static __global__ void gather_kernel(struct fixed_job job)
                                 job.cells.rows);
     for (size_t t = threadIdx.x; t < job.columns; t += GATHER_THREADS) {
         size_t column = (size_t)job.step[t].column;
-        float x = there ? cell_of(job.cells, job.columns, row, column) : nanf("");
+        float x = there ? cell_at(job.cells, job.columns, row, column) : NAN;
         job.x[t * job.row_stride + r] = x;
         if (there) job.target[r * job.columns + column] = x;
     }
@@ -78,7 +38,8 @@ extern "C" cudaError_t nd_cuda_fixed_gather(const struct fixed_job *job, cudaStr
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-/* NaN stays NaN, so that a loss that is not finite is noticed. */
+/* activation_of but for its sigmoid, which is the CPU's formula.  NaN stays NaN, so that a loss that is not finite is
+ * noticed. */
 static __device__ float activation_value(int activation, float a)
 {
     if (activation == NADE_RELU) return a < 0 ? 0 : a;
@@ -87,24 +48,9 @@ static __device__ float activation_value(int activation, float a)
     return a < 0 ? e * p : p;
 }
 
-/* The slope where the activation returned h. */
-static __device__ float slope_value(int activation, float h)
-{
-    if (activation == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
-    if (activation == NADE_SIGMOID) return h * (1 - h);
-    return 1 - h * h;
-}
-
-/* The sum over the lanes of a warp, in all of them. */
-static __device__ float warp_sum(float value)
-{
-    for (int lane = WARP / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(0xffffffffu, value, lane);
-    return value;
-}
-
 /* A lane's part of a warp that walks one row.  Units from H on are padding: h is 0 there and never stored. */
 struct walker {
-    size_t unit; /* its first; the others follow WARP apart */
+    size_t unit; /* its first; the others follow LANES apart */
     double sum[LANE_UNITS];
     float h[LANE_UNITS];
 };
@@ -114,7 +60,7 @@ static __device__ void add_input(const struct fixed_job &job, size_t input, floa
 {
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++) {
-        size_t u = w->unit + (size_t)j * WARP;
+        size_t u = w->unit + (size_t)j * LANES;
         if (u < job.units) w->sum[j] += (double)value * (double)__ldg(job.input_weight + input * job.unit_stride + u);
     }
 }
@@ -123,7 +69,7 @@ static __device__ void activate(const struct fixed_job &job, struct walker *w)
 {
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++)
-        if (w->unit + (size_t)j * WARP < job.units) w->h[j] = activation_value(job.activation, (float)w->sum[j]);
+        if (w->unit + (size_t)j * LANES < job.units) w->h[j] = activation_value(job.activation, (float)w->sum[j]);
 }
 
 static __device__ void store_path(const struct fixed_job &job, size_t row, size_t t, const struct walker *w)
@@ -132,7 +78,7 @@ static __device__ void store_path(const struct fixed_job &job, size_t row, size_
     float *path = job.path + (row * job.columns + t) * job.unit_stride;
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++) {
-        size_t u = w->unit + (size_t)j * WARP;
+        size_t u = w->unit + (size_t)j * LANES;
         if (u < job.units) path[u] = w->h[j];
     }
 }
@@ -148,7 +94,7 @@ static __device__ struct lane_weights load_weights(const struct fixed_job &job, 
     struct lane_weights to;
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++) {
-        size_t u = w.unit + (size_t)j * WARP;
+        size_t u = w.unit + (size_t)j * LANES;
         to.unit[j] = u < job.units ? __ldg(weight + u) : 0;
     }
     return to;
@@ -183,7 +129,7 @@ static __device__ struct position look_ahead(const struct fixed_job &job, size_t
 
 static __global__ void forward_kernel(struct fixed_job job)
 {
-    size_t lane = threadIdx.x % WARP, row = (size_t)blockIdx.x * FORWARD_WARPS + threadIdx.x / WARP;
+    size_t lane = threadIdx.x % LANES, row = (size_t)blockIdx.x * FORWARD_WARPS + threadIdx.x / LANES;
     if (row >= job.rows) return;
     float *out = job.slice + ((size_t)blockIdx.y * job.rows + row) * job.output_stride;
     struct walker w = {(size_t)blockIdx.y * ND_FIXED_SLICE + lane, {0}, {0}};
@@ -225,11 +171,11 @@ static __global__ void sum_slices_kernel(const float *slice, size_t slices, size
 extern "C" cudaError_t nd_cuda_fixed_forward(const struct fixed_job *job, cudaStream_t stream)
 {
     size_t slices = nd_cuda_fixed_slices(job->units), count = job->rows * job->output_stride;
-    dim3 grid(blocks_for(job->rows, FORWARD_WARPS), (unsigned)slices);
-    forward_kernel<<<grid, FORWARD_WARPS * WARP, 0, stream>>>(*job);
+    dim3 grid(blocks_of(job->rows, FORWARD_WARPS), (unsigned)slices);
+    forward_kernel<<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
     if (slices > 1)
-        sum_slices_kernel<<<blocks_for(count, SUM_THREADS), SUM_THREADS, 0, stream>>>(job->slice, slices, count,
-                                                                                      job->out);
+        sum_slices_kernel<<<blocks_of(count, SUM_THREADS), SUM_THREADS, 0, stream>>>(job->slice, slices, count,
+                                                                                     job->out);
     return cudaGetLastError();
 }
 
@@ -262,7 +208,7 @@ struct returning {
 /* later += what arrived at the present stretch. */
 static __device__ void absorb(const struct fixed_job &job, int r, struct returning *w)
 {
-    w->later.row[r] += w->below.row[r] * slope_value(job.activation, w->h.row[r]);
+    w->later.row[r] += w->below.row[r] * slope_of(job.activation, w->h.row[r]);
     w->below.row[r] = 0;
 }
 
@@ -387,8 +333,8 @@ static __global__ void gradient_kernel(struct fixed_job job)
 extern "C" cudaError_t nd_cuda_fixed_backward(const struct fixed_job *job, cudaStream_t stream)
 {
     size_t entries = job->inputs + 1 + job->outputs;
-    dim3 grid(blocks_for(job->units + 1, BACKWARD_THREADS), (unsigned)(job->row_stride / ND_FIXED_ROWS));
+    dim3 grid(blocks_of(job->units + 1, BACKWARD_THREADS), (unsigned)(job->row_stride / ND_FIXED_ROWS));
     backward_kernel<<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
-    gradient_kernel<<<blocks_for(entries * job->unit_stride, SUM_THREADS), SUM_THREADS, 0, stream>>>(*job);
+    gradient_kernel<<<blocks_of(entries * job->unit_stride, SUM_THREADS), SUM_THREADS, 0, stream>>>(*job);
     return cudaGetLastError();
 }

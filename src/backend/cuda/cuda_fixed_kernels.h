@@ -69,10 +69,6 @@ static inline size_t nd_cuda_fixed_slices(size_t units)
     return (units + ND_FIXED_SLICE - 1) / ND_FIXED_SLICE;
 }
 
-/* to (columns, to_stride) = from (rows, columns) transposed; the rest of each line of `to` is zero. */
-cudaError_t nd_cuda_fixed_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                                    size_t to_stride, cudaStream_t stream);
-
 /* Fills x, target and weight. */
 cudaError_t nd_cuda_fixed_gather(const struct fixed_job *job, cudaStream_t stream);
 

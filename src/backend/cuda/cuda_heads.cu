@@ -124,18 +124,24 @@ __device__ __forceinline__ void put_gradient(const struct device_column &column,
     o[2 * count + c] = free && gaussian ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
 }
 
-/* Components that a thread keeps in registers. */
+/* Components that a thread keeps in registers; those behind them are computed anew in each pass. */
 enum { KEPT = 4 };
 
-/* The first column.atoms components are point masses, the rest Gaussians. */
-__device__ float mixture(const struct team &team, const struct device_column &column, const float *atom, float *o,
-                         float x, float factor)
+/* What all of a column's components share. */
+struct mixing {
+    float top;       /* the largest logit */
+    float all;       /* the sum of the weights */
+    float joint_top; /* the largest joint, of the Gaussians */
+    float all_joint; /* the sum of exp(joint - joint_top), of the Gaussians */
+};
+
+/* First pass: top, all and joint_top. */
+__device__ __forceinline__ void weigh_components(const struct team &team, const struct device_column &column,
+                                                 const float *o, float x, struct component (&kept)[KEPT],
+                                                 struct mixing *m)
 {
     const int32_t count = column.components, first = column.atoms;
-    int32_t which = find_atom(column, atom, x);
-    if (which >= 0) return atom_loss(team, column, o, which, factor);
-    struct component kept[KEPT];
-    float top = -INFINITY, all = 0, joint_top = -INFINITY, all_joint = 0;
+    float top = -INFINITY, all = 0, joint_top = -INFINITY;
     for (int32_t c = team.lane; c < count; c += team.size) top = fmaxf(top, o[c]);
     top = team_most(team, top);
 #pragma unroll
@@ -151,30 +157,61 @@ __device__ float mixture(const struct team &team, const struct device_column &co
         all += k.weight;
         if (c >= first) joint_top = fmaxf(joint_top, k.joint);
     }
-    all = team_total(team, all);
-    joint_top = team_most(team, joint_top);
+    m->top = top;
+    m->all = team_total(team, all);
+    m->joint_top = team_most(team, joint_top);
+}
+
+/* Second pass: all_joint; the joint of a kept component becomes its term of that sum. */
+__device__ __forceinline__ void join_components(const struct team &team, const struct device_column &column,
+                                                const float *o, float x, struct component (&kept)[KEPT],
+                                                struct mixing *m)
+{
+    const int32_t count = column.components, first = column.atoms;
+    float all_joint = 0;
 #pragma unroll
     for (int32_t i = 0; i < KEPT; i++) {
         int32_t c = team.lane + i * team.size;
         if (c >= count) break;
-        kept[i].joint = c >= first ? __expf(kept[i].joint - joint_top) : 0.0f;
+        kept[i].joint = c >= first ? __expf(kept[i].joint - m->joint_top) : 0.0f;
         all_joint += kept[i].joint;
     }
     for (int32_t c = team.lane + KEPT * team.size; c < count; c += team.size)
-        if (c >= first) all_joint += __expf(component_of(column, o, c, x, top).joint - joint_top);
-    all_joint = team_total(team, all_joint);
+        if (c >= first) all_joint += __expf(component_of(column, o, c, x, m->top).joint - m->joint_top);
+    m->all_joint = team_total(team, all_joint);
+}
+
+/* Third pass: outputs become gradients. */
+__device__ __forceinline__ void put_gradients(const struct team &team, const struct device_column &column, float x,
+                                              float factor, const struct component (&kept)[KEPT],
+                                              const struct mixing &m, float *o)
+{
+    const int32_t count = column.components, first = column.atoms;
     for (int32_t c = team.lane + KEPT * team.size; c < count; c += team.size) {
-        struct component k = component_of(column, o, c, x, top);
-        put_gradient(column, k, c >= first ? __fdividef(__expf(k.joint - joint_top), all_joint) : 0.0f, all, factor, c,
-                     o);
+        struct component k = component_of(column, o, c, x, m.top);
+        float share = c >= first ? __fdividef(__expf(k.joint - m.joint_top), m.all_joint) : 0.0f;
+        put_gradient(column, k, share, m.all, factor, c, o);
     }
 #pragma unroll
     for (int32_t i = 0; i < KEPT; i++) {
         int32_t c = team.lane + i * team.size;
         if (c >= count) break;
-        put_gradient(column, kept[i], __fdividef(kept[i].joint, all_joint), all, factor, c, o);
+        put_gradient(column, kept[i], __fdividef(kept[i].joint, m.all_joint), m.all, factor, c, o);
     }
-    return __logf(all) - __logf(all_joint) - joint_top + half_log_two_pi;
+}
+
+/* The first column.atoms components are point masses, the rest Gaussians. */
+__device__ float mixture(const struct team &team, const struct device_column &column, const float *atom, float *o,
+                         float x, float factor)
+{
+    int32_t which = find_atom(column, atom, x);
+    if (which >= 0) return atom_loss(team, column, o, which, factor);
+    struct component kept[KEPT];
+    struct mixing m;
+    weigh_components(team, column, o, x, kept, &m);
+    join_components(team, column, o, x, kept, &m);
+    put_gradients(team, column, x, factor, kept, m, o);
+    return __logf(m.all) - __logf(m.all_joint) - m.joint_top + half_log_two_pi;
 }
 
 /* A column's loss, known to all of its team; its outputs become gradients. */

@@ -131,6 +131,10 @@ cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf1
 /* Sets column `column` of an operand to one in all rows. */
 cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column, cudaStream_t stream);
 
+/* to (columns, to_stride) = from (rows, columns) transposed; the rest of each line of `to` is zero. */
+cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
+                              size_t to_stride, cudaStream_t stream);
+
 /* Whether the kernels were compiled for this chip. */
 cudaError_t nd_cuda_try_kernel(void);
 

@@ -1,4 +1,4 @@
-/* Optimiser steps, activations that no product does by itself, sums, fills. */
+/* Optimiser steps, activations that no product does by itself, sums, fills, transposition. */
 #include <limits.h>
 
 #include "backend/cuda/cuda_device.cuh"
@@ -94,14 +94,6 @@ __global__ void __launch_bounds__(THREADS) sum_all(const double *values, size_t 
     if (threadIdx.x == 0) *result = sum;
 }
 
-/* Of an activation, given what it returned. */
-__device__ float slope_of(int kind, float h)
-{
-    if (kind == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
-    if (kind == NADE_TANH) return 1.0f - h * h;
-    return h * (1.0f - h);
-}
-
 template <typename T> __global__ void activate(int kind, T *out, size_t count, size_t units, size_t stride)
 {
     size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x, unit = i % stride;
@@ -139,9 +131,28 @@ __global__ void shadow_all(const float *weight, __nv_bfloat16 *shadow, size_t co
     if (i < count) shadow[i] = __float2bfloat16_rn(weight[i]);
 }
 
+/* A block takes a square, a thread SQUARE / SQUARE_LINES numbers of it. */
+enum { SQUARE = 32, SQUARE_LINES = 8 };
+
+__global__ void transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
+                          size_t to_stride)
+{
+    __shared__ float tile[SQUARE][SQUARE + 1];
+    size_t column = (size_t)blockIdx.x * SQUARE, row = (size_t)blockIdx.y * SQUARE;
+    for (size_t i = threadIdx.y; i < SQUARE; i += SQUARE_LINES) {
+        size_t r = row + i, c = column + threadIdx.x;
+        tile[i][threadIdx.x] = r < rows && c < columns ? from[r * from_stride + c] : 0;
+    }
+    __syncthreads();
+    for (size_t i = threadIdx.y; i < SQUARE; i += SQUARE_LINES) {
+        size_t c = column + i, r = row + threadIdx.x;
+        if (c < columns && r < to_stride) to[c * to_stride + r] = tile[threadIdx.x][i];
+    }
+}
+
 unsigned blocks_for(size_t count)
 {
-    return (unsigned)((count + THREADS - 1) / THREADS);
+    return blocks_of(count, THREADS);
 }
 
 } /* namespace */
@@ -204,6 +215,15 @@ extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_
 extern "C" cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream)
 {
     shadow_all<<<blocks_for(count), THREADS, 0, stream>>>(weight, static_cast<__nv_bfloat16 *>(shadow), count);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
+                                         size_t to_stride, cudaStream_t stream)
+{
+    if (rows == 0 || columns == 0) return cudaSuccess;
+    dim3 grid(blocks_of(columns, SQUARE), blocks_of(to_stride, SQUARE)), block(SQUARE, SQUARE_LINES);
+    transpose<<<grid, block, 0, stream>>>(from, rows, columns, from_stride, to, to_stride);
     return cudaGetLastError();
 }
 

@@ -4,22 +4,6 @@
 namespace
 {
 
-enum { SQUARE = 32, SQUARE_THREADS = 8 };
-
-__global__ void transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                          size_t to_stride)
-{
-    __shared__ float tile[SQUARE][SQUARE + 1];
-    const size_t row = (size_t)blockIdx.y * SQUARE, column = (size_t)blockIdx.x * SQUARE;
-    for (unsigned i = threadIdx.y; i < SQUARE; i += SQUARE_THREADS)
-        if (row + i < rows && column + threadIdx.x < columns)
-            tile[i][threadIdx.x] = from[(row + i) * from_stride + column + threadIdx.x];
-    __syncthreads();
-    for (unsigned i = threadIdx.y; i < SQUARE; i += SQUARE_THREADS)
-        if (column + i < columns && row + threadIdx.x < rows)
-            to[(column + i) * to_stride + row + threadIdx.x] = tile[threadIdx.x][i];
-}
-
 /* What stands at `unit` of a line: a hidden unit, the one behind them, or padding. */
 template <typename T>
 __device__ __forceinline__ void write_unit(const struct device_first &first, int32_t unit, double sum, T *line)
@@ -141,21 +125,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) walk(const stru
     write_unit(job.first, unit, sum, static_cast<T *>(job.operand) + row * job.first.stride);
 }
 
-unsigned blocks_of(size_t count, size_t size)
-{
-    return (unsigned)((count + size - 1) / size);
-}
-
 } /* namespace */
-
-extern "C" cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                                         size_t to_stride, cudaStream_t stream)
-{
-    if (rows == 0 || columns == 0) return cudaSuccess;
-    dim3 grid(blocks_of(columns, SQUARE), blocks_of(rows, SQUARE)), block(SQUARE, SQUARE_THREADS);
-    transpose<<<grid, block, 0, stream>>>(from, rows, columns, from_stride, to, to_stride);
-    return cudaGetLastError();
-}
 
 extern "C" cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream_t stream)
 {

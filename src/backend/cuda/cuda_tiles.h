@@ -25,7 +25,7 @@ static inline size_t nd_tile_lines(size_t unit_bytes, size_t output_bytes)
 {
     size_t lines = ND_TILE_LINES_MOST;
     while (lines > ND_TILE_LINES_LEAST &&
-           (lines > ND_TILE_BYTES / unit_bytes || lines > ND_TILE_OUTPUT_BYTES / output_bytes))
+           (lines * unit_bytes > ND_TILE_BYTES || lines * output_bytes > ND_TILE_OUTPUT_BYTES))
         lines /= 2;
     return lines;
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_pass.h"
-#include "backend/optimizer.h"
 
 enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_OUTPUT_BYTES = 256 << 20 };
 
@@ -231,28 +230,10 @@ static void put_draw(struct cuda_work *work, const struct captured *how, uint32_
 
 static void put_step(struct cuda_work *work, const struct captured *how, size_t l, uint32_t offset, cudaStream_t stream)
 {
-    const struct cuda_backend *backend = work->backend;
-    const struct cuda_layer *layer = &backend->layer[l];
-    float *const *block = backend->block;
-    bool adam = how->optimizer == NADE_ADAM;
-    struct step_job job = {
-        .weight = block[BLOCK_PARAMETERS] + layer->offset,
-        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
-        .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
-        .gradient = block[BLOCK_GRADIENT] + layer->offset,
-        .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, l) : NULL,
-        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
-        .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
-        .bias_stride = layer->bias_stride,
-        .rows = layer->rows,
-        .columns = layer->columns,
-        .stride = layer->stride,
-        .bias_in_product = l < backend->plan->layers,
-        .rates = backend->training->rates,
-        .progress = backend->training->progress,
-        .offset = offset,
-    };
+    struct step_job job = nd_cuda_step_job(work->backend, how->optimizer, l);
+    job.rates = work->backend->training->rates;
+    job.progress = work->backend->training->progress;
+    job.offset = offset;
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
 }
 
@@ -334,7 +315,7 @@ static void capture(struct cuda_work *work, const struct captured *how, uint32_t
     struct lanes *lanes = &work->backend->training->lanes;
     cudaGraph_t recorded = NULL;
     if (work->status != NADE_OK) return;
-    nd_work_note(work, cudaStreamBeginCapture(lanes->main, cudaStreamCaptureModeThreadLocal), "recording an update");
+    nd_work_note(work, cudaStreamBeginCapture(lanes->main, cudaStreamCaptureModeRelaxed), "recording an update");
     if (work->status != NADE_OK) return;
     put_updates(work, how, updates);
     cudaError_t error = cudaStreamEndCapture(lanes->main, &recorded);
@@ -379,21 +360,6 @@ static nade_status prepare_updates(nade_context *context, struct cuda_backend *b
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
-{
-    struct step_rates r = nd_step_rates(recipe, update);
-    return (struct device_rates){
-        .rate = (float)r.rate,
-        .momentum = (float)r.momentum,
-        .second = (float)r.second,
-        .rest1 = (float)(1 - r.momentum),
-        .rest2 = (float)(1 - r.second),
-        .correction1 = (float)r.correction1,
-        .correction2 = (float)r.correction2,
-        .decay = (float)recipe->weight_decay,
-    };
-}
-
 static nade_status start_progress(nade_context *context, struct cuda_training *training, uint64_t first_draw)
 {
     struct device_progress progress = {.failed = INT32_MAX, .first_draw = first_draw};
@@ -408,6 +374,7 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
 {
     struct cuda_training *training = work->backend->training;
     struct lanes *lanes = &training->lanes;
+    double sum = 0;
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(job, rows, lanes->draws), "drawing rows");
     record(work, lanes->drawn[0], lanes->draws);
     put_forward(work, 0, false);
@@ -417,10 +384,10 @@ static nade_status put_gradient_alone(struct cuda_work *work, const struct draw_
     if (work->status == NADE_OK)
         nd_work_note(work, nd_cuda_sum(training->train.loss, rows, training->loss, lanes->main), "the losses");
     if (work->status == NADE_OK)
-        nd_work_note(work, cudaMemcpyAsync(loss, training->loss, sizeof *loss, cudaMemcpyDeviceToHost, lanes->main),
+        nd_work_note(work, cudaMemcpyAsync(&sum, training->loss, sizeof sum, cudaMemcpyDeviceToHost, lanes->main),
                      "the losses");
     nd_work_note(work, cudaStreamSynchronize(lanes->main), "the losses");
-    if (work->status == NADE_OK) *loss /= (double)rows;
+    *loss = sum / (double)rows;
     return work->status;
 }
 
@@ -474,7 +441,9 @@ nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque,
     if (status == NADE_OK) status = prepare_updates(context, backend, recipe, (size_t)count);
     if (status != NADE_OK) return status;
     struct device_progress progress;
+    nd_cuda_unlock(); /* other trainings of the process go on beside this one */
     status = run_updates(context, backend, recipe, first, count, &progress);
+    nd_cuda_lock();
     if (status != NADE_OK) return status;
     if (progress.failed != INT32_MAX) {
         *failed = first + (uint64_t)progress.failed;

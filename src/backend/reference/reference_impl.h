@@ -68,7 +68,7 @@ static real REF(activate)(nade_activation activation, real a)
     switch (activation) {
     case NADE_SIGMOID: return (real)(1 / (1 + exp(-(double)a)));
     case NADE_TANH: return (real)tanh((double)a);
-    default: return a > 0 ? a : 0;
+    default: return a > 0 || isnan(a) ? a : 0; /* NaN goes through, so that the loss tells */
     }
 }
 

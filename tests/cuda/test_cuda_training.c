@@ -159,7 +159,7 @@ static void test_draws(void **state)
         {{"b", 123, {4}, 1, 1, NADE_RELU, true, false, 0.9}, CELLS_BYTES, 100},
         {{"b", 129, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 130},
         {{"r", 131, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 130},
-        {{"a", 300, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
+        {{"a", 300, {4}, 1, 3, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
         {{"b", 512, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 100},
         {{"r", 513, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
         {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1000},

@@ -9,11 +9,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-# Contents and names of all that the tests are about; needs no git.
+# Names and contents, white space aside, of all C and CUDA that the tests are about; needs no git.
 source_hash() {
     find include/nade src/base src/data src/model src/backend tests/cuda tests/support -type f \
-        \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' \) | LC_ALL=C sort |
-        xargs sha256sum | sha256sum | cut -c1-16
+        \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) | LC_ALL=C sort | while read -r file; do
+        echo "$file"
+        tr -d '[:space:]' <"$file"
+    done | sha256sum | cut -c1-16
 }
 
 if [ "${1:-}" = --hash ]; then

@@ -333,6 +333,7 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enu
     struct cuda_backend *backend = (void *)opaque;
     nade_status status = nd_cuda_need_block(context, backend, block);
     if (status != NADE_OK) return status;
+    if (block == BLOCK_PARAMETERS) backend->not_finite = false;
     cudaError_t error = cudaSuccess;
     for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
         struct place place = place_of(backend, block, t);

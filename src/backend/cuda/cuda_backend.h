@@ -43,6 +43,7 @@ struct cuda_backend {
     struct device_plan device; /* its arrays are on the device */
     struct cuda_layer *layer;  /* (layers + 1) */
     size_t block_size;         /* floats of a padded block */
+    bool not_finite;           /* the last update left a parameter that is not finite: the next one fails */
     float *block[BLOCK_COUNT]; /* device; NULL until first needed */
     void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless bf16 */
     struct cuda_data data[DATA_ROLES];

@@ -355,7 +355,7 @@ static cudaError_t launch_updates(const struct cuda_backend *backend, cudaGraphE
 }
 
 /* Updates first…first+count-1, at most UPDATES_MOST; *sum grows by their losses. */
-static nade_status run_updates(nade_context *context, const struct cuda_backend *backend, const struct recipe *recipe,
+static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
                                cudaGraphExec_t update, uint64_t first, size_t count, double *sum, uint64_t *failed)
 {
     struct cuda_fixed *fixed = backend->fixed;
@@ -363,7 +363,8 @@ static nade_status run_updates(nade_context *context, const struct cuda_backend 
     for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(recipe, first + u);
     nade_status status = nd_cuda_check(context, launch_updates(backend, update, count, &progress), "training");
     if (status != NADE_OK) return status;
-    if (progress.failed != INT32_MAX) {
+    backend->not_finite = progress.failed == (int32_t)count;
+    if (progress.failed < (int32_t)count) {
         *failed = first + (uint64_t)progress.failed;
         return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
     }

@@ -440,12 +440,17 @@ nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque,
     if (status == NADE_OK) status = need_training(context, backend);
     if (status == NADE_OK) status = prepare_updates(context, backend, recipe, (size_t)count);
     if (status != NADE_OK) return status;
+    if (backend->not_finite) {
+        *failed = first;
+        return report_failed(context, backend, recipe, first);
+    }
     struct device_progress progress;
     nd_cuda_unlock(); /* other trainings of the process go on beside this one */
     status = run_updates(context, backend, recipe, first, count, &progress);
     nd_cuda_lock();
     if (status != NADE_OK) return status;
-    if (progress.failed != INT32_MAX) {
+    backend->not_finite = progress.failed == (int32_t)count;
+    if (progress.failed < (int32_t)count) {
         *failed = first + (uint64_t)progress.failed;
         return report_failed(context, backend, recipe, *failed);
     }

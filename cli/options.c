@@ -343,3 +343,16 @@ int parse_arguments(const struct verb *verb, int count, char **words, void *argu
     if (!parser.common->given) return report_no_memory(parser.common);
     return parse_words(&parser, count, words);
 }
+
+int set_options(const struct verb *verb, void *arguments, const struct option_text *values, size_t count)
+{
+    struct parser parser = {.verb = verb, .arguments = arguments, .common = arguments};
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < count && !status; i++) {
+        size_t number = find_name(verb, values[i].name, strlen(values[i].name));
+        if (parser.common->given[number]) continue;
+        const struct option *option = verb_option(verb, number);
+        status = values[i].text ? store_value(&parser, option, values[i].text) : store_flag(&parser, option);
+    }
+    return status;
+}

@@ -102,6 +102,14 @@ const struct option *verb_option(const struct verb *verb, size_t number);
  * been reported.  In any case the caller frees the common part's given. */
 int parse_arguments(const struct verb *verb, int count, char **words, void *arguments);
 
+/* An option's value as it would be on the command line; text is NULL for one that takes none. */
+struct option_text {
+    const char *name, *text;
+};
+
+/* Stores the values of those options that were not on the command line. */
+int set_options(const struct verb *verb, void *arguments, const struct option_text *values, size_t count);
+
 /* The value an option has in arguments that hold the defaults, as text; "" when there is nothing to say. */
 enum { DEFAULT_SIZE = 128 };
 const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE]);

@@ -12,7 +12,7 @@ refuse 2 "unexpected argument 'more'" -- "$NADE" info model more
 refuse 2 '-o is missing' -- "$NADE" train data.csv
 
 # Options that do not exist, those of later versions among them.
-for option in --frobnicate --recipe=paper --impute=x -x; do
+for option in --frobnicate --residual=2 --impute=x -x; do
     refuse 2 "unknown option ${option%%=*}" 'nade train --help' -- "$NADE" train data.csv -o model "$option"
 done
 for option in --frobnicate --columns=a; do

@@ -149,7 +149,7 @@ static void check_all_pairs(const char *kinds, const struct backend_entries *ent
     check_pairs(kinds, entries, tolerance, 1);
 }
 
-/* Ten columns have 59,049 pairs, ten minutes of work: all of them with NADE_ALL_PAIRS=1, else some from everywhere. */
+/* Ten columns have 59,049 pairs, six minutes of work: all of them with NADE_ALL_PAIRS=1, else some from everywhere. */
 static void test_ten_columns(void **state)
 {
     const char *all = getenv("NADE_ALL_PAIRS");

@@ -8,13 +8,13 @@
 
 enum { WIDTH = 24, HEIGHT = 16, SAMPLES = 3 };
 
-/* A picture with edges and slopes: (HEIGHT, WIDTH, samples). */
+/* Squares of pure colours, whose grey levels depend on how chroma is spread over pixels, and a slope: (HEIGHT, WIDTH,
+ * samples). */
 static void paint(unsigned char *pixels, int samples)
 {
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
-            for (int s = 0; s < samples; s++)
-                *pixels++ = (unsigned char)((x * (9 + s) + y * (5 - s) + (x > 12) * 90 * s + 20) % 256);
+            for (int s = 0; s < samples; s++) *pixels++ = (unsigned char)((x / 3 + y / 3) % 3 == s ? 255 - y : 2 * x);
 }
 
 /* A progressive grey file in two scans, neither of which leaves bits to a later one. */
@@ -291,7 +291,8 @@ static void make_folder(struct folder *folder)
     unsigned char pixels[HEIGHT * WIDTH];
     strcpy(folder->path, "/tmp/nade-images-XXXXXX");
     assert_non_null(mkdtemp(folder->path));
-    for (size_t i = FOLDER_IMAGES; i-- > 0;) {
+    for (size_t written = 0; written < FOLDER_IMAGES; written++) {
+        size_t i = (written + 1) % FOLDER_IMAGES; /* sorted neither forwards nor backwards */
         unsigned long size = 0;
         memset(pixels, (int)(10 * (i + 1)), sizeof pixels);
         unsigned char *bytes = encode(pixels, JCS_GRAYSCALE, JCS_GRAYSCALE, false, &size);

@@ -81,4 +81,25 @@ mv other/adult-1hl other/adult-9hl
 expect 1 "${write[@]}" --results other --output other.md
 holds err "there is no recipe adult-9hl"
 
+# Notes name our figures; those typed by hand, and names that mean none, are refused.
+mkdir -p tree/docs tree/experiments/results-notes
+cp -r "$NADE_SOURCE_DIR"/experiments/{paper,write-results,*.json} tree/experiments
+note() {
+    echo "$1" >tree/experiments/results-notes/table2.md
+    shift
+    expect "$1" "$python" tree/experiments/write-results --results results
+}
+note 'With all: {{mnist-2hl 128}}, then {{mnist-1hl 128}} (`--lr 0.001`).' 0
+holds tree/docs/results.md "With all: −85.40, then (not run) (\`--lr 0.001\`)."
+note 'With all: -85.4.' 1
+holds err "table2.md: 85.4 is typed by hand"
+note '{{mnist-2hl 3}}' 1
+holds err "there is no figure mnist-2hl 3"
+
+# Pictures are shown where they are.
+mkdir tree/docs/pictures && touch tree/docs/pictures/mnist-holes.png
+note '' 0
+[ "$(grep -o '(pictures/[^)]*)' tree/docs/results.md)" = "(pictures/mnist-holes.png)" ] || fail "not the one picture"
+
+# The page in the tree.
 expect 0 "${write[@]}" --check

@@ -261,8 +261,13 @@ static void test_other_ends_beside_a_loss(void **state)
     o.pretrain = 3;
     o.stop_train_loss = 1e9;
     nade_model *model = train(f, &o);
-    assert_int_equal(model->plan.layers, 2);
+    o.stop_train_loss = NAN;
+    o.progress = stop_after;
+    o.progress_user = &(uint64_t){1};
+    nade_model *stopped = train(f, &o);
     assert_int_equal(model->record.iterations_done, 1);
+    assert_memory_equal(model->parameters, stopped->parameters, model->plan.parameters * sizeof(float));
+    nade_model_free(stopped);
     nade_model_free(model);
     o = small_options();
     o.iterations = 40;

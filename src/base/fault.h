@@ -18,6 +18,7 @@ enum fault {
     FAULT_STAGE_FORGETS = 30,     /* a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* a resumed run starts with zero momentum */
     FAULT_LOSS_UNITS = 32,        /* training reports losses in standardised units */
+    FAULT_FRESH_LOST = 33,        /* a resumed run goes on with the rows it began with */
     FAULT_SAMPLE_NO_FLOOR = 40,   /* the sampler's scales lack the density's floor */
     FAULT_SAMPLE_ORDERING = 41,   /* with K orderings, samples never use the last */
     FAULT_CELL_SHIFTED = 71,      /* the cell score's cell begins at the value instead of lying around it */

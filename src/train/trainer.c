@@ -226,6 +226,7 @@ static nade_status fill_record(struct run *run)
     r->train_rows = run->train.rows;
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
+    r->fresh_rows = o->fresh_rows;
     r->fingerprint = run->train_fingerprint;
     r->history = nd_arena_alloc(&run->model->arena, run->iteration, sizeof *r->history);
     if (!r->history) return nd_no_memory(run->context, "the training record");

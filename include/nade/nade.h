@@ -253,6 +253,8 @@ typedef struct nade_train_options {
     const size_t *given; /* (given_count) offsetof(nade_train_options, MEMBER) of members that were set on purpose: a
                             checkpoint to resume must have the same, even where that is the default.  May be NULL */
     size_t given_count;
+    int rescale; /* 1, NADE_ORDER_FIXED only: a learnt factor for each position of the ordering on the sums that enter
+                    the hidden units there, as in the authors' RNADE of 2013 (docs/model.md) */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

@@ -20,7 +20,7 @@ static const struct field {
     FIELD(optimizer, FIELD_CHOICE),    FIELD(learning_rate, FIELD_NUMBER), FIELD(momentum, FIELD_NUMBER),
     FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),     FIELD(valid_fraction, FIELD_NUMBER),
     FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),         FIELD(pretrain, FIELD_COUNTER),
-    FIELD(atoms, FIELD_CHOICE),
+    FIELD(atoms, FIELD_CHOICE),        FIELD(rescale, FIELD_CHOICE),
 #undef FIELD
 };
 

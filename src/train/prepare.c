@@ -42,6 +42,9 @@ static nade_status check_options(nade_context *context, const nade_train_options
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
+    if (status == NADE_OK && o->rescale && o->order != NADE_ORDER_FIXED)
+        status = nd_fail(context, NADE_BAD_CALL,
+                         "factors for the positions (rescale) are asked for, but the order is not fixed");
     return status;
 }
 
@@ -159,6 +162,7 @@ static nade_status prepare_architecture(struct run *run)
         .components = o->components,
         .activation = o->activation,
         .masks = o->masks != 0 && o->order == NADE_ORDER_AGNOSTIC,
+        .rescale = o->rescale != 0,
     };
     nade_status status = choose_ordering(run, &a->ordering);
     if (status != NADE_OK) return status;

@@ -26,7 +26,7 @@ for verb in train score sample impute info demo; do
 done
 
 expect 0 "$NADE" train --help
-for option in recipe valid valid-fraction columns drop hidden components activation order no-masks batch iterations updates \
+for option in recipe valid valid-fraction columns drop hidden components activation order rescale no-masks batch iterations updates \
     optimizer lr momentum weight-decay patience time-limit seed device threads precision types binary categorical real \
     delimiter header log dry-run output; do
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"

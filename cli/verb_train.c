@@ -342,7 +342,7 @@ static int fit(struct train_arguments *train, struct train_work *run)
     make_settings(train, run, settings);
     if (!status)
         status = train_grid_open(&run->grid, common, settings, count, train_grid_abreast(train->options.device),
-                                 train->threads);
+                                 train->threads, false);
     if (status) return status;
     interrupt_catch();
     status = train_grid_train(&run->grid, &train->options, &run->log);

@@ -28,6 +28,8 @@ enum fault {
     FAULT_ATOM_WIDTH = 22,        /* the density at an atom is its probability, whatever its width */
     FAULT_ATOM_AS_GAUSSIAN = 23,  /* a drawn atom is scattered like a component of its unused mean and scale */
     FAULT_FIXED_STRETCH = 21,     /* fixed order: hidden units stay as they were when a cell enters */
+    FAULT_NO_SCALE_GRADIENT = 24, /* fixed order: the factors of the positions stay what they were */
+    FAULT_SCALE_PLACE = 25,       /* fixed order: a column's factor is looked up by its number, not its position */
     FAULT_TARGET_OBSERVED = 60,   /* a cell's conditional given the rest of its row sees the cell itself */
     FAULT_TAIL_ONE_SIDE = 61,     /* a real cell's tail probability leaves out what lies above all means */
     FAULT_IMPUTE_ROW_NUMBER = 62, /* imputations of all rows draw the same random words */

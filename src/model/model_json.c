@@ -115,6 +115,7 @@ static json_t *architecture_value(struct builder *b, const struct architecture *
     put(b, object, "masks", json_boolean(architecture->masks));
     put(b, object, "order", json_string(nd_order_names[order]));
     if (architecture->ordering) put(b, object, "ordering", sizes_value(b, architecture->ordering, columns));
+    if (architecture->rescale) put(b, object, "rescale", json_true());
     return object;
 }
 

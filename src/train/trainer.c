@@ -37,7 +37,7 @@ static const char *find_culprit(struct run *run, float *values)
             if (has_nonfinite(values + plan->tensor[t].offset, plan->tensor[t].rows * plan->tensor[t].columns))
                 return plan->tensor[t].name;
     }
-    return plan->tensor[plan->tensors - 2].name; /* all finite: the outputs themselves overflow */
+    return plan->tensor[nd_weight_index(plan->layers)].name; /* all finite: the outputs themselves overflow */
 }
 
 static nade_status report_divergence(struct run *run, uint64_t update)

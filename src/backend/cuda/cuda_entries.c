@@ -74,6 +74,13 @@ static nade_status set_data_locked(nade_context *context, struct backend *backen
     return finished(nd_cuda_set_data(context, backend, role, cells));
 }
 
+static nade_status set_rows_locked(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                                   size_t count)
+{
+    nd_cuda_lock();
+    return finished(nd_cuda_set_rows(context, backend, role, first, count));
+}
+
 static nade_status train_updates_locked(nade_context *context, struct backend *backend, const struct recipe *recipe,
                                         uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
@@ -132,6 +139,7 @@ const struct backend_entries nd_cuda_entries = {
     .set_block = set_block_locked,
     .get_block = get_block_locked,
     .set_data = set_data_locked,
+    .set_rows = set_rows_locked,
     .train_updates = train_updates_locked,
     .validate = validate_locked,
     .loss_and_gradients = loss_and_gradients_locked,

@@ -62,7 +62,7 @@ static bool is_equal(const double *a, const double *b, size_t columns)
     return true;
 }
 
-size_t find_new_rows(const struct fold_split *split, const double *values, size_t columns, bool *is_new)
+size_t find_new_rows(const struct fold_split *split, const double *values, size_t columns, uint8_t *is_new)
 {
     size_t count = 0;
     for (size_t i = 0; i < split->test_count; i++) {

@@ -24,8 +24,8 @@ bool shuffle_folds(size_t *fold, size_t rows, size_t folds);
 bool fold_split_make(struct fold_split *split, const size_t *fold, size_t rows, size_t number, uint32_t seed);
 void fold_split_free(struct fold_split *split);
 
-/* Marks in is_new (test_count) the test rows of values (rows, columns) that do not occur, all columns equal, among the
- * training rows; returns their number. */
-size_t find_new_rows(const struct fold_split *split, const double *values, size_t columns, bool *is_new);
+/* Marks with 1 in is_new (test_count) the test rows of values (rows, columns) that do not occur, all columns equal,
+ * among the training rows; returns their number. */
+size_t find_new_rows(const struct fold_split *split, const double *values, size_t columns, uint8_t *is_new);
 
 #endif

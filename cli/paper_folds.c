@@ -1,3 +1,4 @@
+/* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ static int test_gaussian(const struct fold_work *work, struct full_gaussian *gau
         each[i] = full_gaussian_log_density(gaussian, data->values + work->split.test[i] * data->columns);
     struct paper_scores scores = scores_of(work, each, 1, 0);
     paper_add_figures(work->result, &scores, work->job->recipe);
+    json_object_del(work->result, "curve"); /* it has no orderings */
     add_pair(work, "density", scores);
     free(each);
     return EXIT_DONE;
@@ -245,6 +247,7 @@ int paper_run_folds(struct paper_job *job)
     const struct size_list *folds = &job->recipe->folds.run_folds;
     struct fold_data data = {0};
     int status = read_data(job, &data);
+    if (!status) status = paper_make_folder(job);
     for (size_t s = 0; s < job->seeds.count && !status; s++)
         for (size_t f = 0; f < folds->count && !status; f++)
             status = run_missing_fold(job, &data, (struct paper_unit){(uint32_t)job->seeds.size[s], folds->size[f]});

@@ -1,3 +1,4 @@
+/* Recipes of kind patches: rows are cut out of images, new ones while training goes on. */
 #include <stdlib.h>
 
 #include "paper_run.h"
@@ -8,6 +9,9 @@
  * Training's first `pool` patches are the table, the following are fresh. */
 enum { TRAIN_SEED = 1, VALID_SEED = 2, TEST_SEED = 3 };
 
+/* Test rows that are there at a time. */
+enum { TEST_PART = 100000 };
+
 /* Begins all zero. */
 struct patches_work {
     const struct paper_job *job;
@@ -15,7 +19,6 @@ struct patches_work {
     nade_images *train_images, *valid_images, *test_images;
     nade_table *pool, *valid;
     struct patch_feed *feed;
-    size_t tested; /* rows handed out for the test so far */
 };
 
 static int open_images(const struct patches_work *work, const char *folder, size_t first, size_t count,
@@ -62,13 +65,12 @@ static int make_table(const struct patches_work *work, const nade_images *images
     return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
 }
 
-static int next_test_part(void *user, const struct paper_job *job, size_t part, nade_table **table)
+static int make_test_part(void *user, const struct paper_job *job, size_t first, nade_table **table)
 {
-    struct patches_work *work = user;
+    const struct patches_work *work = user;
     (void)job;
-    size_t left = work->data->test_rows - work->tested, rows = part < left ? part : left, first = work->tested;
+    size_t left = work->data->test_rows - first, rows = left < TEST_PART ? left : TEST_PART;
     *table = NULL;
-    work->tested += rows;
     return rows ? make_table(work, work->test_images, TEST_SEED, first, rows, 1, table) : EXIT_DONE;
 }
 
@@ -85,13 +87,29 @@ static int make_training(struct patches_work *work)
     return work->feed ? EXIT_DONE : report_no_memory(work->job->common);
 }
 
+/* Seeds without a result: where there are none the images need not be looked at. */
+static int count_pending(const struct paper_job *job, size_t *pending)
+{
+    int status = EXIT_DONE;
+    *pending = 0;
+    for (size_t i = 0; i < job->seeds.count && !status; i++) {
+        json_t *result = NULL;
+        status = paper_result_read(job, (struct paper_unit){.seed = (uint32_t)job->seeds.size[i]}, &result);
+        *pending += !result;
+        json_decref(result);
+    }
+    return status;
+}
+
 int paper_run_patches(struct paper_job *job)
 {
     struct patches_work work = {.job = job, .data = &job->recipe->patches};
-    struct paper_test test = {.user = &work, .rows = work.data->test_rows, .next = next_test_part};
+    struct paper_test test = {.part = make_test_part, .user = &work};
     nade_train_options options = paper_train_options(job);
-    int status = open_all_images(&work);
-    if (!status) status = make_training(&work);
+    size_t pending;
+    int status = count_pending(job, &pending);
+    if (!status && pending) status = open_all_images(&work);
+    if (!status && pending) status = make_training(&work);
     if (!status) {
         options.fresh = patch_feed_fill;
         options.fresh_user = work.feed;

@@ -95,8 +95,8 @@ python3 - <<'PYTHON'
 import csv, json
 result = json.load(open("results/grid/seed4-fold2.json"))
 log = {part: [r for r in csv.DictReader(open(part + ".log")) if r["stage"] == "2"] for part in ("fit", "train")}
-loss = lambda part: [-float(r["train_log_density"]) for r in log[part]]
-valid = [float(r["valid_log_density"]) for r in log["fit"]]
+loss = lambda part: [float(r["train_loss"]) for r in log[part]]
+valid = [-float(r["valid_loss"]) for r in log["fit"]]
 best = valid.index(max(valid))
 assert result["chosen"]["iteration"] == best + 1, (result, valid)
 assert abs(result["valid"] - max(valid)) < 1e-9, (result, valid)

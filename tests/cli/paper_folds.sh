@@ -94,7 +94,7 @@ done
 python3 - <<'PYTHON'
 import csv, json
 result = json.load(open("results/grid/seed4-fold2.json"))
-log = {part: [r for r in csv.DictReader(open(part + ".log")) if r["stage"] == "2"] for part in ("fit", "train")}
+log = {part: [r for r in csv.DictReader(open(part + ".log")) if r["stage"] == "1"] for part in ("fit", "train")}
 loss = lambda part: [float(r["train_loss"]) for r in log[part]]
 valid = [-float(r["valid_loss"]) for r in log["fit"]]
 best = valid.index(max(valid))

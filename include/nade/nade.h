@@ -226,6 +226,10 @@ typedef enum nade_precision {
  * installed.  AUTO passes over one that can't be used with a warning. */
 NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision);
 
+/* The name of the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices and
+ * where it is not known. */
+NADE_API nade_status nade_device_name(nade_context *context, nade_device device, char *name, size_t size);
+
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
     size_t size;

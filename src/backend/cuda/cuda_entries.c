@@ -32,6 +32,13 @@ static bool find_device(char *reason, size_t size)
     return error == cudaSuccess && capability >= CAPABILITY_LEAST;
 }
 
+static void device_name(char *text, size_t size)
+{
+    struct cudaDeviceProp properties;
+    bool known = cudaGetDeviceProperties(&properties, 0) == cudaSuccess;
+    snprintf(text, size, "%s", known ? properties.name : "");
+}
+
 /* ---- entries, each under the lock (cuda_backend.h) --------------------------------------------------------------- */
 
 static nade_status finished(nade_status status)
@@ -150,4 +157,5 @@ const struct backend_entries nd_cuda_entries = {
 
 extern const struct cuda_object nade_cuda_object;
 
-NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws_locked};
+NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws_locked,
+                                                      device_name};

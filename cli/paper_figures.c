@@ -35,8 +35,7 @@ struct paper_figure paper_figure(const struct paper_scores *scores, size_t order
         squares += distance * (value - mean);
     }
     double n = (double)count;
-    return (struct paper_figure){count ? mean + scores->shift : NAN,
-                                 count > 1 ? sqrt(squares / (n - 1) / n) : NAN};
+    return (struct paper_figure){count ? mean + scores->shift : NAN, count > 1 ? sqrt(squares / (n - 1) / n) : NAN};
 }
 
 /* JSON has no word for numbers that are not finite: they become null. */

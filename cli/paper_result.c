@@ -117,7 +117,9 @@ static json_t *machine_as_json(const struct paper_job *job)
 static json_t *device_as_json(const struct paper_job *job)
 {
     char name[128], text[160];
-    const char *device = job->device == NADE_DEVICE_CUDA ? "cuda" : job->device == NADE_DEVICE_CPU ? "cpu" : "reference";
+    const char *device = job->device == NADE_DEVICE_CUDA  ? "cuda"
+                         : job->device == NADE_DEVICE_CPU ? "cpu"
+                                                          : "reference";
     if (nade_device_name(job->context, job->device, name, sizeof name) != NADE_OK || name[0] == '\0')
         return json_string(device);
     snprintf(text, sizeof text, "%s: %s", device, name);

@@ -1,8 +1,256 @@
-/* Recipes of kind folds. */
+/* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fold_data.h"
+#include "fold_split.h"
+#include "full_gaussian.h"
 #include "paper_run.h"
 #include "report.h"
 
+/* One fold of a recipe. */
+struct fold_work {
+    const struct paper_job *job;
+    const struct fold_data *data;
+    struct paper_unit unit;
+    struct fold_split split;
+    uint8_t *is_new; /* (test rows) 1: does not occur among the training rows */
+    size_t new_rows;
+    json_t *result;
+};
+
+/* Each test row's log density, or cell score, under each of the orderings. */
+static struct paper_scores scores_of(const struct fold_work *work, const double *each, size_t drawn, double shift)
+{
+    return (struct paper_scores){
+        .each = each, .rows = work->split.test_count, .drawn = drawn, .use = NULL, .shift = shift};
+}
+
+/* Adds NAME and NAME_new_rows to the figures. */
+static void add_pair(const struct fold_work *work, const char *name, struct paper_scores scores)
+{
+    char new_rows[64];
+    json_t *figures = json_object_get(work->result, "figures");
+    snprintf(new_rows, sizeof new_rows, "%s_new_rows", name);
+    json_object_set_new(figures, name, paper_means_as_json(&scores, work->job->recipe));
+    scores.use = work->is_new;
+    json_object_set_new(figures, new_rows, paper_means_as_json(&scores, work->job->recipe));
+}
+
+/* ---- the Gaussian ---------------------------------------------------------------------------------------------- */
+
+static int test_gaussian(const struct fold_work *work, struct full_gaussian *gaussian)
+{
+    const struct fold_data *data = work->data;
+    double *each = calloc(work->split.test_count, sizeof *each);
+    if (!each) return report_no_memory(work->job->common);
+    for (size_t i = 0; i < work->split.test_count; i++)
+        each[i] = full_gaussian_log_density(gaussian, data->values + work->split.test[i] * data->columns);
+    struct paper_scores scores = scores_of(work, each, 1, 0);
+    paper_add_figures(work->result, &scores, work->job->recipe);
+    json_object_del(work->result, "curve"); /* it has no orderings */
+    add_pair(work, "density", scores);
+    free(each);
+    return EXIT_DONE;
+}
+
+static int run_gaussian(const struct fold_work *work)
+{
+    const struct fold_data *data = work->data;
+    const struct common *common = work->job->common;
+    struct full_gaussian gaussian = {0};
+    nade_status status =
+        full_gaussian_fit(&gaussian, data->values, data->columns, work->split.train, work->split.train_count);
+    int exit_status = status == NADE_OK          ? test_gaussian(work, &gaussian)
+                      : status == NADE_NO_MEMORY ? report_no_memory(common)
+                                                 : report_error(common, status,
+                                                                "%s: some columns depend on others without an error, "
+                                                                "where a Gaussian has no density (fold %zu)",
+                                                                work->job->recipe->folds.file, work->unit.fold);
+    full_gaussian_free(&gaussian);
+    return exit_status;
+}
+
+/* ---- networks -------------------------------------------------------------------------------------------------- */
+
+/* What the logarithm of a density in data units lacks to one in the paper's, where every column has deviation 1. */
+static double sum_of_log_sd(const nade_model *model)
+{
+    double sum = 0;
+    size_t number;
+    json_t *column, *description = json_loads(nade_model_description(model), 0, NULL);
+    json_array_foreach (json_object_get(description, "columns"), number, column)
+        sum += log(json_number_value(json_object_get(column, "sd")));
+    json_decref(description);
+    return sum;
+}
+
+static int score_pair(const struct fold_work *work, const nade_model *model, const nade_table *test, bool cells)
+{
+    size_t drawn = paper_drawn_orderings(work->job->recipe);
+    double *each = calloc(work->split.test_count, drawn * sizeof *each);
+    if (!each) return report_no_memory(work->job->common);
+    int status = paper_score(work->job, model, test, cells, each);
+    if (!status) {
+        struct paper_scores scores = scores_of(work, each, drawn, sum_of_log_sd(model));
+        if (!cells) paper_add_figures(work->result, &scores, work->job->recipe);
+        add_pair(work, cells ? "cells" : "density", scores);
+    }
+    free(each);
+    return status;
+}
+
+static int test_model(const struct fold_work *work, const nade_model *model)
+{
+    struct progress clock;
+    nade_table *test = NULL;
+    progress_start(&clock, work->job->common, 0);
+    int status = fold_data_table(work->data, work->job->common, work->job->context, work->split.test,
+                                 work->split.test_count, &test);
+    if (!status) status = score_pair(work, model, test, false);
+    if (!status) status = score_pair(work, model, test, true);
+    if (!status)
+        json_object_set_new(json_object_get(work->result, "seconds"), "score", json_number(progress_seconds(&clock)));
+    nade_table_free(test);
+    return status;
+}
+
+/* The chosen setting on all rows of the other folds.  The rule of the paper for when to stop, which needs no validation
+ * rows: at the first iteration that does better on its training rows than the chosen run did at its best.  A run that
+ * was best before its first iteration is followed for one. */
+static int run_final(const struct fold_work *work, const struct train_run *chosen, const nade_table *train)
+{
+    struct train_grid grid = {0};
+    struct train_setting setting = chosen->setting;
+    nade_train_options options = paper_train_options(work->job);
+    options.valid_fraction = 0;
+    options.stop_train_loss = isnan(chosen->best_train_loss) ? INFINITY : chosen->best_train_loss;
+    setting.table = train;
+    setting.valid = NULL;
+    snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);
+    int status = paper_train(work->job, &grid, &options, &setting, 1);
+    if (!status) status = train_grid_choose(&grid);
+    if (!status) {
+        const struct train_run *run = &grid.run[0];
+        double seconds = json_number_value(json_object_get(json_object_get(work->result, "seconds"), "train"));
+        json_object_set_new(work->result, "updates", json_integer((json_int_t)paper_updates(work->job, run)));
+        json_object_set_new(work->result, "final",
+                            json_pack("{s:I,s:o,s:o}", "iteration", (json_int_t)run->last.iteration, "train",
+                                      json_number(-run->last.train_loss), "stop_train",
+                                      json_number(-chosen->best_train_loss)));
+        json_object_set_new(json_object_get(work->result, "seconds"), "train",
+                            json_number(seconds + train_grid_seconds(&grid)));
+        status = test_model(work, run->model);
+    }
+    train_grid_close(&grid);
+    return status;
+}
+
+/* Trains the grid on `fit` and goes on with what does best on `valid`. */
+static int run_grid(const struct fold_work *work, const nade_table *fit, const nade_table *valid,
+                    const nade_table *train)
+{
+    const struct paper_job *job = work->job;
+    struct train_grid grid = {0};
+    char label[48];
+    size_t count;
+    nade_train_options options = paper_train_options(job);
+    snprintf(label, sizeof label, "seed %" PRIu32 " fold %zu", work->unit.seed, work->unit.fold);
+    struct train_setting *settings = paper_grid_settings(job, work->unit.seed, label, fit, valid, &count);
+    int status = settings ? paper_train(job, &grid, &options, settings, count) : report_no_memory(job->common);
+    if (!status) status = train_grid_choose(&grid);
+    if (!status) {
+        paper_add_training(job, work->result, &grid, grid.chosen);
+        json_object_set_new(work->result, "seconds",
+                            json_pack("{s:o}", "train", json_number(train_grid_seconds(&grid))));
+        status = run_final(work, grid.chosen, train);
+    }
+    train_grid_close(&grid);
+    free(settings);
+    return status;
+}
+
+static int run_network(const struct fold_work *work)
+{
+    const struct paper_job *job = work->job;
+    const struct fold_split *split = &work->split;
+    const struct {
+        const size_t *rows;
+        size_t count;
+    } part[] = {{split->train + split->valid_count, split->train_count - split->valid_count},
+                {split->train, split->valid_count},
+                {split->train, split->train_count}};
+    nade_table *table[] = {NULL, NULL, NULL};
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < sizeof part / sizeof *part && !status; i++)
+        status = fold_data_table(work->data, job->common, job->context, part[i].rows, part[i].count, &table[i]);
+    if (!status) status = run_grid(work, table[0], table[1], table[2]);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) nade_table_free(table[i]);
+    return status;
+}
+
+/* ---- all folds ------------------------------------------------------------------------------------------------- */
+
+static int run_fold(struct fold_work *work)
+{
+    const struct paper_job *job = work->job;
+    const struct fold_data *data = work->data;
+    bool made = fold_split_make(&work->split, data->fold, data->rows, work->unit.fold, work->unit.seed);
+    work->is_new = made ? calloc(work->split.test_count, sizeof *work->is_new) : NULL;
+    work->result = paper_result_new(job, work->unit);
+    int status = work->is_new && work->result ? EXIT_DONE : report_no_memory(job->common);
+    if (!status) {
+        work->new_rows = find_new_rows(&work->split, data->values, data->columns, work->is_new);
+        status = job->recipe->gaussian ? run_gaussian(work) : run_network(work);
+    }
+    if (!status) {
+        json_object_set_new(work->result, "new_rows", json_integer((json_int_t)work->new_rows));
+        status = paper_result_write(job, work->unit, work->result);
+    }
+    if (!status) paper_tell(job, work->result, false);
+    fold_split_free(&work->split);
+    free(work->is_new);
+    json_decref(work->result);
+    return status;
+}
+
+static int run_missing_fold(const struct paper_job *job, const struct fold_data *data, struct paper_unit unit)
+{
+    struct fold_work work = {.job = job, .data = data, .unit = unit};
+    json_t *result = NULL;
+    int status = paper_result_read(job, unit, &result);
+    if (status) return status;
+    if (!result) return run_fold(&work);
+    paper_tell(job, result, true);
+    json_decref(result);
+    return EXIT_DONE;
+}
+
+static int read_data(const struct paper_job *job, struct fold_data *data)
+{
+    const struct paper_folds_data *folds = &job->recipe->folds;
+    char *file = paper_data_path(job, folds->file);
+    char *lines = folds->folds ? paper_data_path(job, folds->folds) : NULL;
+    struct fold_source source = {
+        .file = file, .columns = folds->columns, .drop = folds->drop, .folds = lines, .fold_count = folds->fold_count};
+    bool complete = file && (lines || !folds->folds);
+    int status = complete ? fold_data_read(data, job->common, job->context, &source) : report_no_memory(job->common);
+    free(file);
+    free(lines);
+    return status;
+}
+
 int paper_run_folds(struct paper_job *job)
 {
-    return report_error(job->common, NADE_BAD_CALL, "recipe %s: the kind folds can't be run", job->recipe->name);
+    const struct size_list *folds = &job->recipe->folds.run_folds;
+    struct fold_data data = {0};
+    int status = read_data(job, &data);
+    if (!status) status = paper_make_folder(job);
+    for (size_t s = 0; s < job->seeds.count && !status; s++)
+        for (size_t f = 0; f < folds->count && !status; f++)
+            status = run_missing_fold(job, &data, (struct paper_unit){(uint32_t)job->seeds.size[s], folds->size[f]});
+    fold_data_free(&data);
+    return status;
 }

@@ -32,7 +32,7 @@ int train_grid_open(struct train_grid *grid, const struct common *common, const 
     for (size_t i = 0; i < count && !status; i++) {
         struct train_run *run = &grid->run[i];
         *run = (struct train_run){.grid = grid, .setting = settings[i], .status = NADE_INTERRUPTED};
-        run->last.best_valid_loss = NAN;
+        run->last.best_valid_loss = run->best_train_loss = NAN;
         status = open_context(count > 1 || brief ? &grid->silent : &grid->common, threads, &run->context);
     }
     return status;
@@ -66,6 +66,9 @@ static int on_progress(void *user, const nade_progress *report)
     struct train_grid *grid = run->grid;
     pthread_mutex_lock(&grid->mutex);
     if (report->iteration_done || run->last.iteration == 0) run->last = *report;
+    if (report->best_iteration == 0) run->best_train_loss = NAN;
+    if (report->iteration_done && report->best_iteration == report->iteration)
+        run->best_train_loss = report->train_loss;
     if (grid->log) train_log_write(grid->log, run->setting.rate, report);
     if (is_shown(run)) progress_train(&run->progress, report);
     bool stop = grid->failed || interrupt_signal() != 0;

@@ -34,10 +34,11 @@ struct train_run {
     struct train_grid *grid;
     struct train_setting setting;
     nade_context *context;
-    double time_limit;  /* seconds; 0: none */
-    nade_status status; /* NADE_INTERRUPTED: never begun */
-    nade_model *model;  /* NULL: none was made */
-    nade_progress last; /* report of the last iteration; iteration 0: none ended */
+    double time_limit;      /* seconds; 0: none */
+    nade_status status;     /* NADE_INTERRUPTED: never begun */
+    nade_model *model;      /* NULL: none was made */
+    nade_progress last;     /* report of the last iteration; iteration 0: none ended */
+    double best_train_loss; /* of the iteration with the best validation loss; NaN: there was none */
     bool ended;
     struct progress progress;
 };

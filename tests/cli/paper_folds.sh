@@ -1,0 +1,187 @@
+# nade paper with a recipe of folds: which rows are tested, learnt from and new; the grid, the final run and where it
+# stops; the four figures; the Gaussian.
+. "$(dirname "$0")/../support/checks.bash"
+
+# 66 rows in three folds of 22: row i is in fold 1 + i mod 3, and every sixth row is the row before it once more.
+real_data 66 5 | awk -F';' -v OFS=';' '
+    NR == 1 { print $0, "label"; next }
+    (NR - 2) % 6 != 5 { kept = $0 }
+    { print kept, "row" NR }' >data.csv
+awk 'BEGIN { print "# fold row"; for (i = 0; i < 66; i++) print 1 + i % 3, i }' >folds.txt
+data='"file": "data.csv", "drop": "label", "folds": "folds.txt", "fold_count": 3'
+head='"table": "mine", "data_set": "made", "title": "a test", "kind": "folds", "seeds": [4], "paper": {}'
+paper() { expect 0 "$NADE" paper "$@" --data . --results results --threads 2; }
+
+# ---- the Gaussian, against two columns' closed form --------------------------------------------------------------
+echo "{$head, \"data\": {$data}, \"model\": {\"gaussian\": true}}" >gauss.json
+paper gauss.json
+python3 - <<'PYTHON'
+import json, math
+rows = [tuple(map(float, l.split(";")[:2])) for l in open("data.csv").read().split()[1:]]
+for fold in (1, 2, 3):
+    train = [r for i, r in enumerate(rows) if 1 + i % 3 != fold]
+    test = [r for i, r in enumerate(rows) if 1 + i % 3 == fold]
+    n = len(train)
+    mean = [sum(r[c] for r in train) / n for c in (0, 1)]
+    sd = [math.sqrt(sum((r[c] - mean[c]) ** 2 for r in train) / n) for c in (0, 1)]
+    unit = lambda r: [(r[c] - mean[c]) / sd[c] for c in (0, 1)]
+    rho = sum(unit(r)[0] * unit(r)[1] for r in train) / n
+    def log_density(r):
+        a, b = unit(r)
+        q = (a * a - 2 * rho * a * b + b * b) / (1 - rho * rho)
+        return -math.log(2 * math.pi) - 0.5 * math.log(1 - rho * rho) - 0.5 * q
+    new = [r for r in test if r not in train]
+    result = json.load(open(f"results/gauss/seed4-fold{fold}.json"))
+    assert 0 < len(new) < len(test) == 22 == result["test_rows"] and result["new_rows"] == len(new), result
+    assert set(result["figures"]) == {"density", "density_new_rows"}, result
+    for name, some in ("density", test), ("density_new_rows", new):
+        wanted = sum(map(log_density, some)) / len(some)
+        assert abs(result["figures"][name]["1"] - wanted) < 1e-9, (fold, name, result, wanted)
+    spread = [log_density(r) for r in test]
+    middle = sum(spread) / 22
+    error = math.sqrt(sum((s - middle) ** 2 for s in spread) / 21 / 22)
+    assert abs(result["standard_error"]["1"] - error) < 1e-9, (result, error)
+    assert result["seed"] == 4 and result["fold"] == fold and "curve" not in result, result
+PYTHON
+
+# ---- networks ----------------------------------------------------------------------------------------------------
+network='"model": {"hidden": [8, 7], "components": 3}, "orderings": [1, 2, 16]'
+training='"optimizer": "nag", "momentum": 0.9, "batch": 20, "pretrain": 2, "updates": 40'
+grid='"lr": [0.001, 0.01], "weight_decay": [0.01, 0]'
+echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 8, $grid}}" >grid.json
+echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $network, \"training\": {$training, \"iterations\": 1, $grid}}" >one.json
+paper grid.json one.json
+ls results/grid results/one | tr '\n' ' ' >found
+echo 'results/grid: seed4-fold1.json seed4-fold2.json seed4-fold3.json  results/one: seed4-fold2.json ' | tr -d '\n' |
+    cmp - found || fail "other files: $(cat found)"
+
+# The rows that fold 2 learns from, shuffled as cli/fold_split.h says; the first ninth validates.
+python3 - <<'PYTHON'
+seed, fold, mask = 4, 2, 2 ** 64 - 1
+state = seed << 32 | fold
+def draw():
+    global state
+    state = (state + 0x9E3779B97F4A7C15) & mask
+    z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+    return z ^ z >> 31
+lines = [l.rsplit(";", 1)[0] for l in open("data.csv").read().split()]
+rows = [i for i in range(66) if 1 + i % 3 != fold]
+for left in range(len(rows), 1, -1):
+    at = (draw() >> 32) * left >> 32
+    rows[left - 1], rows[at] = rows[at], rows[left - 1]
+parts = {"train": rows, "valid": rows[:4], "fit": rows[4:], "test": range(1, 66, 3)}
+for name, part in parts.items():
+    open(name + ".csv", "w").write("\n".join([lines[0]] + [lines[1 + i] for i in part]) + "\n")
+PYTHON
+
+options=(--hidden 8,7 --components 3 --optimizer nag --momentum 0.9 --batch 20 --pretrain 2 --updates 40 --seed 4
+    --patience 0 --no-atoms --real x,y --quiet)
+# chosen RECIPE: sets rate and decay of fold 2.
+chosen() {
+    rate=$(python3 -c "import json; print(json.load(open('results/$1/seed4-fold2.json'))['chosen']['lr'])")
+    decay=$(python3 -c "import json; print(json.load(open('results/$1/seed4-fold2.json'))['chosen']['weight_decay'])")
+}
+
+# The chosen run by hand, and the run on all rows with it: it is to stop where its loss first falls below.
+chosen grid
+for part in fit train; do
+    valid=(--valid valid.csv)
+    [ $part = fit ] || valid=(--valid-fraction 0)
+    expect 0 "$NADE" train $part.csv "${valid[@]}" "${options[@]}" --iterations 8 --lr "$rate" --weight-decay "$decay" \
+        --log $part.log -o $part.model
+done
+python3 - <<'PYTHON'
+import csv, json
+result = json.load(open("results/grid/seed4-fold2.json"))
+log = {part: [r for r in csv.DictReader(open(part + ".log")) if r["stage"] == "1"] for part in ("fit", "train")}
+loss = lambda part: [float(r["train_loss"]) for r in log[part]]
+valid = [-float(r["valid_loss"]) for r in log["fit"]]
+best = valid.index(max(valid))
+assert result["chosen"]["iteration"] == best + 1, (result, valid)
+assert abs(result["valid"] - max(valid)) < 1e-9, (result, valid)
+assert max(g["valid"] for g in result["grid"]) == result["valid"] and len(result["grid"]) == 4, result
+stop = loss("fit")[best]
+below = [i for i, l in enumerate(loss("train")) if l < stop]
+iteration = below[0] + 1 if below else 8
+assert 0 < iteration < 8, (stop, loss("train"))   # else the rule is not seen
+final = result["final"]
+assert final["iteration"] == iteration and abs(final["stop_train"] + stop) < 1e-9, (final, stop, loss("train"))
+assert abs(final["train"] + loss("train")[iteration - 1]) < 1e-9, final
+assert result["updates"] == 40 * (2 + iteration) and result["batch"] == 20, result
+PYTHON
+
+# With a single iteration the final model is known: its scores are the figures, in units of deviation 1.
+chosen one
+expect 0 "$NADE" train train.csv --valid-fraction 0 "${options[@]}" --iterations 1 --lr "$rate" --weight-decay "$decay" -o final
+expect 0 "$NADE" info final --json
+cp out info 2>/dev/null
+[ -s info ] || cp err info
+# Rows of the test that occur in training, a line each: 1 for a new one.
+awk 'NR == FNR { known[$0]; next } FNR > 1 { print !($0 in known) }' train.csv test.csv >new
+for kind in density cells; do
+    cells=()
+    [ $kind = density ] || cells=(--cells)
+    expect 0 "$NADE" score final test.csv --orderings 16 --seed 0 "${cells[@]}" --quiet
+    sed 1d out >$kind.scores
+done
+python3 - <<'PYTHON'
+import json, math
+result = json.load(open("results/one/seed4-fold2.json"))
+info = json.load(open("info"))
+shift = sum(math.log(c["sd"]) for c in info["columns"])
+new = [l == "1\n" for l in open("new")]
+assert result["new_rows"] == sum(new) and 0 < sum(new) < 22, (result, new)
+assert set(result["figures"]) == {"density", "density_new_rows", "cells", "cells_new_rows"}, result
+for kind in "density", "cells":
+    score = [float(l) + shift for l in open(kind + ".scores")]
+    some = [s for s, n in zip(score, new) if n]
+    for name, part in (kind, score), (kind + "_new_rows", some):
+        figure = result["figures"][name]
+        assert set(figure) == {"1", "2", "16"}, figure
+        assert abs(figure["16"] - sum(part) / len(part)) < 1e-9, (name, figure, sum(part) / len(part))
+        assert figure["1"] < figure["2"] < figure["16"], figure
+assert result["figures"]["density"]["16"] != result["figures"]["cells"]["16"], result
+assert result["seconds"]["train"] > 0 and result["seconds"]["score"] > 0, result
+PYTHON
+
+# ---- going on, and shuffled folds ----------------------------------------------------------------------------------
+cp -r results before
+rm results/grid/seed4-fold3.json
+paper grid.json
+cmp results/grid/seed4-fold2.json before/grid/seed4-fold2.json || fail "a result that was there is made again"
+same='import json, sys
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+a.pop("seconds"), b.pop("seconds")
+assert a == b, (a, b)'
+python3 -c "$same" results/grid/seed4-fold3.json before/grid/seed4-fold3.json
+# Without a file of folds they are as equal as can be; another seed validates with other rows.
+echo "{$head, \"data\": {\"file\": \"data.csv\", \"columns\": \"x,y\", \"fold_count\": 4}, \"model\": {\"gaussian\": true}}" >shuffled.json
+paper shuffled.json
+python3 -c '
+import json
+rows = [json.load(open(f"results/shuffled/seed4-fold{f}.json"))["test_rows"] for f in (1, 2, 3, 4)]
+assert sorted(rows) == [16, 16, 17, 17], rows'
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+refuse_folds() {
+    local texts=("$@")
+    refuse 2 "${texts[@]}" -- "$NADE" paper gauss.json --data . --results other --quiet
+}
+sed '$d' folds.txt >short && cp folds.txt good
+cp short folds.txt && refuse_folds 'row 65' 'in no fold'
+{ cat short; echo '4 65'; } >folds.txt && refuse_folds 'line 67' "'4 65'" 'a fold of 1 to 3'
+{ cat short; echo '1 64'; } >folds.txt && refuse_folds 'line 67' "'1 64'" 'that no other line has'
+{ cat short; echo '1 -1'; } >folds.txt && refuse_folds 'line 67' "'1 -1'" 'a row of 0 to 65'
+{ cat short; echo '1 65 7'; } >folds.txt && refuse_folds 'line 67' "'1 65 7'"
+sed 's/^3/2/' good >folds.txt && refuse_folds 'fold 3 of 3 has 0 of 66 rows'
+rm folds.txt && refuse_folds 'folds.txt could not be opened'
+cp good folds.txt
+sed 's/"label"/"nosuch"/' gauss.json >drop.json
+refuse 2 nosuch -- "$NADE" paper drop.json --data . --results other --quiet
+sed 's/"drop": "label", //' gauss.json >drop.json
+refuse 2 label -- "$NADE" paper drop.json --data . --results other --quiet
+sed -i '3s/^[^;]*/NA/' data.csv
+refuse_folds "column 'x' has 1 missing cell"
+awk 'BEGIN { print "x;y;label"; for (i = 0; i < 66; i++) print i ";" 2 * i ";a" }' >data.csv
+refuse_folds 'a Gaussian has no density'

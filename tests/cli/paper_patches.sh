@@ -1,0 +1,67 @@
+# nade paper with a recipe of patches: images to rows, fresh rows while training goes on, the test in parts.
+. "$(dirname "$0")/../support/checks.bash"
+: "${NADE_WRITE_JPEGS:?}"
+
+mkdir train test
+"$NADE_WRITE_JPEGS" train 5 24 0
+"$NADE_WRITE_JPEGS" test 2 20 7
+
+# recipe NAME RATES FRESH [SEEDS]
+recipe() {
+    cat >"$1.json" <<JSON
+{"table": "mine", "data_set": "made", "title": "a test", "kind": "patches",
+ "data": {"train": "train", "test": "test", "valid_images": 2, "side": 3, "pool": 300, "fresh": $3,
+          "valid_rows": 60, "test_rows": 150},
+ "model": {"hidden": [12, 12], "components": 2},
+ "training": {"optimizer": "nag", "momentum": 0.9, "batch": 30, "iterations": 6, "updates": 20, "pretrain": 2,
+              "lr": [$2]},
+ "seeds": [${4:-0}], "orderings": [1, 2, 4], "paper": {"1": 2.5}}
+JSON
+}
+paper() { expect 0 "$NADE" paper "$@" --data . --threads 2; }
+# figures FILE...: their figures are the same.
+figures() {
+    python3 -c '
+import json, sys
+results = [json.load(open(p)) for p in sys.argv[1:]]
+for r in results[1:]:
+    assert r["figures"] == results[0]["figures"] and r["valid"] == results[0]["valid"], results' "$@"
+}
+
+recipe one 0.01 100
+paper one.json --results a
+python3 - <<'PYTHON'
+import json
+r = json.load(open("a/one/seed0.json"))
+assert r["test_rows"] == 150 and set(r["figures"]) == {"density"}, r
+d = r["figures"]["density"]
+assert set(d) == {"1", "2", "4"} and d["1"] < d["2"] < d["4"], r
+assert r["updates"] == 20 * 8 and r["batch"] == 30 and r["chosen"]["lr"] == 0.01, r
+PYTHON
+expect 0 "$NADE" info a/one/seed0.safetensors
+holds out '8 columns'
+
+# The same again, whatever the thread that makes the rows does; also beside runs of other rates that share it, and after
+# an interruption.
+paper one.json --results b
+figures a/one/seed0.json b/one/seed0.json
+cmp a/one/seed0.safetensors b/one/seed0.safetensors || fail "another model"
+recipe rates '0.00001, 0.01, 0.00002' 100
+paper rates.json --results b
+figures a/one/seed0.json b/rates/seed0.json
+
+# Fresh rows matter.
+recipe stale 0.01 0
+paper stale.json --results b
+! figures a/one/seed0.json b/stale/seed0.json 2>/dev/null || fail "no fresh rows are used"
+
+# Seeds share the patches and differ in all else.
+recipe seeds 0.01 100 '0, 1'
+paper seeds.json --results b
+figures a/one/seed0.json b/seeds/seed0.json
+! figures a/one/seed0.json b/seeds/seed1.json 2>/dev/null || fail "the seed has no effect"
+
+sed 's/"valid_images": 2/"valid_images": 5/' one.json >none.json
+refuse 2 'train' '5 images' -- "$NADE" paper none.json --data . --results c --quiet
+rm -r test
+refuse 2 'test' -- "$NADE" paper one.json --data . --results c --quiet

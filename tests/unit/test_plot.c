@@ -103,9 +103,9 @@ static void test_line(void **state)
     assert_int_equal(colour_at(&picture, middle_y, middle_x), RED);
     assert_int_equal(colour_at(&picture, middle_y + 40, middle_x + 13), WHITE);
     for (size_t part = 1; part < 16; part++) /* the line is whole */
-        assert_int_equal(colour_at(&picture, red.bottom - 4 - (red.bottom - red.top - 8) * part / 16,
-                                   red.left + 4 + (red.right - red.left - 8) * part / 16),
-                         RED);
+        assert_true((colour_at(&picture, red.bottom - 4 - (red.bottom - red.top - 8) * part / 16,
+                               red.left + 4 + (red.right - red.left - 8) * part / 16) &
+                     0xFF00) < 0x6000);
     /* Marks: five of x at 1, 2, …, 16, five of y at 0, 0.5, …, 2. */
     size_t marks_x = 0, marks_y = 0;
     double first_x = 0, first_y = 0;

@@ -3,24 +3,35 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "interrupt.h"
 #include "report.h"
 
-int train_grid_open(struct train_grid *grid, const struct common *common, const struct real_list *rates,
-                    unsigned threads)
+struct train_setting train_setting_of(const nade_train_options *options)
+{
+    return (struct train_setting){.rate = options->learning_rate,
+                                  .weight_decay = options->weight_decay,
+                                  .seed = options->seed,
+                                  .checkpoint = options->checkpoint,
+                                  .resume = options->resume};
+}
+
+int train_grid_open(struct train_grid *grid, const struct common *common, const struct train_setting *settings,
+                    size_t count, size_t abreast, unsigned threads)
 {
     int status = EXIT_DONE;
-    *grid = (struct train_grid){.common = *common, .silent = *common, .count = rates->count};
+    *grid = (struct train_grid){.common = *common, .silent = *common, .abreast = abreast < count ? abreast : count};
     grid->silent.quiet = 1;
+    grid->run = calloc(count, sizeof *grid->run);
+    if (!grid->run) return report_no_memory(common);
+    grid->count = count;
     pthread_mutex_init(&grid->mutex, NULL);
-    for (size_t i = 0; i < grid->count && !status; i++) {
-        struct rate_run *run = &grid->run[i];
-        char text[EXACT_SIZE];
-        *run = (struct rate_run){.grid = grid, .rate = rates->value[i], .status = NADE_INTERRUPTED};
+    for (size_t i = 0; i < count && !status; i++) {
+        struct train_run *run = &grid->run[i];
+        *run = (struct train_run){.grid = grid, .setting = settings[i], .status = NADE_INTERRUPTED};
         run->last.best_valid_loss = NAN;
-        if (grid->count > 1) snprintf(run->label, sizeof run->label, "lr %s  ", format_exact(run->rate, text));
-        status = open_context(grid->count > 1 ? &grid->silent : &grid->common, threads, &run->context);
+        status = open_context(count > 1 ? &grid->silent : &grid->common, threads, &run->context);
     }
     return status;
 }
@@ -32,83 +43,104 @@ void train_grid_close(struct train_grid *grid)
         nade_context_free(grid->run[i].context);
     }
     if (grid->count) pthread_mutex_destroy(&grid->mutex);
-    grid->count = 0;
+    free(grid->run);
+    *grid = (struct train_grid){0};
 }
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
 /* A terminal has one line for progress: it belongs to the first run that has not ended. */
-static bool is_shown(const struct rate_run *run)
+static bool is_shown(const struct train_run *run)
 {
-    if (!run->progress.terminal) return true;
-    const struct rate_run *first = run->grid->run;
+    if (!run->progress.terminal) return !run->grid->brief;
+    const struct train_run *first = run->grid->run;
     while (first->ended) first++;
     return first == run;
 }
 
 static int on_progress(void *user, const nade_progress *report)
 {
-    struct rate_run *run = user;
+    struct train_run *run = user;
     struct train_grid *grid = run->grid;
     pthread_mutex_lock(&grid->mutex);
     if (report->iteration_done || run->last.iteration == 0) run->last = *report;
-    train_log_write(grid->log, run->rate, report);
+    if (grid->log) train_log_write(grid->log, run->setting.rate, report);
     if (is_shown(run)) progress_train(&run->progress, report);
     bool stop = grid->failed || interrupt_signal() != 0;
     pthread_mutex_unlock(&grid->mutex);
     return stop;
 }
 
-/* A thread's work. */
-static void *train_one(void *argument)
+static void train_one(struct train_run *run)
 {
-    struct rate_run *run = argument;
     struct train_grid *grid = run->grid;
+    const struct train_setting *setting = &run->setting;
     nade_train_options options = *grid->options;
-    options.learning_rate = run->rate;
+    options.learning_rate = setting->rate;
+    options.weight_decay = setting->weight_decay;
+    options.seed = setting->seed;
+    options.checkpoint = setting->checkpoint;
+    options.resume = setting->resume;
     options.time_limit = run->time_limit;
     options.progress = on_progress;
     options.progress_user = run;
     progress_start(&run->progress, &grid->common, run->time_limit);
-    run->progress.label = run->label;
-    nade_status status = nade_train(run->context, grid->table, grid->valid, &options, &run->model);
+    run->progress.label = setting->label;
+    nade_status status = nade_train(run->context, setting->table, setting->valid, &options, &run->model);
     pthread_mutex_lock(&grid->mutex);
     run->status = status;
     run->ended = true;
     if (status != NADE_OK && status != NADE_NOT_FINITE) grid->failed = true;
     pthread_mutex_unlock(&grid->mutex);
+}
+
+/* What run i may take of the time limit if those that go at a time with it take as much. */
+static double share_of_time(const struct train_grid *grid, size_t i)
+{
+    double limit = grid->options->time_limit;
+    if (limit <= 0 || grid->count <= grid->abreast) return limit;
+    size_t rounds = (grid->count - i + grid->abreast - 1) / grid->abreast;
+    return fmax(limit - train_grid_seconds(grid), 1e-3) / (double)rounds;
+}
+
+/* The next run that is to begin, or NULL. */
+static struct train_run *take_run(struct train_grid *grid)
+{
+    struct train_run *run = NULL;
+    pthread_mutex_lock(&grid->mutex);
+    bool stop = grid->next > 0 && (grid->failed || interrupt_signal());
+    if (grid->next < grid->count && !stop) {
+        run = &grid->run[grid->next];
+        run->time_limit = share_of_time(grid, grid->next);
+        grid->next++;
+    }
+    pthread_mutex_unlock(&grid->mutex);
+    return run;
+}
+
+/* A thread's work. */
+static void *train_runs(void *argument)
+{
+    for (struct train_run *run = take_run(argument); run; run = take_run(argument)) train_one(run);
     return NULL;
 }
 
-static void train_in_turn(struct train_grid *grid)
+/* Threads that can't be had leave their work to the others. */
+static int train_abreast(struct train_grid *grid)
 {
-    double limit = grid->options->time_limit;
-    for (size_t i = 0; i < grid->count; i++) {
-        if (i > 0 && (grid->failed || interrupt_signal())) return;
-        double left = fmax(limit - train_grid_seconds(grid), 1e-3);
-        grid->run[i].time_limit = limit > 0 && grid->count > 1 ? left / (double)(grid->count - i) : limit;
-        train_one(&grid->run[i]);
-    }
+    size_t started = 0;
+    pthread_t *thread = calloc(grid->abreast, sizeof *thread);
+    if (!thread) return report_no_memory(&grid->common);
+    while (started + 1 < grid->abreast && pthread_create(&thread[started], NULL, train_runs, grid) == 0) started++;
+    train_runs(grid);
+    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    free(thread);
+    return EXIT_DONE;
 }
 
-/* A run that gets no thread follows when those that have one are done. */
-static void train_side_by_side(struct train_grid *grid)
+size_t train_grid_abreast(nade_device device)
 {
-    pthread_t thread[REALS_MOST];
-    bool started[REALS_MOST] = {false};
-    for (size_t i = 0; i < grid->count; i++) grid->run[i].time_limit = grid->options->time_limit;
-    for (size_t i = 1; i < grid->count; i++)
-        started[i] = pthread_create(&thread[i], NULL, train_one, &grid->run[i]) == 0;
-    train_one(&grid->run[0]);
-    for (size_t i = 1; i < grid->count; i++)
-        if (started[i]) pthread_join(thread[i], NULL);
-    for (size_t i = 1; i < grid->count; i++)
-        if (!started[i]) train_one(&grid->run[i]);
-}
-
-bool train_grid_is_parallel(nade_device device)
-{
-    return device == NADE_DEVICE_CUDA;
+    return device == NADE_DEVICE_CUDA ? REALS_MOST : 1;
 }
 
 double train_grid_seconds(const struct train_grid *grid)
@@ -119,11 +151,11 @@ double train_grid_seconds(const struct train_grid *grid)
 /* ---- choosing ----------------------------------------------------------------------------------------------- */
 
 /* Of equals the first. */
-static const struct rate_run *best_run(const struct train_grid *grid)
+static const struct train_run *best_run(const struct train_grid *grid)
 {
-    const struct rate_run *best = NULL;
+    const struct train_run *best = NULL;
     for (size_t i = 0; i < grid->count; i++) {
-        const struct rate_run *run = &grid->run[i];
+        const struct train_run *run = &grid->run[i];
         if (run->model && (!best || run->last.best_valid_loss < best->last.best_valid_loss)) best = run;
     }
     return best;
@@ -132,41 +164,41 @@ static const struct rate_run *best_run(const struct train_grid *grid)
 /* All that have begun, the first among them, have diverged: the sentence of the lowest rate says most. */
 static int report_divergence(const struct train_grid *grid)
 {
-    const struct rate_run *lowest = &grid->run[0];
+    const struct train_run *lowest = &grid->run[0];
     size_t diverged = 1;
     for (size_t i = 1; i < grid->count && grid->run[i].ended; i++) {
         diverged++;
-        if (grid->run[i].rate < lowest->rate) lowest = &grid->run[i];
+        if (grid->run[i].setting.rate < lowest->setting.rate) lowest = &grid->run[i];
     }
     if (grid->count == 1) return report_failure(&grid->common, lowest->context, lowest->status);
     return report_error(&grid->common, lowest->status, "no learning rate of %zu is low enough; with %g %s", diverged,
-                        lowest->rate, nade_last_error(lowest->context));
+                        lowest->setting.rate, nade_last_error(lowest->context));
 }
 
-static int choose_run(struct train_grid *grid)
+int train_grid_choose(struct train_grid *grid)
 {
-    for (size_t i = 0; i < grid->count; i++) {
-        const struct rate_run *run = &grid->run[i];
-        bool failed = run->ended && run->status != NADE_OK && run->status != NADE_NOT_FINITE;
-        if (failed) return report_failure(&grid->common, run->context, run->status);
-    }
     grid->chosen = best_run(grid);
     return grid->chosen ? EXIT_DONE : report_divergence(grid);
 }
 
-int train_grid_fit(struct train_grid *grid, const nade_table *table, const nade_table *valid,
-                   const nade_train_options *options, struct train_log *log)
+/* The first run that failed for another reason than divergence. */
+static int report_failed_run(const struct train_grid *grid)
 {
-    grid->table = table;
-    grid->valid = valid;
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct train_run *run = &grid->run[i];
+        bool failed = run->ended && run->status != NADE_OK && run->status != NADE_NOT_FINITE;
+        if (failed) return report_failure(&grid->common, run->context, run->status);
+    }
+    return EXIT_DONE;
+}
+
+int train_grid_train(struct train_grid *grid, const nade_train_options *options, struct train_log *log)
+{
     grid->options = options;
     grid->log = log;
     progress_start(&grid->clock, &grid->common, options->time_limit);
-    if (grid->count > 1 && train_grid_is_parallel(options->device))
-        train_side_by_side(grid);
-    else
-        train_in_turn(grid);
-    return choose_run(grid);
+    int status = train_abreast(grid);
+    return status ? status : report_failed_run(grid);
 }
 
 /* ---- summaries ---------------------------------------------------------------------------------------------- */
@@ -174,21 +206,22 @@ int train_grid_fit(struct train_grid *grid, const nade_table *table, const nade_
 void train_grid_note(const struct train_grid *grid)
 {
     for (size_t i = 0; i < grid->count && grid->count > 1; i++) {
-        const struct rate_run *run = &grid->run[i];
+        const struct train_run *run = &grid->run[i];
         if (run->model)
             report_note(&grid->common,
                         "%sbest iteration %" PRIu64 " of %" PRIu64 ", validation log density %.6g nats per row%s",
-                        run->label, run->last.best_iteration, run->last.iteration, -run->last.best_valid_loss,
+                        run->setting.label, run->last.best_iteration, run->last.iteration, -run->last.best_valid_loss,
                         run == grid->chosen ? " (chosen)" : "");
         else
-            report_note(&grid->common, "%s%s", run->label, run->ended ? nade_last_error(run->context) : "not trained");
+            report_note(&grid->common, "%s%s", run->setting.label,
+                        run->ended ? nade_last_error(run->context) : "not trained");
     }
 }
 
-static json_t *run_as_json(const struct train_grid *grid, const struct rate_run *run)
+static json_t *run_as_json(const struct train_grid *grid, const struct train_run *run)
 {
     bool diverged = run->ended && !run->model;
-    return json_pack("{s:o,s:I,s:I,s:o,s:b,s:o}", "lr", json_number(run->rate), "iterations_done",
+    return json_pack("{s:o,s:I,s:I,s:o,s:b,s:o}", "lr", json_number(run->setting.rate), "iterations_done",
                      (json_int_t)run->last.iteration, "best_iteration", (json_int_t)run->last.best_iteration,
                      "valid_log_density", run->model ? json_number(-run->last.best_valid_loss) : json_null(), "chosen",
                      run == grid->chosen, "error", diverged ? json_text(nade_last_error(run->context)) : json_null());

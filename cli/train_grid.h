@@ -1,9 +1,9 @@
-/* Training with one learning rate or with several, all else alike: the run that does best on the validation rows is
- * chosen.
+/* Training with one setting or with several, all else alike: learning rates, weight decays, seeds, even tables.  The
+ * run that does best on the validation rows can be chosen.
  *
- * On a CUDA device the runs go side by side, a thread and a context each, because one small network leaves most of the
- * chip idle.  Elsewhere they go one after the other, each with all processors.  A run ends in the same bytes either
- * way, and in those of a run alone. */
+ * Runs go side by side, a thread and a context each, as many at a time as the caller says: on a CUDA device one small
+ * network leaves most of the chip idle, and on a processor it does not feed many cores.  A run ends in the same bytes
+ * either way, and in those of a run alone. */
 #ifndef CLI_TRAIN_GRID_H
 #define CLI_TRAIN_GRID_H
 
@@ -16,11 +16,22 @@
 #include "progress.h"
 #include "train_log.h"
 
-/* The run of one rate.  What changes while it trains is guarded by the grid's mutex. */
-struct rate_run {
-    struct train_grid *grid;
+enum { TRAIN_LABEL = 128 };
+
+/* What is a run's own. */
+struct train_setting {
     double rate; /* 0: the library's choice */
-    char label[EXACT_SIZE + 8];
+    double weight_decay;
+    uint32_t seed;
+    const char *checkpoint, *resume; /* files, NULL: none */
+    const nade_table *table, *valid; /* valid may be NULL */
+    char label[TRAIN_LABEL];         /* what its lines begin with */
+};
+
+/* The run of one setting.  What changes while it trains is guarded by the grid's mutex. */
+struct train_run {
+    struct train_grid *grid;
+    struct train_setting setting;
     nade_context *context;
     double time_limit;  /* seconds; 0: none */
     nade_status status; /* NADE_INTERRUPTED: never begun */
@@ -30,36 +41,44 @@ struct rate_run {
     struct progress progress;
 };
 
+/* Begins all zero. */
 struct train_grid {
-    struct common common, silent; /* silent: for contexts whose warnings somebody else gives */
-    size_t count;
-    struct rate_run run[REALS_MOST];
-    const struct rate_run *chosen; /* NULL: none yet */
-    const nade_table *table, *valid;
-    const nade_train_options *options; /* the learning rate apart */
-    struct train_log *log;
+    struct common common, silent;      /* silent: for contexts whose warnings somebody else gives */
+    size_t count, next;                /* next: the first run that nobody has taken yet */
+    size_t abreast;                    /* runs at a time */
+    struct train_run *run;             /* (count) */
+    const struct train_run *chosen;    /* NULL: none yet */
+    const nade_train_options *options; /* settings and time limit apart */
+    struct train_log *log;             /* NULL: none */
+    bool brief;                        /* shows its progress on terminals only, where it passes */
     pthread_mutex_t mutex;
     bool failed; /* one of the runs, so that the others need not go on */
     struct progress clock;
 };
 
-/* Opens a context for each rate.  0 or an exit status; train_grid_close in either case. */
-int train_grid_open(struct train_grid *grid, const struct common *common, const struct real_list *rates,
-                    unsigned threads);
+/* The setting that options hold, without tables and label. */
+struct train_setting train_setting_of(const nade_train_options *options);
 
-/* Trains and chooses.  A time limit counts for all rates together: runs that follow each other share what is left of it
- * evenly.  A rate with which training diverges is dropped unless it is the last that remains.  With several rates the
- * library's warnings, the same for all, are left to the caller.  0 or an exit status. */
-int train_grid_fit(struct train_grid *grid, const nade_table *table, const nade_table *valid,
-                   const nade_train_options *options, struct train_log *log);
+/* Opens a context for each of the settings, which are copied: abreast of them are to run at a time, with so many
+ * threads each.  0 or an exit status; train_grid_close in either case. */
+int train_grid_open(struct train_grid *grid, const struct common *common, const struct train_setting *settings,
+                    size_t count, size_t abreast, unsigned threads);
 
-/* True where train_grid_fit with this device runs several rates at a time. */
-bool train_grid_is_parallel(nade_device device);
+/* Trains them all.  A time limit counts for all together: runs that follow each other share what is left of it evenly.
+ * A run that diverges does not end the others.  With several settings the library's warnings, the same for all, are
+ * left to the caller.  0, or an exit status where a run failed otherwise. */
+int train_grid_train(struct train_grid *grid, const nade_train_options *options, struct train_log *log);
+
+/* Chooses the run with the best validation loss.  0, or an exit status where all have diverged. */
+int train_grid_choose(struct train_grid *grid);
+
+/* How many runs of one small network a device takes at a time. */
+size_t train_grid_abreast(nade_device device);
 
 /* Seconds since training began. */
 double train_grid_seconds(const struct train_grid *grid);
 
-/* A line for each rate where there are several: how far it came, and which is the chosen one. */
+/* A line for each run where there are several: how far it came, and which is the chosen one. */
 void train_grid_note(const struct train_grid *grid);
 
 /* The same as an array; NULL without memory. */

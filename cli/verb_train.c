@@ -31,7 +31,7 @@ struct train_arguments {
 };
 
 /* What a run owns. */
-struct train_run {
+struct train_work {
     nade_context *context;
     nade_table *table, *valid; /* valid may be NULL */
     size_t *ordering;          /* NULL: none given */
@@ -206,7 +206,7 @@ static int check_call(const struct train_arguments *train)
     return check_rates(train);
 }
 
-static int read_tables(const struct train_arguments *train, struct train_run *run)
+static int read_tables(const struct train_arguments *train, struct train_work *run)
 {
     const struct common *common = &train->common;
     nade_status status = nade_table_read(run->context, train->data, &train->read, &run->table);
@@ -220,7 +220,7 @@ static int read_tables(const struct train_arguments *train, struct train_run *ru
     return exit_status;
 }
 
-static int read_ordering(struct train_arguments *train, struct train_run *run)
+static int read_ordering(struct train_arguments *train, struct train_work *run)
 {
     size_t count;
     if (!train->ordering_file) return EXIT_DONE;
@@ -262,7 +262,7 @@ static void note_plan(const struct train_arguments *train, const nade_train_plan
     char device[DEVICE_TEXT], rates[64] = "";
     if (train->rates.count > 1)
         snprintf(rates, sizeof rates, "; for each of %zu learning rates, %s", train->rates.count,
-                 train_grid_is_parallel(train->options.device) ? "side by side" : "one after the other");
+                 train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
     report_note(&train->common,
                 "%zu training row%s, %zu validation row%s; %zu inputs, %zu outputs, %zu parameters; %" PRIu64
                 " updates, %.0f MiB; device %s%s",
@@ -282,7 +282,7 @@ static void set_rate(struct train_arguments *train)
 
 /* Fails where training would fail for its options or data.  Its warnings are left to training when that follows, unless
  * several runs would then give them. */
-static int make_plan(struct train_arguments *train, struct train_run *run)
+static int make_plan(struct train_arguments *train, struct train_work *run)
 {
     struct common silent = train->common;
     if (!train->dry_run && train->rates.count == 1) silent.quiet = 1;
@@ -304,7 +304,7 @@ static int make_plan(struct train_arguments *train, struct train_run *run)
     return exit_status;
 }
 
-static json_t *plan_as_json(const struct train_arguments *train, const struct train_run *run)
+static json_t *plan_as_json(const struct train_arguments *train, const struct train_work *run)
 {
     const nade_train_plan *plan = &run->plan;
     json_t *summary = json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "columns", types_as_json(run->table), "train_rows",
@@ -315,20 +315,40 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 
-static int fit(struct train_arguments *train, struct train_run *run)
+/* A setting for each rate; only where there are several do their lines say which. */
+static void make_settings(const struct train_arguments *train, const struct train_work *run,
+                          struct train_setting settings[REALS_MOST])
 {
-    const struct common *common = &train->common;
-    bool several = train->rates.count > 1;
-    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL, several);
-    if (!status) status = train_grid_open(&run->grid, common, &train->rates, train->threads);
-    if (status) return status;
-    interrupt_catch();
-    return train_grid_fit(&run->grid, run->table, run->valid, &train->options, &run->log);
+    for (size_t i = 0; i < train->rates.count; i++) {
+        char text[EXACT_SIZE];
+        settings[i] = train_setting_of(&train->options);
+        settings[i].rate = train->rates.value[i];
+        settings[i].table = run->table;
+        settings[i].valid = run->valid;
+        if (train->rates.count > 1)
+            snprintf(settings[i].label, sizeof settings[i].label, "lr %s  ", format_exact(settings[i].rate, text));
+    }
 }
 
-static void summarise_as_json(const struct train_arguments *train, const struct train_run *run)
+static int fit(struct train_arguments *train, struct train_work *run)
 {
-    const struct rate_run *chosen = run->grid.chosen;
+    const struct common *common = &train->common;
+    size_t count = train->rates.count;
+    struct train_setting settings[REALS_MOST];
+    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL, count > 1);
+    make_settings(train, run, settings);
+    if (!status)
+        status = train_grid_open(&run->grid, common, settings, count, train_grid_abreast(train->options.device),
+                                 train->threads);
+    if (status) return status;
+    interrupt_catch();
+    status = train_grid_train(&run->grid, &train->options, &run->log);
+    return status ? status : train_grid_choose(&run->grid);
+}
+
+static void summarise_as_json(const struct train_arguments *train, const struct train_work *run)
+{
+    const struct train_run *chosen = run->grid.chosen;
     const nade_progress *last = &chosen->last;
     json_t *summary = plan_as_json(train, run);
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
@@ -338,20 +358,20 @@ static void summarise_as_json(const struct train_arguments *train, const struct 
     if (summary && outcome) json_object_update(summary, outcome);
     json_decref(outcome);
     if (summary && run->grid.count > 1) {
-        json_object_set_new(summary, "lr", json_number(chosen->rate));
+        json_object_set_new(summary, "lr", json_number(chosen->setting.rate));
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
     }
     report_json(summary);
 }
 
 /* By a signal, or by the time limit. */
-static bool is_stopped_early(const struct rate_run *run)
+static bool is_stopped_early(const struct train_run *run)
 {
     bool out_of_time = run->time_limit > 0 && run->last.seconds >= run->time_limit;
     return interrupt_signal() != 0 || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
-static void summarise(const struct train_arguments *train, const struct train_run *run)
+static void summarise(const struct train_arguments *train, const struct train_work *run)
 {
     const struct common *common = &train->common;
     if (common->json) {
@@ -367,13 +387,13 @@ static void summarise(const struct train_arguments *train, const struct train_ru
     if (!isnan(last->best_valid_loss))
         snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
     train_grid_note(&run->grid);
-    report_note(common, "%s%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s", run->grid.chosen->label,
-                is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage, last->best_iteration,
-                last->iteration, valid, train_grid_seconds(&run->grid),
+    report_note(common, "%s%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
+                run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,
+                last->best_iteration, last->iteration, valid, train_grid_seconds(&run->grid),
                 printable(train->output, file, sizeof file - 1));
 }
 
-static int save(const struct train_arguments *train, struct train_run *run)
+static int save(const struct train_arguments *train, struct train_work *run)
 {
     nade_status status = nade_model_save(run->context, run->grid.chosen->model, train->output);
     if (status != NADE_OK) return report_failure(&train->common, run->context, status);
@@ -381,7 +401,7 @@ static int save(const struct train_arguments *train, struct train_run *run)
     return EXIT_DONE;
 }
 
-static void free_run(struct train_run *run)
+static void free_run(struct train_work *run)
 {
     train_grid_close(&run->grid);
     if (run->context) nade_order_free(run->context, run->ordering);
@@ -393,7 +413,7 @@ static void free_run(struct train_run *run)
 static int run_train(void *arguments)
 {
     struct train_arguments *train = arguments;
-    struct train_run run = {0};
+    struct train_work run = {0};
     int status = apply_recipe(train);
     if (!status) status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);

@@ -1,0 +1,432 @@
+#include "paper_recipe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "report.h"
+
+/* ---- what a recipe may hold ------------------------------------------------------------------------------------ */
+
+enum field_kind {
+    FIELD_OBJECT, /* read by itself */
+    FIELD_TEXT,   /* const char * */
+    FIELD_FLAG,   /* int */
+    FIELD_CHOICE, /* an enum */
+    FIELD_SIZE,   /* size_t */
+    FIELD_U64,    /* uint64_t */
+    FIELD_REAL,   /* double */
+    FIELD_SIZES,  /* struct size_list */
+    FIELD_REALS   /* struct real_list */
+};
+
+struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset; /* in a struct paper_recipe */
+    bool optional;
+    double least, most; /* of numbers */
+    const struct choice *choices;
+};
+
+static const struct choice kind_choices[] = {
+    {"split", PAPER_SPLIT}, {"folds", PAPER_FOLDS}, {"patches", PAPER_PATCHES}, {NULL, 0}};
+static const struct choice order_choices[] = {
+    {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
+static const struct choice activation_choices[] = {
+    {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
+static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NADE_ADAM}, {NULL, 0}};
+
+#define AT(member) .offset = offsetof(struct paper_recipe, member)
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* One field a line, as the formatter wants it, would hide the tables. */
+/* clang-format off */
+static const struct field recipe_fields[] = {
+    {"table", FIELD_TEXT, AT(table)},
+    {"data_set", FIELD_TEXT, AT(data_set)},
+    {"title", FIELD_TEXT, AT(title)},
+    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
+    {"data", FIELD_OBJECT},
+    {"model", FIELD_OBJECT},
+    {"training", FIELD_OBJECT},
+    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
+    {"orderings", FIELD_SIZES, AT(orderings), .least = 1, .most = 1024},
+    {"paper", FIELD_OBJECT},
+};
+
+/* The same without what only networks have. */
+static const struct field gaussian_fields[] = {
+    {"table", FIELD_TEXT, AT(table)},
+    {"data_set", FIELD_TEXT, AT(data_set)},
+    {"title", FIELD_TEXT, AT(title)},
+    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
+    {"data", FIELD_OBJECT},
+    {"model", FIELD_OBJECT},
+    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
+    {"paper", FIELD_OBJECT},
+};
+
+static const struct field split_fields[] = {
+    {"train", FIELD_TEXT, AT(split.train)},
+    {"valid", FIELD_TEXT, AT(split.valid)},
+    {"test", FIELD_TEXT, AT(split.test)},
+};
+
+static const struct field folds_fields[] = {
+    {"file", FIELD_TEXT, AT(folds.file)},
+    {"drop", FIELD_TEXT, AT(folds.drop), .optional = true},
+    {"columns", FIELD_TEXT, AT(folds.columns), .optional = true},
+    {"folds", FIELD_TEXT, AT(folds.folds), .optional = true},
+    {"fold_count", FIELD_SIZE, AT(folds.fold_count), .least = 2, .most = SIZES_MOST},
+    {"run_folds", FIELD_SIZES, AT(folds.run_folds), .optional = true, .least = 1, .most = SIZES_MOST},
+};
+
+static const struct field patches_fields[] = {
+    {"train", FIELD_TEXT, AT(patches.train)},
+    {"test", FIELD_TEXT, AT(patches.test)},
+    {"valid_images", FIELD_SIZE, AT(patches.valid_images), .least = 1, .most = 1e6},
+    {"side", FIELD_SIZE, AT(patches.side), .least = 2, .most = 256},
+    {"pool", FIELD_SIZE, AT(patches.pool), .least = 1, .most = 1e9},
+    {"fresh", FIELD_SIZE, AT(patches.fresh), .least = 0, .most = 1e9},
+    {"valid_rows", FIELD_SIZE, AT(patches.valid_rows), .least = 1, .most = 1e9},
+    {"test_rows", FIELD_SIZE, AT(patches.test_rows), .least = 1, .most = 1e9},
+};
+
+static const struct field gaussian_model_fields[] = {
+    {"gaussian", FIELD_FLAG, AT(gaussian)},
+};
+
+static const struct field model_fields[] = {
+    {"hidden", FIELD_SIZES, AT(hidden), .least = 1, .most = 1e6},
+    {"activation", FIELD_CHOICE, AT(options.activation), .optional = true, .choices = activation_choices},
+    {"order", FIELD_CHOICE, AT(options.order), .optional = true, .choices = order_choices},
+    {"masks", FIELD_FLAG, AT(options.masks), .optional = true},
+    {"components", FIELD_SIZE, AT(options.components), .optional = true, .least = 1, .most = 1000},
+    {"rescale", FIELD_FLAG, AT(rescale), .optional = true},
+};
+
+static const struct field training_fields[] = {
+    {"optimizer", FIELD_CHOICE, AT(options.optimizer), .choices = optimizer_choices},
+    {"momentum", FIELD_REAL, AT(options.momentum), .least = 0, .most = 0.999999},
+    {"batch", FIELD_SIZE, AT(options.batch), .least = 1, .most = 1e7},
+    {"iterations", FIELD_U64, AT(options.iterations), .least = 1, .most = 1e9},
+    {"updates", FIELD_U64, AT(options.updates), .least = 1, .most = 1e9},
+    {"pretrain", FIELD_U64, AT(options.pretrain), .least = 0, .most = 1e9},
+    {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
+    {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
+    {"precision", FIELD_CHOICE, AT(options.precision), .optional = true, .choices = precision_choices},
+};
+/* clang-format on */
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* The state of one parse. */
+struct reading {
+    const struct common *common;
+    struct paper_recipe *recipe;
+    const char *inside; /* the object that is read, with a dot: "training."; "" for the recipe itself */
+};
+
+static int refuse(const struct reading *reading, const char *key, const char *expected)
+{
+    return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: %s%s must be %s", reading->recipe->name,
+                        reading->inside, key, expected);
+}
+
+static bool in_range(const struct field *field, const json_t *value)
+{
+    double number = json_number_value(value);
+    return json_is_number(value) && number >= field->least && number <= field->most;
+}
+
+static int refuse_number(const struct reading *reading, const struct field *field, bool whole, bool list)
+{
+    char expected[160];
+    const char *what =
+        whole ? (list ? "a list of whole numbers" : "a whole number") : (list ? "a list of numbers" : "a number");
+    snprintf(expected, sizeof expected, "%s from %.15g to %.15g", what, field->least, field->most);
+    return refuse(reading, field->key, expected);
+}
+
+static int read_number(const struct reading *reading, const struct field *field, const json_t *value, char *place)
+{
+    bool whole = field->kind != FIELD_REAL;
+    if (!in_range(field, value) || (whole && !json_is_integer(value)))
+        return refuse_number(reading, field, whole, false);
+    if (field->kind == FIELD_SIZE) *(size_t *)(void *)place = (size_t)json_integer_value(value);
+    if (field->kind == FIELD_U64) *(uint64_t *)(void *)place = (uint64_t)json_integer_value(value);
+    if (field->kind == FIELD_REAL) *(double *)(void *)place = json_number_value(value);
+    return EXIT_DONE;
+}
+
+/* Each number at most once, and not none. */
+static int read_list(const struct reading *reading, const struct field *field, const json_t *list, char *place)
+{
+    bool whole = field->kind == FIELD_SIZES;
+    size_t count = json_array_size(list), most = whole ? SIZES_MOST : REALS_MOST;
+    if (count == 0 || count > most) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "a list of 1 to %zu numbers", most);
+        return refuse(reading, field->key, expected);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!in_range(field, value) || (whole && !json_is_integer(value)))
+            return refuse_number(reading, field, whole, true);
+        for (size_t j = 0; j < i; j++)
+            if (json_number_value(json_array_get(list, j)) == json_number_value(value))
+                return refuse(reading, field->key, "a list without repetitions");
+        if (whole)
+            ((struct size_list *)(void *)place)->size[i] = (size_t)json_integer_value(value);
+        else
+            ((struct real_list *)(void *)place)->value[i] = json_number_value(value);
+    }
+    if (whole)
+        ((struct size_list *)(void *)place)->count = count;
+    else
+        ((struct real_list *)(void *)place)->count = count;
+    return EXIT_DONE;
+}
+
+static int read_choice(const struct reading *reading, const struct field *field, const json_t *value, char *place)
+{
+    const char *text = json_string_value(value);
+    char expected[128] = "";
+    for (const struct choice *choice = field->choices; choice->name; choice++) {
+        if (text && strcmp(choice->name, text) == 0) {
+            memcpy(place, &choice->value, sizeof choice->value);
+            return EXIT_DONE;
+        }
+        size_t used = strlen(expected);
+        snprintf(expected + used, sizeof expected - used, "%s%s",
+                 choice == field->choices ? ""
+                 : choice[1].name         ? ", "
+                                          : " or ",
+                 choice->name);
+    }
+    return refuse(reading, field->key, expected);
+}
+
+static int read_value(const struct reading *reading, const struct field *field, const json_t *value)
+{
+    char *place = (char *)reading->recipe + field->offset;
+    switch (field->kind) {
+    case FIELD_OBJECT: return json_is_object(value) ? EXIT_DONE : refuse(reading, field->key, "an object");
+    case FIELD_TEXT:
+        if (!json_is_string(value) || json_string_length(value) == 0) return refuse(reading, field->key, "a text");
+        *(const char **)(void *)place = json_string_value(value);
+        return EXIT_DONE;
+    case FIELD_FLAG:
+        if (!json_is_boolean(value)) return refuse(reading, field->key, "true or false");
+        *(int *)(void *)place = json_is_true(value);
+        return EXIT_DONE;
+    case FIELD_CHOICE: return read_choice(reading, field, value, place);
+    case FIELD_SIZE:
+    case FIELD_U64:
+    case FIELD_REAL: return read_number(reading, field, value, place);
+    case FIELD_SIZES:
+    case FIELD_REALS: return read_list(reading, field, value, place);
+    }
+    return EXIT_DONE;
+}
+
+static bool is_known(const char *key, const struct field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].key, key) == 0) return true;
+    return false;
+}
+
+/* All fields that must be there, and no other key. */
+static int read_fields(const struct reading *reading, json_t *object, const struct field *fields, size_t count)
+{
+    const char *key, *name = reading->recipe->name;
+    json_t *value;
+    char shown[64];
+    json_object_foreach (object, key, value)
+        if (!is_known(key, fields, count))
+            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s has no meaning here", name,
+                                reading->inside, printable(key, shown, sizeof shown - 1));
+    for (size_t i = 0; i < count; i++) {
+        value = json_object_get(object, fields[i].key);
+        if (!value && fields[i].optional) continue;
+        if (!value)
+            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s is missing", name,
+                                reading->inside, fields[i].key);
+        int status = read_value(reading, &fields[i], value);
+        if (status) return status;
+    }
+    return EXIT_DONE;
+}
+
+static int read_part(struct reading *reading, const char *key, const struct field *fields, size_t count)
+{
+    char inside[32];
+    snprintf(inside, sizeof inside, "%s.", key);
+    reading->inside = inside;
+    int status = read_fields(reading, json_object_get(reading->recipe->json, key), fields, count);
+    reading->inside = "";
+    return status;
+}
+
+static int read_data(struct reading *reading)
+{
+    switch (reading->recipe->kind) {
+    case PAPER_SPLIT: return read_part(reading, "data", split_fields, COUNT(split_fields));
+    case PAPER_FOLDS: return read_part(reading, "data", folds_fields, COUNT(folds_fields));
+    case PAPER_PATCHES: return read_part(reading, "data", patches_fields, COUNT(patches_fields));
+    }
+    return EXIT_DONE;
+}
+
+/* Its keys are numbers of orderings. */
+static int read_paper(const struct reading *reading)
+{
+    json_t *paper = json_object_get(reading->recipe->json, "paper"), *value;
+    const char *key;
+    json_object_foreach (paper, key, value)
+        if (strspn(key, "0123456789") != strlen(key) || !json_is_number(value))
+            return refuse(reading, "paper",
+                          "numbers of orderings with the paper's figure for each, as in \"16\": -13.19");
+    reading->recipe->paper = paper;
+    return EXIT_DONE;
+}
+
+/* ---- what fits together ---------------------------------------------------------------------------------------- */
+
+static int compare_sizes(const void *one, const void *other)
+{
+    size_t a = *(const size_t *)one, b = *(const size_t *)other;
+    return (a > b) - (a < b);
+}
+
+static int check_folds(const struct reading *reading)
+{
+    struct paper_folds_data *folds = &reading->recipe->folds;
+    if (reading->recipe->kind != PAPER_FOLDS) return EXIT_DONE;
+    if (folds->drop && folds->columns) return refuse(reading, "data", "without one of the keys drop and columns");
+    if (folds->run_folds.count == 0)
+        for (size_t i = 0; i < folds->fold_count; i++) folds->run_folds.size[folds->run_folds.count++] = i + 1;
+    for (size_t i = 0; i < folds->run_folds.count; i++)
+        if (folds->run_folds.size[i] > folds->fold_count)
+            return refuse(reading, "data.run_folds", "a list of numbers up to fold_count");
+    return EXIT_DONE;
+}
+
+static int check_network(const struct reading *reading)
+{
+    struct paper_recipe *recipe = reading->recipe;
+    bool fixed = recipe->options.order == NADE_ORDER_FIXED;
+    if (fixed && recipe->hidden.count != 1) return refuse(reading, "model.hidden", "one layer with a fixed order");
+    if (recipe->rescale && !fixed) return refuse(reading, "model.rescale", "false unless the order is fixed");
+    if (fixed && (recipe->orderings.count != 1 || recipe->orderings.size[0] != 1))
+        return refuse(reading, "orderings", "[1] with a fixed order");
+    if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > recipe->patches.pool)
+        return refuse(reading, "data.fresh", "at most data.pool");
+    qsort(recipe->orderings.size, recipe->orderings.count, sizeof *recipe->orderings.size, compare_sizes);
+    recipe->options.hidden = recipe->hidden.size;
+    recipe->options.layers = recipe->hidden.count;
+    return EXIT_DONE;
+}
+
+static int read_network(struct reading *reading)
+{
+    int status = read_part(reading, "model", model_fields, COUNT(model_fields));
+    if (!status) status = read_part(reading, "training", training_fields, COUNT(training_fields));
+    return status ? status : check_network(reading);
+}
+
+static int read_gaussian(struct reading *reading)
+{
+    int status = read_part(reading, "model", gaussian_model_fields, COUNT(gaussian_model_fields));
+    if (status) return status;
+    if (!reading->recipe->gaussian || reading->recipe->kind != PAPER_FOLDS)
+        return refuse(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
+    reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
+    return EXIT_DONE;
+}
+
+static int read_recipe(struct reading *reading)
+{
+    json_t *json = reading->recipe->json;
+    bool gaussian = json_object_get(json_object_get(json, "model"), "gaussian") != NULL;
+    int status = gaussian ? read_fields(reading, json, gaussian_fields, COUNT(gaussian_fields))
+                          : read_fields(reading, json, recipe_fields, COUNT(recipe_fields));
+    if (!status) status = read_data(reading);
+    if (!status) status = check_folds(reading);
+    if (!status) status = gaussian ? read_gaussian(reading) : read_network(reading);
+    return status ? status : read_paper(reading);
+}
+
+/* ---- recipes --------------------------------------------------------------------------------------------------- */
+
+static void set_defaults(struct paper_recipe *recipe)
+{
+    nade_train_options *options = &recipe->options;
+    nade_train_options_init(options, sizeof *options);
+    options->atoms = 0;
+    options->patience = 0;
+    options->valid_fraction = 0;
+    recipe->weight_decays = (struct real_list){.count = 1, .value = {0}};
+}
+
+static int parse_json(struct paper_recipe *recipe, const struct common *common, json_t *json, const json_error_t *error)
+{
+    struct reading reading = {.common = common, .recipe = recipe, .inside = ""};
+    recipe->json = json;
+    if (!recipe->name) return report_no_memory(common);
+    if (!json)
+        return report_error(common, NADE_BAD_INPUT, "recipe %s: line %d, column %d: %s", recipe->name, error->line,
+                            error->column, error->text);
+    if (!json_is_object(json)) return refuse(&reading, "the file", "a JSON object");
+    set_defaults(recipe);
+    return read_recipe(&reading);
+}
+
+int paper_recipe_parse(struct paper_recipe *recipe, const struct common *common, const struct paper_text *text)
+{
+    json_error_t error;
+    *recipe = (struct paper_recipe){.name = strdup(text->name)};
+    return parse_json(recipe, common, json_loads(text->text, JSON_REJECT_DUPLICATES, &error), &error);
+}
+
+/* The file's name without folder and ending. */
+static char *name_of_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
+    size_t length = strlen(begin), ending = strlen(".json");
+    if (length > ending && strcmp(begin + length - ending, ".json") == 0) length -= ending;
+    return strndup(begin, length);
+}
+
+int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, const char *path)
+{
+    json_error_t error;
+    *recipe = (struct paper_recipe){.name = name_of_file(path)};
+    return parse_json(recipe, common, json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
+}
+
+void paper_recipe_free(struct paper_recipe *recipe)
+{
+    free(recipe->name);
+    json_decref(recipe->json);
+    *recipe = (struct paper_recipe){0};
+}
+
+double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%zu", orderings);
+    const json_t *value = json_object_get(recipe->paper, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+size_t paper_drawn_orderings(const struct paper_recipe *recipe)
+{
+    size_t largest = recipe->orderings.size[recipe->orderings.count - 1];
+    if (recipe->gaussian || recipe->options.order == NADE_ORDER_FIXED) return 1;
+    return largest < PAPER_SINGLES ? PAPER_SINGLES : largest;
+}

@@ -1,0 +1,76 @@
+/* The recipes of `nade paper`: what is trained on what and scored how, a JSON file each (docs/paper.md).  Those of
+ * experiments/paper are built into the command. */
+#ifndef CLI_PAPER_RECIPE_H
+#define CLI_PAPER_RECIPE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+/* A recipe that is built in: the file's name without its ending, and its text. */
+struct paper_text {
+    const char *name, *text;
+};
+extern const struct paper_text paper_texts[];
+extern const size_t paper_text_count;
+
+enum paper_kind { PAPER_SPLIT, PAPER_FOLDS, PAPER_PATCHES };
+
+/* Files are relative to the folder of --data. */
+struct paper_split_data {
+    const char *train, *valid, *test;
+};
+
+struct paper_folds_data {
+    const char *file;
+    const char *drop, *columns; /* COLS lists, NULL: none */
+    const char *folds;          /* fold and row of each line; NULL: rows are shuffled by seed 0 and cut */
+    size_t fold_count;
+    struct size_list run_folds; /* counted from 1; all of them unless the recipe says otherwise */
+};
+
+struct paper_patches_data {
+    const char *train, *test; /* folders */
+    size_t valid_images, side, pool, fresh, valid_rows, test_rows;
+};
+
+/* Texts belong to json. */
+struct paper_recipe {
+    char *name;
+    json_t *json;
+    const char *table, *data_set, *title;
+    enum paper_kind kind;
+    struct paper_split_data split;
+    struct paper_folds_data folds;
+    struct paper_patches_data patches;
+    int gaussian; /* a full Gaussian, not a network: nothing of what follows but seeds and paper has a meaning */
+    int rescale;
+    struct size_list hidden;
+    nade_train_options options; /* of model and training, but rate, weight decay and seed; no atoms, no patience */
+    struct real_list rates, weight_decays;
+    struct size_list seeds;
+    struct size_list orderings; /* ascending */
+    const json_t *paper;        /* the paper's figures by number of orderings */
+};
+
+/* Parses a recipe; what is wrong with it is reported in a sentence with its name and the key.  0 or an exit status;
+ * free in either case. */
+int paper_recipe_parse(struct paper_recipe *recipe, const struct common *common, const struct paper_text *text);
+
+/* The same from a file NAME.json. */
+int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, const char *path);
+
+void paper_recipe_free(struct paper_recipe *recipe);
+
+/* The paper's figure for so many orderings, NaN where it has none. */
+double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings);
+
+/* Orderings to draw for scoring: the largest number asked for, but at least the ten whose mean is "1"; 1 for a model of
+ * one fixed ordering. */
+enum { PAPER_SINGLES = 10 };
+size_t paper_drawn_orderings(const struct paper_recipe *recipe);
+
+#endif

@@ -1,0 +1,46 @@
+/* The files that `nade paper` leaves: RESULTS/NAME/seedS.json, or seedS-foldF.json, and what lies beside them. */
+#ifndef CLI_PAPER_RESULT_H
+#define CLI_PAPER_RESULT_H
+
+#include <jansson.h>
+
+#include "paper_recipe.h"
+
+/* The commit that the command was built from, with -dirty where the sources differ from it; "unknown" outside git. */
+extern const char *const paper_commit;
+
+/* One recipe and how it is to be run. */
+struct paper_job {
+    struct common *common;
+    const struct paper_recipe *recipe;
+    const char *data, *results; /* folders */
+    struct size_list seeds;
+    nade_device device; /* chosen: not auto */
+    nade_precision precision;
+    unsigned threads;      /* not 0 */
+    nade_context *context; /* for reading, scoring and writing; training has its own */
+};
+
+/* A unit of work. */
+struct paper_unit {
+    uint32_t seed;
+    size_t fold; /* counted from 1; 0: the recipe has none */
+};
+
+/* RESULTS/NAME/seedS[-foldF].ENDING, to be freed; NULL without memory. */
+char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending);
+
+/* The folder of the recipe's results is there afterwards: 0 or an exit status. */
+int paper_make_folder(const struct paper_job *job);
+
+/* A result that is there, to be released; *result is NULL where there is none.  A file that is no result of this recipe
+ * and unit is refused.  0 or an exit status. */
+int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result);
+
+/* A result with the names of recipe and unit; NULL without memory. */
+json_t *paper_result_new(const struct paper_job *job, struct paper_unit unit);
+
+/* Completes a result by version, commit, machine and device, and writes it: 0 or an exit status.  Not released. */
+int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result);
+
+#endif

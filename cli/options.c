@@ -175,8 +175,8 @@ static int store_choice(const struct parser *parser, const struct option *option
 static int refuse_sizes(const struct parser *parser, const struct option *option, const char *text)
 {
     char expected[96];
-    snprintf(expected, sizeof expected, "1 to %d whole numbers from 1 to %" PRIu64 " separated by commas", SIZES_MOST,
-             most_of_kind(option));
+    snprintf(expected, sizeof expected, "1 to %d whole numbers from %.0f to %" PRIu64 " separated by commas",
+             SIZES_MOST, option->least, most_of_kind(option));
     return refuse_value(parser, option, text, expected);
 }
 
@@ -186,7 +186,8 @@ static int store_sizes(const struct parser *parser, const struct option *option,
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",");
         uint64_t value;
-        if (list.count == SIZES_MOST || !parse_whole(at, length, most_of_kind(option), &value) || value == 0)
+        if (list.count == SIZES_MOST || !parse_whole(at, length, most_of_kind(option), &value) ||
+            (double)value < option->least)
             return refuse_sizes(parser, option, text);
         list.size[list.count++] = (size_t)value;
         at += length;
@@ -294,6 +295,14 @@ static int parse_option(struct parser *parser, int count, char **words, int *at)
 static int parse_positional(struct parser *parser, const char *word)
 {
     const struct verb *verb = parser->verb;
+    if (parser->positionals == verb->positional_count && verb->rest) {
+        struct text_list *list = (void *)(parser->arguments + verb->rest->offset);
+        if (list->count == TEXTS_MOST)
+            return report_error(parser->common, NADE_BAD_CALL, "more than %d arguments %s, expected fewer", TEXTS_MOST,
+                                verb->rest->metavar);
+        list->text[list->count++] = word;
+        return EXIT_DONE;
+    }
     if (parser->positionals == verb->positional_count)
         return report_error(parser->common, NADE_BAD_CALL, "unexpected argument '%s'; usage: nade %s %s", word,
                             verb->name, verb->usage);

@@ -73,7 +73,7 @@ struct common {
 
 struct positional {
     const char *metavar;
-    size_t offset; /* of a const char * */
+    size_t offset; /* of a const char *, or what is said where it is used */
 };
 
 struct verb {
@@ -83,6 +83,7 @@ struct verb {
     const char *description; /* a paragraph for --help */
     const struct positional *positionals;
     size_t positional_count;
+    const struct positional *rest; /* any number of words behind them, a struct text_list; NULL: none */
     const struct option *options;
     size_t option_count;
     size_t arguments_size;

@@ -27,6 +27,7 @@ struct field {
     enum field_kind kind;
     size_t offset; /* in a struct paper_recipe */
     bool optional;
+    bool repeats; /* lists: a number may be there twice */
     double least, most; /* of numbers */
     const struct choice *choices;
 };
@@ -49,12 +50,12 @@ static const struct field recipe_fields[] = {
     {"data_set", FIELD_TEXT, AT(data_set)},
     {"title", FIELD_TEXT, AT(title)},
     {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
-    {"data", FIELD_OBJECT},
-    {"model", FIELD_OBJECT},
-    {"training", FIELD_OBJECT},
+    {.key = "data", .kind = FIELD_OBJECT},
+    {.key = "model", .kind = FIELD_OBJECT},
+    {.key = "training", .kind = FIELD_OBJECT},
     {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
     {"orderings", FIELD_SIZES, AT(orderings), .least = 1, .most = 1024},
-    {"paper", FIELD_OBJECT},
+    {.key = "paper", .kind = FIELD_OBJECT},
 };
 
 /* The same without what only networks have. */
@@ -63,10 +64,10 @@ static const struct field gaussian_fields[] = {
     {"data_set", FIELD_TEXT, AT(data_set)},
     {"title", FIELD_TEXT, AT(title)},
     {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
-    {"data", FIELD_OBJECT},
-    {"model", FIELD_OBJECT},
+    {.key = "data", .kind = FIELD_OBJECT},
+    {.key = "model", .kind = FIELD_OBJECT},
     {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
-    {"paper", FIELD_OBJECT},
+    {.key = "paper", .kind = FIELD_OBJECT},
 };
 
 static const struct field split_fields[] = {
@@ -100,7 +101,7 @@ static const struct field gaussian_model_fields[] = {
 };
 
 static const struct field model_fields[] = {
-    {"hidden", FIELD_SIZES, AT(hidden), .least = 1, .most = 1e6},
+    {"hidden", FIELD_SIZES, AT(hidden), .repeats = true, .least = 1, .most = 1e6},
     {"activation", FIELD_CHOICE, AT(options.activation), .optional = true, .choices = activation_choices},
     {"order", FIELD_CHOICE, AT(options.order), .optional = true, .choices = order_choices},
     {"masks", FIELD_FLAG, AT(options.masks), .optional = true},
@@ -176,7 +177,7 @@ static int read_list(const struct reading *reading, const struct field *field, c
         const json_t *value = json_array_get(list, i);
         if (!in_range(field, value) || (whole && !json_is_integer(value)))
             return refuse_number(reading, field, whole, true);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i && !field->repeats; j++)
             if (json_number_value(json_array_get(list, j)) == json_number_value(value))
                 return refuse(reading, field->key, "a list without repetitions");
         if (whole)

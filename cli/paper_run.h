@@ -37,12 +37,13 @@ void paper_add_training(const struct paper_job *job, json_t *result, const struc
 
 /* ---- tables like a split's, also of patches -------------------------------------------------------------------- */
 
-/* Where the test rows come from, in parts of any size. */
+/* Where the test rows come from. */
 struct paper_test {
+    const nade_table *whole; /* all of them; NULL: they come in parts */
+    /* The rows from number first on, as many as are handy, as a table to be freed; NULL after the last.  0 or an exit
+     * status. */
+    int (*part)(void *user, const struct paper_job *job, size_t first, nade_table **table);
     void *user;
-    size_t rows; /* in all */
-    /* The next part as a table to be freed, NULL after the last.  0 or an exit status. */
-    int (*next)(void *user, const struct paper_job *job, size_t part, nade_table **table);
 };
 
 /* The whole of a recipe whose seeds are units: the grid with the first seed, other seeds with what it chose, scoring

@@ -13,6 +13,7 @@ struct train_setting train_setting_of(const nade_train_options *options)
     return (struct train_setting){.rate = options->learning_rate,
                                   .weight_decay = options->weight_decay,
                                   .seed = options->seed,
+                                  .stop_train_loss = options->stop_train_loss,
                                   .checkpoint = options->checkpoint,
                                   .resume = options->resume};
 }
@@ -79,6 +80,7 @@ static void train_one(struct train_run *run)
     options.learning_rate = setting->rate;
     options.weight_decay = setting->weight_decay;
     options.seed = setting->seed;
+    options.stop_train_loss = setting->stop_train_loss;
     options.checkpoint = setting->checkpoint;
     options.resume = setting->resume;
     options.time_limit = run->time_limit;

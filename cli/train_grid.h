@@ -18,11 +18,12 @@
 
 enum { TRAIN_LABEL = 128 };
 
-/* What is a run's own. */
+/* What is a run's own; begin with train_setting_of. */
 struct train_setting {
     double rate; /* 0: the library's choice */
     double weight_decay;
     uint32_t seed;
+    double stop_train_loss;          /* NaN: none */
     const char *checkpoint, *resume; /* files, NULL: none */
     const nade_table *table, *valid; /* valid may be NULL */
     char label[TRAIN_LABEL];         /* what its lines begin with */

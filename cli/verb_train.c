@@ -81,7 +81,7 @@ static const struct option options[] = {
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Network"},
-    {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .below = 1000001,
+    {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
      .help = "units of each hidden layer"},
     {.name = "components", .metavar = "C", .kind = OPTION_SIZE, AT(options.components), .least = 1, .below = 1001,
      .help = "components of a real column's mixture: Gaussians, and the values that have probabilities of their own"},

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_impute, &verb_info, &verb_demo};
+const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_impute,
+                                        &verb_info,  &verb_demo,  &verb_paper};
 const size_t verb_count = sizeof verb_list / sizeof *verb_list;
 
 const char *const lesson_sentence = "nade fits one neural network to a table and gives the density of every row.";

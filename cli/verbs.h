@@ -10,6 +10,7 @@ extern const struct verb verb_sample;
 extern const struct verb verb_impute;
 extern const struct verb verb_info;
 extern const struct verb verb_demo;
+extern const struct verb verb_paper;
 
 /* All verbs, in the order in which they are listed. */
 extern const struct verb *const verb_list[];

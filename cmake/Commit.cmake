@@ -1,5 +1,6 @@
 # Writes OUTPUT, a C file with the commit that the sources in SOURCE are of, "unknown" where git does not know; a file
 # that says the same already is left alone, so that nothing is built again: cmake -P this file.
+cmake_policy(VERSION 3.25)
 set(commit "")
 find_program(git git)
 if(git AND EXISTS ${SOURCE}/.git)

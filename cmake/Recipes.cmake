@@ -1,4 +1,5 @@
 # Writes OUTPUT, a C file with the recipes of the list RECIPES (separated by |) as string literals: cmake -P this file.
+cmake_policy(VERSION 3.25)
 set(code "/* Made from experiments/paper by cmake/Recipes.cmake. */\n#include \"paper_recipe.h\"\n\n")
 string(APPEND code "const struct paper_text paper_texts[] = {\n")
 string(REPLACE "|" ";" recipes "${RECIPES}")

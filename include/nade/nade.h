@@ -44,7 +44,7 @@ typedef enum nade_status {
     NADE_NO_MEMORY = 4,  /* an allocation failed */
     NADE_NO_DEVICE = 5,  /* the requested device is not available */
     NADE_NOT_FINITE = 6, /* training diverged */
-    NADE_INTERRUPTED = 7 /* the caller's progress function asked to stop before there was anything to return */
+    NADE_INTERRUPTED = 7 /* a function of the caller's asked to stop before there was anything to return */
 } nade_status;
 
 /* ---- context ------------------------------------------------------------------------------------------------ */
@@ -200,6 +200,10 @@ typedef enum nade_precision {
  * installed.  AUTO passes over one that can't be used with a warning. */
 NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision);
 
+/* The name of the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices and
+ * where it is not known. */
+NADE_API nade_status nade_device_name(nade_context *context, nade_device device, char *name, size_t size);
+
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
     size_t size;
@@ -246,13 +250,25 @@ typedef struct nade_train_options {
     uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
     const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
     const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
-                               same, only paths, device, precision, time_limit and progress are free (but see given).
+                               same, only paths, device, precision, time_limit and functions are free (but see given).
                                The data must be the same */
     nade_precision precision;
     int atoms; /* 1: values that a real column repeats very often get probabilities of their own (docs/model.md) */
     const size_t *given; /* (given_count) offsetof(nade_train_options, MEMBER) of members that were set on purpose: a
                             checkpoint to resume must have the same, even where that is the default.  May be NULL */
     size_t given_count;
+    double stop_train_loss; /* end after the first iteration of the full run whose train_loss is below it, in nats per
+                               row and data units as nade_progress has it; NaN: never */
+    /* Rows that take the place of others while training goes on: before every iteration but the run's first, fresh
+     * fills values (fresh_rows, columns), in data units, and they replace the rows of train that have been there
+     * longest, in turn from its first.  number counts these calls from 0 over all stages; equal numbers must give equal
+     * rows, because a resumed run asks again for those that would still be there.  Called from the calling thread; a
+     * nonzero return ends training with NADE_INTERRUPTED.  Only for tables of real columns without missing cells, all
+     * of whose rows are trained on: with a validation table, or with valid_fraction 0.  Means, deviations, marginals
+     * and the fingerprint are those of the first rows. */
+    int (*fresh)(void *fresh_user, uint64_t number, double *values);
+    void *fresh_user;
+    size_t fresh_rows; /* at most as many as train has; 0: none, and fresh is not called */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
@@ -340,6 +356,8 @@ typedef struct nade_score_options {
      * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
     int cells;
     nade_precision precision;
+    double *each; /* (rows, orderings) nade_score: gets the log density of each row under each ordering, one for a model
+                     of a fixed ordering; NULL: not wanted */
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "api/api_options.h"
 #include "train/trainer.h"
 
@@ -19,6 +21,7 @@ void nade_train_options_init(nade_train_options *options, size_t size)
         .valid_fraction = 0.1,
         .device = NADE_DEVICE_AUTO,
         .atoms = 1,
+        .stop_train_loss = NAN,
     };
     nd_options_init(options, size, &defaults, sizeof defaults);
 }

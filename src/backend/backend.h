@@ -5,7 +5,7 @@
  * standardised units, natural logarithms, accumulated in double.
  *
  * Entries may be called from one thread at a time.  cells passed to set_data are borrowed until the next set_data or
- * close. */
+ * close; while they are, only set_rows may say that they have changed. */
 #ifndef ND_BACKEND_BACKEND_H
 #define ND_BACKEND_BACKEND_H
 
@@ -57,6 +57,10 @@ double nd_draw_cell(const struct sample_query *query, const struct plan_column *
 
 enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
 
+/* set_rows of the backends that compute on the host: they read the cells where they lie. */
+nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                             size_t count);
+
 struct backend_entries {
     const char *name;
     nade_precision usual; /* what NADE_PRECISION_AUTO stands for; AUTO: none of them, a precision of its own */
@@ -72,6 +76,10 @@ struct backend_entries {
 
     nade_status (*set_data)(nade_context *context, struct backend *backend, enum data_role role,
                             const struct cells *cells);
+
+    /* Rows first…first+count-1 of the cells given to set_data hold other values now. */
+    nade_status (*set_rows)(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                            size_t count);
 
     /* Updates first…first+count-1 on DATA_TRAIN (no row of which is wholly missing), drawn by the rules of
      * model/draws.h.  *loss: their mean loss.  A loss that is not finite ends it with NADE_NOT_FINITE before that

@@ -97,6 +97,7 @@ static void use_object(struct cuda_search *search, const char *path)
         set_reason(search, "there is no CUDA device to use: %s", why);
         return;
     }
+    if (object->device_name) object->device_name(search->device, sizeof search->device);
     search->entries = object->entries;
     search->state = CUDA_FOUND;
 }

@@ -20,6 +20,9 @@ struct cuda_object {
     /* For tests: row (batch) and observed (batch, columns) of an update, as the device draws them. */
     nade_status (*test_draws)(nade_context *context, struct backend *backend, const struct recipe *recipe,
                               uint64_t update, uint32_t *row, uint8_t *observed);
+
+    /* The device's name in text (size bytes), as the driver gives it.  May be NULL. */
+    void (*device_name)(char *text, size_t size);
 };
 
 /* The search's result, which the context keeps. */

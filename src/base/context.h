@@ -21,6 +21,7 @@ enum cuda_state { CUDA_UNSOUGHT, CUDA_FOUND, CUDA_ABSENT, CUDA_UNUSABLE };
 struct cuda_search {
     enum cuda_state state;
     const struct backend_entries *entries; /* CUDA_FOUND */
+    char device[128];                      /* CUDA_FOUND: the chip's name, "" where nobody knows it */
     char reason[ND_SENTENCE];              /* CUDA_ABSENT, CUDA_UNUSABLE */
 };
 

@@ -155,7 +155,11 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
                 "%s, %s %zu has a log density that is not finite: its values lie too far from the training rows",
                 s->table->source, s->table->array ? "row" : "line", nd_table_position(s->table, first + row));
         if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
-        for (size_t k = 0; k < orderings; k++) s->ordering_sum += s->by_ordering[k * rows + row] - units;
+        for (size_t k = 0; k < orderings; k++) {
+            double one = s->by_ordering[k * rows + row] - units;
+            s->ordering_sum += one;
+            if (s->options->each) s->options->each[(first + row) * orderings + k] = one;
+        }
     }
     return NADE_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "train/checkpoint_options.h"
+#include "train/fresh_rows.h"
 
 static const char format_name[] = "nade-checkpoint";
 static const char format_version[] = "1";
@@ -41,10 +42,10 @@ static json_t *history_json(const struct run *run)
     return NULL;
 }
 
-static json_t *fingerprint_json(const struct run *run, const struct cells *cells)
+static json_t *fingerprint_json(size_t rows, uint64_t fingerprint)
 {
     char text[17] = "";
-    if (cells->rows) snprintf(text, sizeof text, "%016" PRIx64, nd_fingerprint(&run->model->schema, cells));
+    if (rows) snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
     return json_string(text);
 }
 
@@ -57,8 +58,8 @@ static json_t *state_json(const struct run *run)
     failed |= json_object_set_new(object, "best_iteration", json_integer((json_int_t)run->best_iteration));
     failed |= json_object_set_new(object, "best_loss", number_or_null(run->best_loss));
     failed |= json_object_set_new(object, "history", history_json(run));
-    failed |= json_object_set_new(object, "train_rows", fingerprint_json(run, &run->train));
-    failed |= json_object_set_new(object, "valid_rows", fingerprint_json(run, &run->valid));
+    failed |= json_object_set_new(object, "train_rows", fingerprint_json(run->train.rows, run->train_fingerprint));
+    failed |= json_object_set_new(object, "valid_rows", fingerprint_json(run->valid.rows, run->valid_fingerprint));
     if (!failed) return object;
     json_decref(object);
     return NULL;
@@ -176,10 +177,9 @@ nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint)
     return nd_options_from_json(run, json_object_get(checkpoint->text, "options"));
 }
 
-static nade_status check_rows(struct run *run, const json_t *text, const char *key, const struct cells *cells,
-                              const char *what)
+/* Takes found. */
+static nade_status check_rows(struct run *run, const json_t *text, const char *key, json_t *found, const char *what)
 {
-    json_t *found = fingerprint_json(run, cells);
     bool same = found && json_equal(found, json_object_get(text, key));
     json_decref(found);
     if (same) return NADE_OK;
@@ -255,8 +255,11 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
 {
     const json_t *text = checkpoint->text;
     uint64_t iteration, best;
-    nade_status status = check_rows(run, text, "train_rows", &run->train, "training");
-    if (status == NADE_OK) status = check_rows(run, text, "valid_rows", &run->valid, "validation");
+    nade_status status =
+        check_rows(run, text, "train_rows", fingerprint_json(run->train.rows, run->train_fingerprint), "training");
+    if (status == NADE_OK)
+        status = check_rows(run, text, "valid_rows", fingerprint_json(run->valid.rows, run->valid_fingerprint),
+                            "validation");
     if (status != NADE_OK) return status;
     if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
     status = nd_stage_begin(run, NULL, NULL);
@@ -268,7 +271,8 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
     run->best_iteration = best;
     run->best_loss = number_of(json_object_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
     status = read_history(run, text);
-    return status == NADE_OK ? read_tensors(run, checkpoint) : status;
+    if (status == NADE_OK) status = read_tensors(run, checkpoint);
+    return status == NADE_OK ? nd_fresh_restore(run) : status;
 }
 
 void nd_checkpoint_close(struct checkpoint *checkpoint)

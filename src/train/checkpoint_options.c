@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-enum field_type { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_COUNTER, FIELD_SEED };
+enum field_type { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_COUNTER, FIELD_SEED, FIELD_BOUND };
 
-/* size_t, double, an int or enum, uint64_t, uint32_t. */
+/* size_t, a double from 0, an int or enum, uint64_t, uint32_t, any double: NaN, which is null in the file, is none. */
 static const struct field {
     const char *name;
     enum field_type type;
@@ -15,12 +15,12 @@ static const struct field {
     {                                                                                                                  \
 #name, type, offsetof(nade_train_options, name)                                                                \
     }
-    FIELD(components, FIELD_COUNT),    FIELD(activation, FIELD_CHOICE),    FIELD(masks, FIELD_CHOICE),
-    FIELD(batch, FIELD_COUNT),         FIELD(iterations, FIELD_COUNTER),   FIELD(updates, FIELD_COUNTER),
-    FIELD(optimizer, FIELD_CHOICE),    FIELD(learning_rate, FIELD_NUMBER), FIELD(momentum, FIELD_NUMBER),
-    FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),     FIELD(valid_fraction, FIELD_NUMBER),
-    FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),         FIELD(pretrain, FIELD_COUNTER),
-    FIELD(atoms, FIELD_CHOICE),
+    FIELD(components, FIELD_COUNT),    FIELD(activation, FIELD_CHOICE),     FIELD(masks, FIELD_CHOICE),
+    FIELD(batch, FIELD_COUNT),         FIELD(iterations, FIELD_COUNTER),    FIELD(updates, FIELD_COUNTER),
+    FIELD(optimizer, FIELD_CHOICE),    FIELD(learning_rate, FIELD_NUMBER),  FIELD(momentum, FIELD_NUMBER),
+    FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),      FIELD(valid_fraction, FIELD_NUMBER),
+    FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),          FIELD(pretrain, FIELD_COUNTER),
+    FIELD(atoms, FIELD_CHOICE),        FIELD(stop_train_loss, FIELD_BOUND), FIELD(fresh_rows, FIELD_COUNT),
 #undef FIELD
 };
 
@@ -51,8 +51,9 @@ static bool set_field(nade_train_options *options, const struct field *field, do
     const double most[] = {
         [FIELD_COUNT] = 1e15, [FIELD_CHOICE] = 1000, [FIELD_COUNTER] = 1e15, [FIELD_SEED] = UINT32_MAX};
     char *at = (char *)options + field->offset;
-    if (!(value >= 0) || (field->type != FIELD_NUMBER && (value > most[field->type] || value != floor(value))))
-        return false;
+    bool whole = field->type != FIELD_NUMBER && field->type != FIELD_BOUND;
+    if (field->type != FIELD_BOUND && !(value >= 0)) return false;
+    if (whole && (value > most[field->type] || value != floor(value))) return false;
     switch (field->type) {
     case FIELD_COUNT: memcpy(at, &(size_t){(size_t)value}, sizeof(size_t)); break;
     case FIELD_COUNTER: memcpy(at, &(uint64_t){(uint64_t)value}, sizeof(uint64_t)); break;
@@ -76,6 +77,12 @@ static json_t *list_of(const size_t *values, size_t count)
     return list;
 }
 
+/* JSON has no word for NaN. */
+static json_t *number_json(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
 json_t *nd_options_to_json(const struct run *run)
 {
     const nade_train_options *o = &run->options;
@@ -84,7 +91,7 @@ json_t *nd_options_to_json(const struct run *run)
     int failed = json_object_set_new(object, "hidden", list_of(o->hidden, o->layers));
     failed |= json_object_set_new(object, "ordering", list_of(o->ordering, ordering));
     for (size_t i = 0; i < FIELDS; i++)
-        failed |= json_object_set_new(object, fields[i].name, json_real(get_field(o, &fields[i])));
+        failed |= json_object_set_new(object, fields[i].name, number_json(get_field(o, &fields[i])));
     if (!failed) return object;
     json_decref(object);
     return NULL;
@@ -159,20 +166,31 @@ static nade_status read_ordering(struct run *run, const json_t *options)
     return read_list(run, options, "ordering", &run->stored_ordering, &run->stored_length);
 }
 
+static bool same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* An option that the checkpoint lacks is younger than it: it has its default. */
+static nade_status read_field(struct run *run, const json_t *options, const nade_train_options *defaults,
+                              const struct field *field)
+{
+    nade_train_options *o = &run->options;
+    const json_t *stored = json_object_get(options, field->name);
+    double given = get_field(o, field), usual = get_field(defaults, field);
+    double value = !stored ? usual : json_is_number(stored) ? json_number_value(stored) : NAN;
+    if (stored && !json_is_number(stored) && !json_is_null(stored)) return broken(run, field->name);
+    if (!same_number(given, value) && is_meant(o, field->offset, same_number(given, usual)))
+        return refuse(run, field->name);
+    return set_field(o, field, value) ? NADE_OK : broken(run, field->name);
+}
+
 nade_status nd_options_from_json(struct run *run, const json_t *options)
 {
     nade_train_options defaults;
     nade_train_options_init(&defaults, sizeof defaults);
     nade_status status = read_hidden(run, options, &defaults);
     if (status == NADE_OK) status = read_ordering(run, options);
-    for (size_t i = 0; i < FIELDS && status == NADE_OK; i++) {
-        const json_t *stored = json_object_get(options, fields[i].name);
-        double given = get_field(&run->options, &fields[i]), usual = get_field(&defaults, &fields[i]);
-        double value = json_number_value(stored);
-        if (!json_is_number(stored)) return broken(run, fields[i].name);
-        if (given != value && is_meant(&run->options, fields[i].offset, given == usual))
-            return refuse(run, fields[i].name);
-        if (!set_field(&run->options, &fields[i], value)) return broken(run, fields[i].name);
-    }
+    for (size_t i = 0; i < FIELDS && status == NADE_OK; i++) status = read_field(run, options, &defaults, &fields[i]);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "model/initial.h"
+#include "train/fresh_rows.h"
 #include "train/run.h"
 #include "train/split.h"
 
@@ -42,6 +43,9 @@ static nade_status check_options(nade_context *context, const nade_train_options
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
+    if (status == NADE_OK && isinf(o->stop_train_loss))
+        status = nd_fail(context, NADE_BAD_CALL, "the training loss to stop at is %g, expected a finite number or none",
+                         o->stop_train_loss);
     return status;
 }
 
@@ -185,9 +189,13 @@ static size_t repeats_for(size_t rows)
 nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_table *valid)
 {
     nade_status status = check_options(run->context, &run->options);
+    if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
+    if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_architecture(run);
     if (status != NADE_OK) return status;
+    run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
+    run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
     run->updates = updates_per_iteration(&run->options, run->train.rows);
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;

@@ -8,6 +8,8 @@
 #include "backend/backend.h"
 #include "model/model.h"
 
+struct fresh_rows; /* fresh_rows.c */
+
 struct run {
     nade_context *context;
     nade_train_options options;    /* complete; a resumed run has those of its checkpoint */
@@ -17,6 +19,8 @@ struct run {
     struct nade_model *model; /* being made */
 
     struct cells train, valid;
+    uint64_t train_fingerprint, valid_fingerprint; /* of the rows as they were at first */
+    struct fresh_rows *fresh;                      /* NULL: the training rows stay */
     double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */
     uint64_t updates;                /* per iteration */
     size_t valid_repeats;

@@ -7,6 +7,7 @@
 
 #include "model/initial.h"
 #include "train/checkpoint.h"
+#include "train/fresh_rows.h"
 #include "train/run.h"
 
 double nd_seconds(void)
@@ -130,7 +131,8 @@ static nade_status remember(struct run *run, double train_loss, double valid_los
 static nade_status run_iteration(struct run *run)
 {
     double train_loss = NAN, valid_loss = NAN;
-    nade_status status = run_updates(run, &train_loss);
+    nade_status status = nd_fresh_before_iteration(run);
+    if (status == NADE_OK) status = run_updates(run, &train_loss);
     bool whole = !run->stop;
     if (status == NADE_OK) status = validate(run, &valid_loss);
     if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
@@ -143,7 +145,18 @@ static nade_status run_iteration(struct run *run)
 static bool is_out_of_patience(const struct run *run)
 {
     uint64_t patience = run->options.patience;
-    return patience && run->stage + 1 == run->stages && run->iteration - run->best_iteration >= patience;
+    return patience && run->iteration - run->best_iteration >= patience;
+}
+
+static bool is_low_enough(const struct run *run)
+{
+    return run->iteration && run->history[run->iteration - 1].train_loss < run->options.stop_train_loss;
+}
+
+/* Stages of pretraining have their number of iterations in any case. */
+static bool ends_early(const struct run *run)
+{
+    return run->stage + 1 == run->stages && (is_out_of_patience(run) || is_low_enough(run));
 }
 
 static nade_status run_stage(struct run *run)
@@ -159,7 +172,7 @@ static nade_status run_stage(struct run *run)
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
     };
     if (run->iteration) tell(run, false); /* a resumed run first says where it stands */
-    while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !is_out_of_patience(run))
+    while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !ends_early(run))
         status = run_iteration(run);
     return status;
 }
@@ -213,7 +226,7 @@ static nade_status fill_record(struct run *run)
     r->train_rows = run->train.rows;
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
-    r->fingerprint = nd_fingerprint(&run->model->schema, &run->train);
+    r->fingerprint = run->train_fingerprint;
     r->history = nd_arena_alloc(&run->model->arena, run->iteration, sizeof *r->history);
     if (!r->history) return nd_no_memory(run->context, "the training record");
     memcpy(r->history, run->history, run->iteration * sizeof *r->history);
@@ -295,7 +308,8 @@ static uint64_t table_bytes(const nade_table *table)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * for the CPU backend four blocks of parameters, the best so far and the model's own; the buffers of a batch. */
+ * fresh rows; for the CPU backend four blocks of parameters, the best so far and the model's own; the buffers of a
+ * batch. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
@@ -305,7 +319,8 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
     for (size_t l = 0; l < plan->layers; l++) width += 2 * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           6 * plan->parameters * sizeof(float) + batch * width * sizeof(float);
+           run->options.fresh_rows * plan->columns * sizeof(double) + 6 * plan->parameters * sizeof(float) +
+           batch * width * sizeof(float);
 }
 
 static void describe_plan(const struct run *run, const nade_table *train, const nade_table *valid,

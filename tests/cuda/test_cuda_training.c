@@ -1,5 +1,5 @@
 /* Training on the CUDA backend: its draws bit for bit, the first 100 updates against the CPU's, the same bytes run to
- * run and whatever runs beside, and what happens when a loss is not finite. */
+ * run and whatever runs beside, rows that change under way, and what happens when a loss is not finite. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -55,6 +55,7 @@ struct rig {
     const struct training_case *c;
     const struct backend_entries *entries;
     struct backend *backend;
+    struct cells cells; /* what it trains on */
 };
 
 static void open_rig(struct rig *rig, const struct training_case *c, const struct backend_entries *entries,
@@ -64,8 +65,8 @@ static void open_rig(struct rig *rig, const struct training_case *c, const struc
     gpu_build(&rig->m, &c->plan);
     rig->entries = entries ? entries : gpu_entries(rig->m.context);
     rig->backend = gpu_open(rig->entries, &rig->m, precision);
-    struct cells cells = gpu_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
-    support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_TRAIN, &cells));
+    rig->cells = gpu_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
+    support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_TRAIN, &rig->cells));
 }
 
 static void close_rig(struct rig *rig)
@@ -357,6 +358,68 @@ static void test_two_at_once(void **state)
     }
 }
 
+/* ---- rows that change --------------------------------------------------------------------------------------------
+ */
+
+/* Two stretches of rows become others, with a hole where holes is true. */
+static void change_rows(struct rig *rig, bool holes)
+{
+    size_t columns = rig->cells.columns, size = rig->c->kind == CELLS_FLOATS ? sizeof(float) : 1;
+    struct cells others = gpu_cells(&rig->m, &rig->c->plan, TABLE_ROWS, 32, rig->c->kind);
+    char *to = (char *)rig->cells.data;
+    for (size_t row = 0; row < TABLE_ROWS; row++)
+        if ((row >= 100 && row < 250) || row >= 490)
+            memcpy(to + row * columns * size, (const char *)others.data + row * columns * size, columns * size);
+    if (holes) ((float *)rig->cells.data)[200 * columns] = NAN;
+}
+
+static void copy_blocks(struct rig *from, struct rig *to)
+{
+    for (int block = BLOCK_PARAMETERS; block <= BLOCK_MOMENT2; block++)
+        support_assert_ok(to->m.context, to->entries->set_block(to->m.context, to->backend, (enum block)block,
+                                                                block_of(from, (enum block)block)));
+}
+
+/* Updates that were captured with the old rows go on with the new ones, as those of a backend that never had others. */
+static void check_changed_rows(const struct training_case *c, bool holes, nade_precision precision)
+{
+    struct rig rig, fresh, same;
+    double loss = NAN, expected = NAN, unchanged = NAN;
+    uint64_t failed;
+    open_rig(&rig, c, NULL, precision);
+    open_rig(&fresh, c, NULL, precision);
+    open_rig(&same, c, NULL, precision);
+    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 0, 41, &loss, &failed));
+    copy_blocks(&rig, &fresh);
+    copy_blocks(&rig, &same);
+    change_rows(&rig, holes);
+    support_assert_ok(rig.m.context, rig.entries->set_rows(rig.m.context, rig.backend, DATA_TRAIN, 100, 150));
+    support_assert_ok(rig.m.context, rig.entries->set_rows(rig.m.context, rig.backend, DATA_TRAIN, 490, 10));
+    change_rows(&fresh, holes);
+    support_assert_ok(fresh.m.context,
+                      fresh.entries->set_data(fresh.m.context, fresh.backend, DATA_TRAIN, &fresh.cells));
+    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 41, 41, &loss, &failed));
+    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 41, 41, &expected, &failed));
+    support_assert_ok(same.m.context, train(&same, &c->recipe, 41, 41, &unchanged, &failed));
+    assert_true(loss == expected && loss != unchanged);
+    assert_same_blocks(&rig, &fresh);
+    close_rig(&rig);
+    close_rig(&fresh);
+    close_rig(&same);
+}
+
+static void test_changed_rows(void **state)
+{
+    static const struct {
+        size_t number;
+        bool holes;
+    } chosen[] = {{0, false}, {1, false}, {2, false}, {2, true}, {3, false}, {13, false}, {14, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_changed_rows(&cases[chosen[i].number], chosen[i].holes, gpu_precisions[p].precision);
+}
+
 /* ---- a loss that is not finite
  * --------------------------------------------------------------------------------------- */
 
@@ -470,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_same_bytes_run_to_run),
         cmocka_unit_test(test_same_bytes_of_tuned_products),
         cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_changed_rows),
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_gradients_that_overflow),
     };

@@ -161,6 +161,38 @@ static void test_options_come_from_the_checkpoint(void **state)
     nade_model_free(whole);
 }
 
+/* A resumed run stops at the same loss, at once where that has been reached. */
+static void test_the_loss_to_stop_at_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options(), bare;
+    struct stopper stopper = {0, 4}; /* while it pretrains */
+    nade_model *all = train(f, &o), *model = NULL;
+    o.stop_train_loss = all->record.history[3].train_loss + 1e-9;
+    nade_model *whole = train(f, &o);
+    assert_in_range(whole->record.iterations_done, 1, 4);
+    o.checkpoint = f->path;
+    o.progress = stop_later;
+    o.progress_user = &stopper;
+    nade_model_free(train(f, &o));
+    nade_train_options_init(&bare, sizeof bare);
+    bare.resume = f->path;
+    nade_model *resumed = train(f, &bare);
+    assert_same(resumed, whole);
+    nade_model_free(resumed);
+    bare.stop_train_loss = o.stop_train_loss + 1;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "stop_train_loss"));
+    o.progress = NULL;
+    nade_model_free(train(f, &o));
+    bare.stop_train_loss = o.stop_train_loss; /* it has ended: nothing is left to do */
+    resumed = train(f, &bare);
+    assert_same(resumed, whole);
+    nade_model_free(resumed);
+    nade_model_free(whole);
+    nade_model_free(all);
+}
+
 /* A fixed ordering is kept; the same may be given again, another not, whatever their lengths. */
 static void test_fixed_ordering_is_kept(void **state)
 {
@@ -290,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_resume_adam, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume_nag, setup, teardown),
         cmocka_unit_test_setup_teardown(test_options_come_from_the_checkpoint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_loss_to_stop_at_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fixed_ordering_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_data_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_checkpoints_are_refused, setup, teardown),

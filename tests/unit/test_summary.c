@@ -131,6 +131,80 @@ static void test_every_figure_of_score(void **state)
     assert_true(summary.gain > 0.3);
 }
 
+/* Every row under every ordering: their mean density is the ensemble's, their mean log density the summary's. */
+static void check_each(struct fixture *f, const nade_model *model, nade_score_options *s, size_t orderings)
+{
+    static double each[ROWS * ORDERS + 1];
+    double log_density[ROWS], without[ROWS], sum = 0;
+    nade_score_summary summary = {.size = sizeof summary};
+    support_assert_ok(f->context, nade_score(f->context, model, f->valid, s, without, NULL, NULL));
+    each[ROWS * orderings] = 17;
+    s->each = each;
+    support_assert_ok(f->context, nade_score(f->context, model, f->valid, s, log_density, NULL, &summary));
+    s->each = NULL;
+    assert_true(each[ROWS * orderings] == 17);
+    assert_memory_equal(log_density, without, sizeof without);
+    for (size_t row = 0; row < ROWS; row++) {
+        double density = 0;
+        for (size_t k = 0; k < orderings; k++) {
+            density += exp(each[row * orderings + k]) / (double)orderings;
+            sum += each[row * orderings + k];
+        }
+        support_assert_close("mean density", log_density[row], log(density), 0, 1e-9);
+    }
+    support_assert_close("mean of one ordering", summary.mean_ordering, sum / ROWS / (double)orderings, 0, 1e-9);
+    /* Each ordering by itself gives its column. */
+    nade_score_options one = *s;
+    one.orderings = 1;
+    for (size_t k = 0; k < orderings; k++) {
+        if (s->order) one.order = s->order + k * COLUMNS;
+        support_assert_ok(f->context, nade_score(f->context, model, f->valid, &one, log_density, NULL, NULL));
+        for (size_t row = 0; row < ROWS; row++)
+            support_assert_close("one ordering", each[row * orderings + k], log_density[row], 0, 1e-9);
+    }
+}
+
+static void test_each_ordering(void **state)
+{
+    const nade_device devices[] = {NADE_DEVICE_CPU, NADE_DEVICE_REFERENCE};
+    struct fixture *f = *state;
+    for (size_t d = 0; d < 2; d++)
+        for (int cells = 0; cells < 2; cells++) {
+            nade_score_options s;
+            nade_score_options_init(&s, sizeof s);
+            s.orderings = ORDERS;
+            s.order = orders;
+            s.device = devices[d];
+            s.cells = cells;
+            check_each(f, f->model, &s, ORDERS);
+        }
+}
+
+/* A model of one ordering has one number a row, however many are asked for; a caller that does not know of the option
+ * gets none. */
+static void test_each_of_one_ordering(void **state)
+{
+    struct fixture *f = *state;
+    nade_model *model = NULL;
+    nade_train_options o;
+    nade_score_options s;
+    double log_density[ROWS];
+    nade_train_options_init(&o, sizeof o);
+    o.order = NADE_ORDER_FIXED;
+    o.hidden = (const size_t[]){8};
+    o.layers = 1;
+    o.iterations = 2;
+    o.updates = 20;
+    support_assert_ok(f->context, nade_train(f->context, f->train, f->valid, &o, &model));
+    nade_score_options_init(&s, sizeof s);
+    s.orderings = ORDERS;
+    check_each(f, model, &s, 1);
+    s.each = (double *)1; /* beyond what the size says is there */
+    s.size = offsetof(nade_score_options, each);
+    support_assert_ok(f->context, nade_score(f->context, model, f->valid, &s, log_density, NULL, NULL));
+    nade_model_free(model);
+}
+
 /* Training's losses are in data units: they estimate minus the mean log density of the rows under one ordering. */
 static void test_losses_are_in_data_units(void **state)
 {
@@ -215,7 +289,8 @@ static void test_unset_sizes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_figure_of_score),   cmocka_unit_test(test_losses_are_in_data_units),
+        cmocka_unit_test(test_every_figure_of_score),   cmocka_unit_test(test_each_ordering),
+        cmocka_unit_test(test_each_of_one_ordering),    cmocka_unit_test(test_losses_are_in_data_units),
         cmocka_unit_test(test_outliers_are_finite),     cmocka_unit_test(test_ensemble_integrates_to_one),
         cmocka_unit_test(test_unset_sizes_are_refused),
     };

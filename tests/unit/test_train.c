@@ -188,6 +188,13 @@ static int stop_at_second(void *user, const nade_progress *report)
     return report->iteration_done && report->iteration == 2;
 }
 
+/* Ends the full run after the number of iterations that user begins with. */
+static int stop_after(void *user, const nade_progress *report)
+{
+    const uint64_t *iterations = user;
+    return report->iteration_done && report->stage + 1 == report->stages && report->iteration == *iterations;
+}
+
 static void test_progress_can_stop(void **state)
 {
     struct fixture *f = *state;
@@ -214,6 +221,76 @@ static void test_without_validation_the_last_is_kept(void **state)
     assert_int_equal(model->record.best_iteration, o.iterations);
     assert_true(isnan(model->record.history[0].valid_loss));
     nade_model_free(model);
+}
+
+/* The first iteration of the full run whose training loss is below the bound is the last, and its parameters count. */
+static void test_a_training_loss_to_stop_at(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    uint64_t iterations;
+    o.valid_fraction = 0;
+    o.iterations = 8;
+    o.pretrain = 3;
+    nade_model *whole = train(f, &o);
+    const struct history_entry *history = whole->record.history;
+    size_t first = 1;
+    while (first < 7 && history[first].train_loss >= history[0].train_loss) first++;
+    /* The bound itself is not below it. */
+    o.stop_train_loss = history[0].train_loss;
+    nade_model *model = train(f, &o);
+    assert_int_equal(model->record.iterations_done, first + 1);
+    assert_int_equal(model->record.best_iteration, first + 1);
+    o.stop_train_loss = NAN;
+    o.progress = stop_after;
+    iterations = first + 1;
+    o.progress_user = &iterations;
+    nade_model *stopped = train(f, &o);
+    assert_memory_equal(model->parameters, stopped->parameters, model->plan.parameters * sizeof(float));
+    assert_string_equal(nade_model_description(model), nade_model_description(stopped));
+    nade_model_free(whole);
+    nade_model_free(model);
+    nade_model_free(stopped);
+}
+
+/* However low it is, the loss of pretraining ends nothing; patience still counts. */
+static void test_other_ends_beside_a_loss(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    o.pretrain = 3;
+    o.stop_train_loss = 1e9;
+    nade_model *model = train(f, &o);
+    assert_int_equal(model->plan.layers, 2);
+    assert_int_equal(model->record.iterations_done, 1);
+    nade_model_free(model);
+    o = small_options();
+    o.iterations = 40;
+    o.learning_rate = 0.1;
+    o.patience = 1;
+    o.stop_train_loss = -1;
+    model = train(f, &o);
+    assert_true(model->record.iterations_done < 40);
+    nade_model_free(model);
+}
+
+/* A caller that was compiled before the option was there. */
+static void test_options_of_an_older_header(void **state)
+{
+    struct fixture *f = *state;
+    size_t older = offsetof(nade_train_options, stop_train_loss);
+    nade_train_options o = small_options(), small;
+    nade_model *model = train(f, &o);
+    memset(&small, 0xFF, sizeof small);
+    memcpy(&small, &o, older);
+    small.size = older;
+    nade_model *same = train(f, &small);
+    assert_string_equal(nade_model_description(model), nade_model_description(same));
+    memset(&small, 0xFF, sizeof small);
+    nade_train_options_init(&small, older);
+    assert_memory_equal(&small.stop_train_loss, &(uint64_t){UINT64_MAX}, sizeof(uint64_t));
+    nade_model_free(model);
+    nade_model_free(same);
 }
 
 /* Rows without any cell are skipped; the rest trains. */
@@ -264,6 +341,9 @@ static void test_bad_options(void **state)
     o = small_options();
     o.learning_rate = NAN;
     expect_bad_call(f, &o, "learning rate");
+    o = small_options();
+    o.stop_train_loss = INFINITY;
+    expect_bad_call(f, &o, "stop at");
     o = small_options();
     o.device = (nade_device)77;
     expect_bad_call(f, &o, "device");
@@ -381,6 +461,9 @@ int main(void)
         cmocka_unit_test(test_progress_can_stop),
         cmocka_unit_test(test_without_validation_the_last_is_kept),
         cmocka_unit_test(test_empty_rows_are_skipped),
+        cmocka_unit_test(test_a_training_loss_to_stop_at),
+        cmocka_unit_test(test_other_ends_beside_a_loss),
+        cmocka_unit_test(test_options_of_an_older_header),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_one_row_is_refused),
         cmocka_unit_test(test_bad_orderings),

@@ -194,6 +194,7 @@ const struct backend_entries nd_cpu_entries = {
     .set_block = set_block_cpu,
     .get_block = get_block_cpu,
     .set_data = set_data_cpu,
+    .set_rows = nd_host_set_rows,
     .train_updates = nd_cpu_train_updates,
     .validate = nd_cpu_validate,
     .loss_and_gradients = nd_cpu_loss_and_gradients,

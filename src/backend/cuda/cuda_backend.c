@@ -360,6 +360,11 @@ nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enu
 
 /* ---- data -------------------------------------------------------------------------------------------------------- */
 
+static size_t cell_size(const struct cells *cells)
+{
+    return cells->kind == CELLS_BYTES ? 1 : sizeof(float);
+}
+
 static bool is_complete(const struct cells *cells)
 {
     size_t count = cells->rows * cells->columns;
@@ -372,11 +377,12 @@ static bool is_complete(const struct cells *cells)
 
 nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data)
 {
-    size_t size = cells->kind == CELLS_BYTES ? 1 : sizeof(float);
+    size_t size = cell_size(cells);
     nd_cuda_free(data->cells);
     memset(data, 0, sizeof *data);
     nade_status status = nd_cuda_alloc(context, &data->cells, cells->rows, cells->columns * size, "the rows");
     if (status != NADE_OK) return status;
+    data->source = *cells;
     data->view =
         (struct device_cells){data->cells, cells->kind == CELLS_BYTES, is_complete(cells), (uint32_t)cells->rows};
     cudaError_t error =
@@ -390,4 +396,22 @@ nade_status nd_cuda_set_data(nade_context *context, struct backend *opaque, enum
     struct cuda_backend *backend = (void *)opaque;
     nd_cuda_training_forget(backend);
     return nd_cuda_copy_cells(context, cells, &backend->data[role]);
+}
+
+/* The copy stays where it is, so captured updates stay good, unless they were made for rows without holes. */
+nade_status nd_cuda_set_rows(nade_context *context, struct backend *opaque, enum data_role role, size_t first,
+                             size_t count)
+{
+    struct cuda_backend *backend = (void *)opaque;
+    struct cuda_data *data = &backend->data[role];
+    struct cells rows = data->source;
+    size_t row_size = rows.columns * cell_size(&rows), offset = first * row_size;
+    rows.rows = count;
+    rows.data = (const char *)data->source.data + offset;
+    if (data->view.complete && !is_complete(&rows)) {
+        data->view.complete = false;
+        nd_cuda_training_forget(backend);
+    }
+    cudaError_t error = nd_cuda_copy((char *)data->cells + offset, rows.data, count * row_size, cudaMemcpyHostToDevice);
+    return nd_cuda_check(context, error, "copying the rows to the device");
 }

@@ -27,7 +27,8 @@ struct cuda_layer {
 };
 
 struct cuda_data {
-    void *cells; /* device copy, NULL when there is none */
+    void *cells;         /* device copy, NULL when there is none */
+    struct cells source; /* what it is a copy of */
     struct device_cells view;
 };
 
@@ -102,6 +103,8 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *backend, en
 nade_status nd_cuda_get_block(nade_context *context, struct backend *backend, enum block block, float *values);
 nade_status nd_cuda_set_data(nade_context *context, struct backend *backend, enum data_role role,
                              const struct cells *cells);
+nade_status nd_cuda_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                             size_t count);
 
 /* Copies cells to the device, into memory of their own. */
 nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data);

@@ -32,6 +32,13 @@ static bool find_device(char *reason, size_t size)
     return error == cudaSuccess && capability >= CAPABILITY_LEAST;
 }
 
+static void device_name(char *text, size_t size)
+{
+    struct cudaDeviceProp properties;
+    bool known = cudaGetDeviceProperties(&properties, 0) == cudaSuccess;
+    snprintf(text, size, "%s", known ? properties.name : "");
+}
+
 /* ---- entries, each under the lock (cuda_backend.h) --------------------------------------------------------------- */
 
 static nade_status finished(nade_status status)
@@ -72,6 +79,13 @@ static nade_status set_data_locked(nade_context *context, struct backend *backen
 {
     nd_cuda_lock();
     return finished(nd_cuda_set_data(context, backend, role, cells));
+}
+
+static nade_status set_rows_locked(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                                   size_t count)
+{
+    nd_cuda_lock();
+    return finished(nd_cuda_set_rows(context, backend, role, first, count));
 }
 
 static nade_status train_updates_locked(nade_context *context, struct backend *backend, const struct recipe *recipe,
@@ -132,6 +146,7 @@ const struct backend_entries nd_cuda_entries = {
     .set_block = set_block_locked,
     .get_block = get_block_locked,
     .set_data = set_data_locked,
+    .set_rows = set_rows_locked,
     .train_updates = train_updates_locked,
     .validate = validate_locked,
     .loss_and_gradients = loss_and_gradients_locked,
@@ -142,4 +157,5 @@ const struct backend_entries nd_cuda_entries = {
 
 extern const struct cuda_object nade_cuda_object;
 
-NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws_locked};
+NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws_locked,
+                                                      device_name};

@@ -10,6 +10,7 @@ const struct backend_entries nd_reference_double = {
     .set_block = set_block_double,
     .get_block = get_block_double,
     .set_data = set_data_double,
+    .set_rows = nd_host_set_rows,
     .train_updates = train_updates_double,
     .validate = validate_double,
     .loss_and_gradients = loss_and_gradients_double,

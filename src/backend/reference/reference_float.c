@@ -10,6 +10,7 @@ const struct backend_entries nd_reference_float = {
     .set_block = set_block_float,
     .get_block = get_block_float,
     .set_data = set_data_float,
+    .set_rows = nd_host_set_rows,
     .train_updates = train_updates_float,
     .validate = validate_float,
     .loss_and_gradients = loss_and_gradients_float,

@@ -1,0 +1,161 @@
+#include "paper_result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "output.h"
+#include "report.h"
+
+/* ---- places ---------------------------------------------------------------------------------------------------- */
+
+static char *folder_path(const struct paper_job *job)
+{
+    size_t size = strlen(job->results) + strlen(job->recipe->name) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", job->results, job->recipe->name);
+    return path;
+}
+
+char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending)
+{
+    char fold[32] = "";
+    size_t size = strlen(job->results) + strlen(job->recipe->name) + strlen(ending) + 64;
+    char *path = malloc(size);
+    if (unit.fold) snprintf(fold, sizeof fold, "-fold%zu", unit.fold);
+    if (path)
+        snprintf(path, size, "%s/%s/seed%lu%s.%s", job->results, job->recipe->name, (unsigned long)unit.seed, fold,
+                 ending);
+    return path;
+}
+
+static int make_folder(const struct common *common, const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return EXIT_DONE;
+    return report_error(common, NADE_NO_OUTPUT, "the folder %s could not be made: %s", path, strerror(errno));
+}
+
+int paper_make_folder(const struct paper_job *job)
+{
+    char *path = folder_path(job);
+    if (!path) return report_no_memory(job->common);
+    int status = make_folder(job->common, job->results);
+    if (!status) status = make_folder(job->common, path);
+    free(path);
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, const json_t *result)
+{
+    const char *recipe = json_string_value(json_object_get(result, "recipe"));
+    return recipe && strcmp(recipe, job->recipe->name) == 0 &&
+           json_integer_value(json_object_get(result, "seed")) == (json_int_t)unit.seed &&
+           json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold &&
+           json_is_object(json_object_get(result, "figures"));
+}
+
+int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result)
+{
+    json_error_t error;
+    int status = EXIT_DONE;
+    *result = NULL;
+    char *path = paper_unit_path(job, unit, "json");
+    if (!path) return report_no_memory(job->common);
+    if (access(path, F_OK) == 0) {
+        *result = json_load_file(path, 0, &error);
+        if (!*result || !is_of_unit(job, unit, *result)) {
+            status = report_error(job->common, NADE_BAD_INPUT,
+                                  "%s is no result of the recipe %s: remove it, or name another folder with --results",
+                                  path, job->recipe->name);
+            json_decref(*result);
+            *result = NULL;
+        }
+    }
+    free(path);
+    return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+json_t *paper_result_new(const struct paper_job *job, struct paper_unit unit)
+{
+    json_t *result = json_pack("{s:s,s:I}", "recipe", job->recipe->name, "seed", (json_int_t)unit.seed);
+    if (result && unit.fold) json_object_set_new(result, "fold", json_integer((json_int_t)unit.fold));
+    return result;
+}
+
+/* The processor's name as the system gives it, in text (size bytes). */
+static void read_processor(char *text, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(text, size, "unknown processor");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", strlen("model name")) != 0 || !colon) continue;
+        colon += strspn(colon, ": \t");
+        snprintf(text, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+        break;
+    }
+    if (file) fclose(file);
+}
+
+static json_t *machine_as_json(const struct paper_job *job)
+{
+    char processor[200], text[256];
+    read_processor(processor, sizeof processor);
+    snprintf(text, sizeof text, "%s, %u thread%s", processor, job->threads, job->threads == 1 ? "" : "s");
+    return json_text(text);
+}
+
+static json_t *device_as_json(const struct paper_job *job)
+{
+    char name[128], text[160];
+    const char *device = job->device == NADE_DEVICE_CUDA  ? "cuda"
+                         : job->device == NADE_DEVICE_CPU ? "cpu"
+                                                          : "reference";
+    if (nade_device_name(job->context, job->device, name, sizeof name) != NADE_OK || name[0] == '\0')
+        return json_string(device);
+    snprintf(text, sizeof text, "%s: %s", device, name);
+    return json_text(text);
+}
+
+/* Devices that have one precision only say AUTO. */
+static json_t *precision_as_json(const struct paper_job *job)
+{
+    if (job->device == NADE_DEVICE_REFERENCE) return json_string("fp64");
+    for (const struct choice *choice = precision_choices; choice->name; choice++)
+        if (choice->value == (int)job->precision && job->precision != NADE_PRECISION_AUTO)
+            return json_string(choice->name);
+    return json_string("fp32");
+}
+
+static int write_text(const struct paper_job *job, const char *path, const char *text)
+{
+    struct output output;
+    int status = output_open(&output, job->common, path);
+    if (status) return status;
+    output_print(&output, "%s\n", text);
+    return output_close(&output);
+}
+
+int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result)
+{
+    json_object_set_new(result, "version", json_string(nade_version()));
+    json_object_set_new(result, "commit", json_string(paper_commit));
+    json_object_set_new(result, "machine", machine_as_json(job));
+    json_object_set_new(result, "device", device_as_json(job));
+    json_object_set_new(result, "precision", precision_as_json(job));
+    char *path = paper_unit_path(job, unit, "json");
+    char *text = json_dumps(result, JSON_INDENT(4) | JSON_REAL_PRECISION(17));
+    int status = path && text ? write_text(job, path, text) : report_no_memory(job->common);
+    free(text);
+    free(path);
+    return status;
+}

@@ -1,0 +1,206 @@
+#include "paper_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "report.h"
+
+/* ---- words ----------------------------------------------------------------------------------------------------- */
+
+char *paper_data_path(const struct paper_job *job, const char *file)
+{
+    size_t size = strlen(job->data) + strlen(file) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", job->data, file);
+    return path;
+}
+
+int paper_check_interrupt(const struct paper_job *job)
+{
+    if (!interrupt_signal()) return EXIT_DONE;
+    return report_error(job->common, NADE_INTERRUPTED,
+                        "stopped by a signal; results that are there are kept, and the same call goes on from them");
+}
+
+/* Appends to text, which holds size bytes, what fits. */
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
+
+static void append_figures(const struct paper_job *job, const json_t *density, char *text, size_t size)
+{
+    const struct size_list *orderings = &job->recipe->orderings;
+    for (size_t i = 0; i < orderings->count; i++) {
+        char key[32];
+        double paper = paper_figure_of_paper(job->recipe, orderings->size[i]);
+        snprintf(key, sizeof key, "%zu", orderings->size[i]);
+        append(text, size, "%s%.3f", i ? ", " : "", json_number_value(json_object_get(density, key)));
+        if (!isnan(paper)) append(text, size, " (paper %.2f)", paper);
+        if (orderings->count > 1) append(text, size, " with %s ordering%s", key, orderings->size[i] == 1 ? "" : "s");
+    }
+}
+
+static void tell_as_json(const struct paper_job *job, const json_t *result, bool was_there)
+{
+    json_t *summary = json_object();
+    const char *const keys[] = {"recipe", "seed", "fold", "figures", "standard_error", "valid", "chosen", "seconds"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
+    json_object_set(summary, "paper", json_object_get(job->recipe->json, "paper"));
+    json_object_set_new(summary, "was_there", json_boolean(was_there));
+    report_json(summary);
+}
+
+void paper_tell(const struct paper_job *job, const json_t *result, bool was_there)
+{
+    char text[1024], time[64] = "";
+    json_int_t fold = json_integer_value(json_object_get(result, "fold"));
+    const json_t *seconds = json_object_get(result, "seconds");
+    if (job->common->json) {
+        tell_as_json(job, result, was_there);
+        return;
+    }
+    snprintf(text, sizeof text, "%s seed %" JSON_INTEGER_FORMAT, job->recipe->name,
+             json_integer_value(json_object_get(result, "seed")));
+    if (fold) append(text, sizeof text, " fold %" JSON_INTEGER_FORMAT, fold);
+    append(text, sizeof text, ": ");
+    append_figures(job, json_object_get(json_object_get(result, "figures"), "density"), text, sizeof text);
+    if (seconds)
+        snprintf(time, sizeof time, "%.0f s for training, %.0f s for scoring",
+                 json_number_value(json_object_get(seconds, "train")),
+                 json_number_value(json_object_get(seconds, "score")));
+    report_note(job->common, "%s; %s", text, was_there ? "was there already" : time);
+}
+
+/* ---- training -------------------------------------------------------------------------------------------------- */
+
+nade_train_options paper_train_options(const struct paper_job *job)
+{
+    nade_train_options options = job->recipe->options;
+    options.hidden = job->recipe->hidden.size;
+    options.device = job->device;
+    options.precision = job->precision;
+    return options;
+}
+
+struct train_setting *paper_grid_settings(const struct paper_job *job, uint32_t seed, const char *label,
+                                          const nade_table *table, const nade_table *valid, size_t *count)
+{
+    const struct real_list *rates = &job->recipe->rates, *decays = &job->recipe->weight_decays;
+    *count = rates->count * decays->count;
+    struct train_setting *settings = calloc(*count, sizeof *settings);
+    for (size_t i = 0; i < *count && settings; i++) {
+        struct train_setting *setting = &settings[i];
+        *setting = train_setting_of(&job->recipe->options);
+        setting->rate = rates->value[i / decays->count];
+        setting->weight_decay = decays->value[i % decays->count];
+        setting->seed = seed;
+        setting->table = table;
+        setting->valid = valid;
+        snprintf(setting->label, sizeof setting->label, "%s %s lr %g", job->recipe->name, label, setting->rate);
+        if (decays->count > 1) append(setting->label, sizeof setting->label, " weight decay %g", setting->weight_decay);
+        append(setting->label, sizeof setting->label, "  ");
+    }
+    return settings;
+}
+
+/* Runs at a time. */
+static size_t runs_abreast(const struct paper_job *job, size_t count)
+{
+    size_t most = train_grid_abreast(job->device);
+    if (job->device != NADE_DEVICE_CUDA) most = job->threads;
+    return count < most ? count : most;
+}
+
+/* The library's sentence says what does not fit; this is what to do about it. */
+static void advise_on_checkpoint(const struct train_grid *grid)
+{
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct train_run *run = &grid->run[i];
+        bool refused = run->status == NADE_BAD_CALL || run->status == NADE_BAD_INPUT;
+        if (run->ended && refused && run->setting.resume)
+            report_note(&grid->common, "to train anew, remove the checkpoint %s", run->setting.resume);
+    }
+}
+
+int paper_train(const struct paper_job *job, struct train_grid *grid, const nade_train_options *options,
+                const struct train_setting *settings, size_t count)
+{
+    size_t abreast = runs_abreast(job, count);
+    unsigned threads = job->threads / (unsigned)abreast;
+    int status = train_grid_open(grid, job->common, settings, count, abreast, threads ? threads : 1);
+    if (status) return status;
+    grid->brief = true;
+    status = train_grid_train(grid, options, NULL);
+    if (status) advise_on_checkpoint(grid);
+    return status ? status : paper_check_interrupt(job);
+}
+
+uint64_t paper_updates(const struct paper_job *job, const struct train_run *run)
+{
+    const nade_progress *last = &run->last;
+    uint64_t before = last->stages > 0 ? last->stages - 1 : 0;
+    return (before * job->recipe->options.pretrain + last->iteration) * job->recipe->options.updates;
+}
+
+static json_t *run_as_json(const struct train_run *run)
+{
+    return json_pack("{s:f,s:f,s:o,s:I}", "lr", run->setting.rate, "weight_decay", run->setting.weight_decay, "valid",
+                     run->model ? json_number(-run->last.best_valid_loss) : json_null(), "iteration",
+                     (json_int_t)run->last.best_iteration);
+}
+
+void paper_add_training(const struct paper_job *job, json_t *result, const struct train_grid *grid,
+                        const struct train_run *chosen)
+{
+    json_t *runs = json_array();
+    for (size_t i = 0; i < grid->count; i++) json_array_append_new(runs, run_as_json(&grid->run[i]));
+    json_object_set_new(result, "valid", json_number(-chosen->last.best_valid_loss));
+    json_object_set_new(result, "chosen",
+                        json_pack("{s:f,s:f,s:I}", "lr", chosen->setting.rate, "weight_decay",
+                                  chosen->setting.weight_decay, "iteration", (json_int_t)chosen->last.best_iteration));
+    json_object_set_new(result, "grid", runs);
+    json_object_set_new(result, "updates", json_integer((json_int_t)paper_updates(job, chosen)));
+    json_object_set_new(result, "batch", json_integer((json_int_t)job->recipe->options.batch));
+}
+
+/* ---- scoring --------------------------------------------------------------------------------------------------- */
+
+static int on_score_progress(void *user, double done)
+{
+    progress_share(user, "scoring", done);
+    return interrupt_signal() != 0;
+}
+
+int paper_score(const struct paper_job *job, const nade_model *model, const nade_table *table, bool cells, double *each)
+{
+    struct progress progress;
+    nade_score_options options;
+    double *log_density = calloc(nade_table_rows(table) + 1, sizeof *log_density);
+    if (!log_density) return report_no_memory(job->common);
+    progress_start(&progress, job->common, 0);
+    nade_score_options_init(&options, sizeof options);
+    options.orderings = paper_drawn_orderings(job->recipe);
+    options.device = job->device;
+    options.precision = job->precision;
+    options.cells = cells;
+    options.progress = on_score_progress;
+    options.progress_user = &progress;
+    options.each = each;
+    nade_status status = nade_score(job->context, model, table, &options, log_density, NULL, NULL);
+    free(log_density);
+    if (status == NADE_INTERRUPTED && interrupt_signal()) return paper_check_interrupt(job);
+    return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
+}

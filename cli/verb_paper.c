@@ -1,0 +1,336 @@
+/* nade paper: lists and runs the recipes of the paper's tables. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+#include "output.h"
+#include "paper_run.h"
+#include "report.h"
+#include "shared_options.h"
+#include "verbs.h"
+
+struct paper_arguments {
+    struct common common;
+    struct text_list words;
+    const char *data, *results;
+    struct size_list seeds; /* none: the recipe's */
+    uint32_t threads;
+    nade_device device;
+    nade_precision precision;
+};
+
+/* Recipes of the command, and those read from files. */
+struct paper_shelf {
+    struct paper_recipe *recipe; /* (count) sorted by table and name */
+    size_t count;
+    struct paper_recipe *own; /* (own_count) */
+    size_t own_count;
+};
+
+/* What is to be run. */
+struct paper_plan {
+    const struct paper_recipe **recipe; /* (count) */
+    size_t count;
+};
+
+static const struct positional words = {"RECIPE", offsetof(struct paper_arguments, words)};
+
+#define AT(member) .offset = offsetof(struct paper_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Recipes"},
+    {.name = "data", .metavar = "DIR", .kind = OPTION_TEXT, AT(data),
+     .help = "the folder with the data sets, each in a folder of its own; docs/data.md says where to get them"},
+    {.name = "results", .metavar = "DIR", .kind = OPTION_TEXT, AT(results),
+     .help = "the folder for results and models; what is there already is not made again"},
+    {.name = "seeds", .metavar = "N,...", .kind = OPTION_SIZES, AT(seeds), .below = 4294967296.0,
+     .help = "seeds to run with instead of the recipe's; of several settings the first seed chooses one for all"},
+    {.kind = OPTION_HEADING, .help = "Work"},
+    DEVICE_OPTION(AT(device)),
+    PRECISION_OPTION(AT(precision)),
+    THREADS_OPTION(AT(threads)),
+};
+/* clang-format on */
+
+static void init_paper(void *arguments)
+{
+    struct paper_arguments *paper = arguments;
+    paper->results = "nade-results";
+}
+
+/* ---- recipes --------------------------------------------------------------------------------------------------- */
+
+static int compare_recipes(const void *one, const void *other)
+{
+    const struct paper_recipe *a = one, *b = other;
+    int order = strcmp(a->table, b->table);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+static int fill_shelf(struct paper_shelf *shelf, const struct common *common, size_t files)
+{
+    shelf->recipe = calloc(paper_text_count + 1, sizeof *shelf->recipe);
+    shelf->own = calloc(files + 1, sizeof *shelf->own);
+    if (!shelf->recipe || !shelf->own) return report_no_memory(common);
+    for (size_t i = 0; i < paper_text_count; i++) {
+        int status = paper_recipe_parse(&shelf->recipe[shelf->count++], common, &paper_texts[i]);
+        if (status) return status;
+    }
+    qsort(shelf->recipe, shelf->count, sizeof *shelf->recipe, compare_recipes);
+    return EXIT_DONE;
+}
+
+static void free_shelf(struct paper_shelf *shelf)
+{
+    for (size_t i = 0; i < shelf->count; i++) paper_recipe_free(&shelf->recipe[i]);
+    for (size_t i = 0; i < shelf->own_count; i++) paper_recipe_free(&shelf->own[i]);
+    free(shelf->recipe);
+    free(shelf->own);
+}
+
+static json_t *shelf_as_json(const struct paper_shelf *shelf)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < shelf->count; i++) {
+        const struct paper_recipe *recipe = &shelf->recipe[i];
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:s,s:s,s:O}", "name", recipe->name, "table", recipe->table,
+                                        "data_set", recipe->data_set, "title", recipe->title, "paper", recipe->paper));
+    }
+    return list;
+}
+
+static void print_shelf(struct output *output, const struct paper_shelf *shelf)
+{
+    const char *table = "";
+    for (size_t i = 0; i < shelf->count; i++) {
+        const struct paper_recipe *recipe = &shelf->recipe[i];
+        if (strcmp(recipe->table, table) != 0) output_print(output, "%s%s\n", *table ? "\n" : "", recipe->table);
+        table = recipe->table;
+        output_print(output, "  %-*s  %-*s  %s\n", padded_width(recipe->name, 26), recipe->name,
+                     padded_width(recipe->data_set, 12), recipe->data_set, recipe->title);
+    }
+}
+
+static int list_recipes(const struct common *common, const struct paper_shelf *shelf)
+{
+    struct output output;
+    int status = output_open(&output, common, NULL);
+    if (status) return status;
+    if (common->json) {
+        json_t *list = shelf_as_json(shelf);
+        char *text = json_dumps(list, JSON_INDENT(4));
+        output_print(&output, "%s\n", text ? text : "[]");
+        free(text);
+        json_decref(list);
+    } else {
+        print_shelf(&output, shelf);
+    }
+    return output_close(&output);
+}
+
+/* ---- choosing -------------------------------------------------------------------------------------------------- */
+
+static bool is_file_name(const char *word)
+{
+    size_t length = strlen(word);
+    return strchr(word, '/') || (length > 5 && strcmp(word + length - 5, ".json") == 0);
+}
+
+/* Adds what a word names to the plan, which has room for it. */
+static int choose_word(struct paper_shelf *shelf, const struct common *common, const char *word,
+                       struct paper_plan *plan)
+{
+    size_t before = plan->count;
+    char shown[128];
+    if (is_file_name(word)) {
+        struct paper_recipe *own = &shelf->own[shelf->own_count++];
+        plan->recipe[plan->count++] = own;
+        return paper_recipe_read(own, common, word);
+    }
+    for (size_t i = 0; i < shelf->count; i++)
+        if (strcmp(shelf->recipe[i].name, word) == 0 || strcmp(shelf->recipe[i].table, word) == 0)
+            plan->recipe[plan->count++] = &shelf->recipe[i];
+    if (plan->count > before) return EXIT_DONE;
+    return report_error(common, NADE_BAD_CALL,
+                        "'%s' is no recipe and no table, expected one that 'nade paper' lists, or a file NAME.json",
+                        printable(word, shown, sizeof shown - 1));
+}
+
+static int choose_recipes(struct paper_shelf *shelf, const struct paper_arguments *paper, struct paper_plan *plan)
+{
+    plan->recipe = calloc(paper->words.count * (shelf->count + 1), sizeof(const struct paper_recipe *));
+    if (!plan->recipe) return report_no_memory(&paper->common);
+    for (size_t i = 0; i < paper->words.count; i++) {
+        int status = choose_word(shelf, &paper->common, paper->words.text[i], plan);
+        if (status) return status;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------- */
+
+static unsigned count_threads(unsigned wanted)
+{
+    cpu_set_t set;
+    if (wanted) return wanted;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static int make_job(struct paper_arguments *paper, nade_context *context, const struct paper_recipe *recipe,
+                    struct paper_job *job)
+{
+    *job = (struct paper_job){.common = &paper->common,
+                              .recipe = recipe,
+                              .data = paper->data,
+                              .results = paper->results,
+                              .seeds = paper->seeds.count ? paper->seeds : recipe->seeds,
+                              .device = paper->device,
+                              .precision = paper->precision,
+                              .threads = count_threads(paper->threads),
+                              .context = context};
+    int status = choose_device(job->common, context, &job->device, &job->precision);
+    bool own = paper->precision == NADE_PRECISION_AUTO && recipe->options.precision != NADE_PRECISION_AUTO;
+    if (own && job->device == NADE_DEVICE_CUDA) job->precision = recipe->options.precision;
+    return status;
+}
+
+/* Units of a job, numbered from 0: each seed with each fold. */
+static size_t unit_count(const struct paper_job *job)
+{
+    bool folds = job->recipe->kind == PAPER_FOLDS;
+    return job->seeds.count * (folds ? job->recipe->folds.run_folds.count : 1);
+}
+
+static struct paper_unit unit_of(const struct paper_job *job, size_t number)
+{
+    bool folds = job->recipe->kind == PAPER_FOLDS;
+    const struct size_list *run_folds = &job->recipe->folds.run_folds;
+    size_t per_seed = folds ? run_folds->count : 1;
+    return (struct paper_unit){.seed = (uint32_t)job->seeds.size[number / per_seed],
+                               .fold = folds ? run_folds->size[number % per_seed] : 0};
+}
+
+/* Whether all results are there; tells them if so and if told to. */
+static int look_for_results(const struct paper_job *job, bool tell, bool *all_there)
+{
+    *all_there = true;
+    for (size_t i = 0; i < unit_count(job); i++) {
+        json_t *result = NULL;
+        int status = paper_result_read(job, unit_of(job, i), &result);
+        if (status) return status;
+        if (result && tell) paper_tell(job, result, true);
+        if (!result) *all_there = false;
+        json_decref(result);
+    }
+    return EXIT_DONE;
+}
+
+static int check_file(const struct paper_job *job, const char *file)
+{
+    if (!file) return EXIT_DONE;
+    char *path = paper_data_path(job, file);
+    if (!path) return report_no_memory(job->common);
+    int status = EXIT_DONE;
+    if (access(path, R_OK) != 0)
+        status = report_error(job->common, NADE_BAD_INPUT,
+                              "%s is not there, which recipe %s needs; docs/data.md says where to get the data", path,
+                              job->recipe->name);
+    free(path);
+    return status;
+}
+
+/* All that a recipe reads must be there before any work begins. */
+static int check_data(const struct paper_job *job)
+{
+    const struct paper_recipe *recipe = job->recipe;
+    const char *files[] = {recipe->split.train, recipe->split.valid,   recipe->split.test,  recipe->folds.file,
+                           recipe->folds.folds, recipe->patches.train, recipe->patches.test};
+    if (!job->data)
+        return report_error(job->common, NADE_BAD_CALL,
+                            "--data is missing, expected --data DIR for the folder with the data sets");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        int status = check_file(job, files[i]);
+        if (status) return status;
+    }
+    return EXIT_DONE;
+}
+
+static int check_job(const struct paper_job *job)
+{
+    bool all_there;
+    int status = look_for_results(job, false, &all_there);
+    return status || all_there ? status : check_data(job);
+}
+
+static int run_job(struct paper_job *job)
+{
+    bool all_there;
+    int status = look_for_results(job, false, &all_there);
+    if (status) return status;
+    if (all_there) return look_for_results(job, true, &all_there);
+    switch (job->recipe->kind) {
+    case PAPER_SPLIT: return paper_run_split(job);
+    case PAPER_FOLDS: return paper_run_folds(job);
+    case PAPER_PATCHES: return paper_run_patches(job);
+    }
+    return EXIT_DONE;
+}
+
+static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan)
+{
+    struct paper_job job;
+    nade_context *context = NULL;
+    int status = open_context(&paper->common, paper->threads, &context);
+    for (size_t i = 0; i < plan->count && !status; i++) {
+        status = make_job(paper, context, plan->recipe[i], &job);
+        if (!status) status = check_job(&job);
+    }
+    interrupt_catch();
+    for (size_t i = 0; i < plan->count && !status; i++) {
+        status = make_job(paper, context, plan->recipe[i], &job);
+        if (!status) status = run_job(&job);
+        if (!status) status = paper_check_interrupt(&job);
+    }
+    nade_context_free(context);
+    return status;
+}
+
+static int run_paper(void *arguments)
+{
+    struct paper_arguments *paper = arguments;
+    struct paper_shelf shelf = {0};
+    struct paper_plan plan = {0};
+    int status = fill_shelf(&shelf, &paper->common, paper->words.count);
+    if (!status && paper->words.count == 0)
+        status = list_recipes(&paper->common, &shelf);
+    else if (!status)
+        status = choose_recipes(&shelf, paper, &plan);
+    if (!status && plan.count > 0) status = run_plan(paper, &plan);
+    free(plan.recipe);
+    free_shelf(&shelf);
+    return status;
+}
+
+const struct verb verb_paper = {
+    .name = "paper",
+    .summary = "rerun the paper's tables, each row a recipe",
+    .usage = "[RECIPE|TABLE|FILE.json]... --data DIR [options]",
+    .description =
+        "Lists the recipes that are built in, one for each row of each table of the paper; with the name of one, of a "
+        "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
+        "DIR/RECIPE/seedN.json with the figures beside the model. Results that are there are not made again, so that "
+        "the same call goes on where it was stopped. The table quick has small recipes that take minutes on two "
+        "cores. docs/paper.md has the form of recipes and results.",
+    .rest = &words,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct paper_arguments),
+    .init = init_paper,
+    .run = run_paper,
+};

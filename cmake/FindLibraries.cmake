@@ -1,4 +1,4 @@
-# Finds a BLAS (static), Jansson, libpng and zlib, or ends with the name of the Debian package that is missing.
+# Finds a BLAS (static), Jansson, libjpeg, libpng and zlib, or ends with the name of the Debian package that is missing.
 
 # nade_find(<variable> <package> path|library ...) is find_path or find_library with that message.
 macro(nade_find variable package kind)
@@ -29,3 +29,6 @@ nade_find(ZLIB_STATIC_LIBRARY zlib1g-dev library NAMES libz.a z)
 nade_find(PNG_INCLUDE_DIR libpng-dev path NAMES png.h)
 nade_find(PNG_LIBRARY libpng-dev library NAMES png16 png)
 nade_find(PNG_STATIC_LIBRARY libpng-dev library NAMES libpng16.a libpng.a png16 png)
+nade_find(JPEG_INCLUDE_DIR libjpeg62-turbo-dev path NAMES jpeglib.h)
+nade_find(JPEG_LIBRARY libjpeg62-turbo-dev library NAMES jpeg)
+nade_find(JPEG_STATIC_LIBRARY libjpeg62-turbo-dev library NAMES libjpeg.a jpeg)

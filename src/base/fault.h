@@ -30,6 +30,7 @@ enum fault {
     FAULT_TARGET_OBSERVED = 60,   /* a cell's conditional given the rest of its row sees the cell itself */
     FAULT_TAIL_ONE_SIDE = 61,     /* a real cell's tail probability leaves out what lies above all means */
     FAULT_IMPUTE_ROW_NUMBER = 62, /* imputations of all rows draw the same random words */
+    FAULT_PATCH_NOISE = 90,       /* four pixels of a patch share their noise */
 };
 
 #ifndef NADE_FAULT

@@ -19,16 +19,18 @@
 
 /* What a word is for.  The numbers are part of the contract (docs/determinism.md): never reuse or renumber. */
 enum purpose {
-    PURPOSE_TRAIN_DRAW = 1,  /* draw = update, row = slot in the batch; word 0: the row, word 1: d */
-    PURPOSE_TRAIN_KEYS = 2,  /* draw = update, row = slot in the batch; word c: key of column c */
-    PURPOSE_VALID_DRAW = 3,  /* draw = 0, row = 0; word 0: offset of the stratified d */
-    PURPOSE_VALID_KEYS = 4,  /* draw = repeat, row = validation row; word c: key of column c */
-    PURPOSE_INITIAL = 5,     /* draw = tensor number, row = row of the tensor; word = its column */
-    PURPOSE_ORDERING = 6,    /* draw = ordering number, row = 0; word c: key of column c */
-    PURPOSE_SPLIT = 7,       /* draw = 0, row = 0; word r: key of table row r */
-    PURPOSE_SAMPLE = 8,      /* draw = draw number, row = row number; group c: words of column c */
-    PURPOSE_SAMPLE_ORDER = 9 /* draw = draw number, row = row number; word c: key of column c; or, with K orderings,
-                              word 0: which of them */
+    PURPOSE_TRAIN_DRAW = 1,   /* draw = update, row = slot in the batch; word 0: the row, word 1: d */
+    PURPOSE_TRAIN_KEYS = 2,   /* draw = update, row = slot in the batch; word c: key of column c */
+    PURPOSE_VALID_DRAW = 3,   /* draw = 0, row = 0; word 0: offset of the stratified d */
+    PURPOSE_VALID_KEYS = 4,   /* draw = repeat, row = validation row; word c: key of column c */
+    PURPOSE_INITIAL = 5,      /* draw = tensor number, row = row of the tensor; word = its column */
+    PURPOSE_ORDERING = 6,     /* draw = ordering number, row = 0; word c: key of column c */
+    PURPOSE_SPLIT = 7,        /* draw = 0, row = 0; word r: key of table row r */
+    PURPOSE_SAMPLE = 8,       /* draw = draw number, row = row number; group c: words of column c */
+    PURPOSE_SAMPLE_ORDER = 9, /* draw = draw number, row = row number; word c: key of column c; or, with K orderings,
+                                 word 0: which of them */
+    PURPOSE_PATCH = 10 /* draw = number of the patch, row = 0; word 0: the image, 1: the top, 2: the left; word 4 + i:
+                          noise of pixel i */
 };
 
 struct philox_block {

@@ -11,7 +11,7 @@
 enum { ZOOM = 3 };
 
 /* The picture of holes has a line for each of HOLES digits: the digit, the digit with its hole, and FILLINGS. */
-enum { HOLES = 5, FILLINGS = 5, LEAD = 2, HOLE_ACROSS = LEAD + FILLINGS, HOLE_ZOOM = 4, CAPTION = 32 };
+enum { HOLES = 5, FILLINGS = 5, LEAD = 2, HOLE_ACROSS = LEAD + FILLINGS, HOLE_ZOOM = 5, CAPTION = 32 };
 
 struct digits {
     struct picture_work *work;
@@ -31,26 +31,42 @@ static int measure(struct digits *digits)
                         columns);
 }
 
-/* The first rows of the recipe's test file. */
+/* The next number below `below` of a small generator (a linear congruence, its high half). */
+static size_t next_below(uint64_t *state, size_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)((*state >> 32) * below >> 32);
+}
+
+/* Test rows may be sorted by digit, so each fiftieth of them gives one of its rows, at random. */
+static int choose_examples(struct digits *digits, const nade_table *table, const char *path)
+{
+    const struct paper_job *job = &digits->work->job;
+    size_t rows = nade_table_rows(table), share = rows / PICTURE_IMAGES, columns = digits->work->columns;
+    uint64_t state = PICTURE_SEED;
+    if (share == 0)
+        return report_error(job->common, NADE_BAD_INPUT, "%s has %zu rows, expected at least %d", path, rows,
+                            PICTURE_IMAGES);
+    double *values = calloc(rows, columns * sizeof *values);
+    if (!values) return report_no_memory(job->common);
+    nade_status status = nade_table_values(job->context, digits->work->model, table, values, NULL);
+    for (size_t i = 0; i < PICTURE_IMAGES && status == NADE_OK; i++)
+        memcpy(digits->examples + i * columns, values + (i * share + next_below(&state, share)) * columns,
+               columns * sizeof *values);
+    free(values);
+    return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
+}
+
 static int read_examples(struct digits *digits)
 {
     const struct paper_job *job = &digits->work->job;
-    nade_reader *reader = NULL;
     nade_table *table = NULL;
     char *path = paper_data_path(job, digits->work->recipe.split.test);
     if (!path) return report_no_memory(job->common);
-    int status = EXIT_DONE;
-    nade_status read = nade_reader_open(job->context, path, NULL, &reader);
-    if (read == NADE_OK) read = nade_reader_next(job->context, reader, PICTURE_IMAGES, &table);
-    size_t rows = table ? nade_table_rows(table) : 0;
-    if (read == NADE_OK && rows < PICTURE_IMAGES)
-        status = report_error(job->common, NADE_BAD_INPUT, "%s has %zu rows, expected at least %d", path, rows,
-                              PICTURE_IMAGES);
-    else if (read == NADE_OK)
-        read = nade_table_values(job->context, digits->work->model, table, digits->examples, NULL);
-    if (read != NADE_OK) status = report_failure(job->common, job->context, read);
+    nade_status read = nade_table_read(job->context, path, NULL, &table);
+    int status =
+        read == NADE_OK ? choose_examples(digits, table, path) : report_failure(job->common, job->context, read);
     nade_table_free(table);
-    nade_reader_free(reader);
     free(path);
     return status;
 }
@@ -109,19 +125,12 @@ static int draw_fields(struct digits *digits)
 
 /* ---- holes ------------------------------------------------------------------------------------------------------- */
 
-/* The next number below `below` of a small generator (a linear congruence, high half), for places of holes. */
-static size_t next_below(uint64_t *state, size_t below)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)((*state >> 32) * below >> 32);
-}
-
 /* Each line of images is a digit chosen at random among ten, then the same with a random hole in it, 10 pixels of 28 on
  * a side. */
 static void make_holes(struct digits *digits)
 {
     size_t columns = digits->work->columns, side = digits->side, hole = side * 10 / 28 + (side < 3);
-    uint64_t state = PICTURE_SEED;
+    uint64_t state = PICTURE_SEED + 1;
     for (size_t i = 0; i < HOLES; i++) {
         double *line = digits->images + i * HOLE_ACROSS * columns, *hollow = line + columns;
         size_t digit = i * PICTURE_IMAGES / HOLES + next_below(&state, PICTURE_IMAGES / HOLES);

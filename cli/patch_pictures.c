@@ -7,10 +7,10 @@
 #include "picture_work.h"
 #include "report.h"
 
-enum { ZOOM = 6 };
+enum { ZOOM = 8 };
 
 /* So many standard deviations of the examples' pixels from grey are white or black, in both pictures. */
-static const double levels_reach = 2;
+static const double levels_reach = 1.5;
 
 /* The first of the test patches, as the recipe makes them: equally many of each image. */
 static int read_examples(struct picture_work *work, double *values)

@@ -48,14 +48,14 @@ static const struct positional words = {"RECIPE", offsetof(struct paper_argument
 /* clang-format off */
 static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Recipes"},
-    {.name = "data", .metavar = "DIR", .kind = OPTION_TEXT, AT(data),
+    {.name = "data", .metavar = "FOLDER", .kind = OPTION_TEXT, AT(data),
      .help = "the folder with the data sets, each in a folder of its own; docs/data.md says where to get them"},
-    {.name = "results", .metavar = "DIR", .kind = OPTION_TEXT, AT(results),
+    {.name = "results", .metavar = "FOLDER", .kind = OPTION_TEXT, AT(results),
      .help = "the folder for results and models; what is there already is not made again"},
     {.name = "seeds", .metavar = "N,...", .kind = OPTION_SIZES, AT(seeds), .below = 4294967296.0,
      .help = "seeds to run with instead of the recipe's; of several settings the first seed chooses one for all"},
     {.name = "output", .letter = 'o', .metavar = "FOLDER", .kind = OPTION_TEXT, AT(folder),
-     .help = "where figures go; made if it is not there; figures in the folder of results if not given"},
+     .help = "where the word figures puts its pictures, made if it is not there; without it RESULTS/figures"},
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(device)),
     PRECISION_OPTION(AT(precision)),
@@ -260,7 +260,7 @@ static int check_folder(const struct paper_job *job)
 {
     if (job->data) return EXIT_DONE;
     return report_error(job->common, NADE_BAD_CALL,
-                        "--data is missing, expected --data DIR for the folder with the data sets");
+                        "--data is missing, expected --data FOLDER for the folder with the data sets");
 }
 
 /* All that a recipe reads must be there before any work begins. */
@@ -351,11 +351,12 @@ static int run_paper(void *arguments)
 const struct verb verb_paper = {
     .name = "paper",
     .summary = "rerun the paper's tables, each row a recipe",
-    .usage = "[RECIPE|TABLE|FILE.json|figures]... --data DIR [options]",
+    .usage = "[RECIPE|TABLE|FILE.json|figures]... --data FOLDER [options]",
     .description =
         "Lists the recipes that are built in, one for each row of each table of the paper; with the name of one, of a "
         "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
-        "DIR/RECIPE/seedN.json with the figures beside the model. Results that are there are not made again, so that "
+        "RESULTS/RECIPE/seedN.json with the figures, the model beside it. Results that are there are not made again, "
+        "so that "
         "the same call goes on where it was stopped. The word figures draws the paper's figures from the models and "
         "results that are there. The table quick has small recipes that take minutes on two "
         "cores. docs/paper.md has the form of recipes and results.",

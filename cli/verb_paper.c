@@ -1,12 +1,14 @@
 /* nade paper: lists and runs the recipes of the paper's tables. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "interrupt.h"
 #include "output.h"
+#include "paper_pictures.h"
 #include "paper_run.h"
 #include "report.h"
 #include "shared_options.h"
@@ -16,6 +18,7 @@ struct paper_arguments {
     struct common common;
     struct text_list words;
     const char *data, *results;
+    const char *folder;     /* of figures, NULL: RESULTS/figures */
     struct size_list seeds; /* none: the recipe's */
     uint32_t threads;
     nade_device device;
@@ -34,6 +37,7 @@ struct paper_shelf {
 struct paper_plan {
     const struct paper_recipe **recipe; /* (count) */
     size_t count;
+    bool figures; /* drawn after all recipes */
 };
 
 static const struct positional words = {"RECIPE", offsetof(struct paper_arguments, words)};
@@ -50,6 +54,8 @@ static const struct option options[] = {
      .help = "the folder for results and models; what is there already is not made again"},
     {.name = "seeds", .metavar = "N,...", .kind = OPTION_SIZES, AT(seeds), .below = 4294967296.0,
      .help = "seeds to run with instead of the recipe's; of several settings the first seed chooses one for all"},
+    {.name = "output", .letter = 'o', .metavar = "FOLDER", .kind = OPTION_TEXT, AT(folder),
+     .help = "where the word figures puts its pictures, made if it is not there; without it RESULTS/figures"},
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(device)),
     PRECISION_OPTION(AT(precision)),
@@ -148,6 +154,10 @@ static int choose_word(struct paper_shelf *shelf, const struct common *common, c
 {
     size_t before = plan->count;
     char shown[128];
+    if (strcmp(word, "figures") == 0) {
+        plan->figures = true;
+        return EXIT_DONE;
+    }
     if (is_file_name(word)) {
         struct paper_recipe *own = &shelf->own[shelf->own_count++];
         plan->recipe[plan->count++] = own;
@@ -157,9 +167,10 @@ static int choose_word(struct paper_shelf *shelf, const struct common *common, c
         if (strcmp(shelf->recipe[i].name, word) == 0 || strcmp(shelf->recipe[i].table, word) == 0)
             plan->recipe[plan->count++] = &shelf->recipe[i];
     if (plan->count > before) return EXIT_DONE;
-    return report_error(common, NADE_BAD_CALL,
-                        "'%s' is no recipe and no table, expected one that 'nade paper' lists, or a file NAME.json",
-                        printable(word, shown, sizeof shown - 1));
+    return report_error(
+        common, NADE_BAD_CALL,
+        "'%s' is no recipe and no table, expected one that 'nade paper' lists, a file NAME.json, or figures",
+        printable(word, shown, sizeof shown - 1));
 }
 
 static int choose_recipes(struct paper_shelf *shelf, const struct paper_arguments *paper, struct paper_plan *plan)
@@ -245,20 +256,22 @@ static int check_file(const struct paper_job *job, const char *file)
     return status;
 }
 
+static int check_folder(const struct paper_job *job)
+{
+    if (job->data) return EXIT_DONE;
+    return report_error(job->common, NADE_BAD_CALL,
+                        "--data is missing, expected --data FOLDER for the folder with the data sets");
+}
+
 /* All that a recipe reads must be there before any work begins. */
 static int check_data(const struct paper_job *job)
 {
     const struct paper_recipe *recipe = job->recipe;
     const char *files[] = {recipe->split.train, recipe->split.valid,   recipe->split.test,  recipe->folds.file,
                            recipe->folds.folds, recipe->patches.train, recipe->patches.test};
-    if (!job->data)
-        return report_error(job->common, NADE_BAD_CALL,
-                            "--data is missing, expected --data FOLDER for the folder with the data sets");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int status = check_file(job, files[i]);
-        if (status) return status;
-    }
-    return EXIT_DONE;
+    int status = check_folder(job);
+    for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) status = check_file(job, files[i]);
+    return status;
 }
 
 static int check_job(const struct paper_job *job)
@@ -282,6 +295,23 @@ static int run_job(struct paper_job *job)
     return EXIT_DONE;
 }
 
+/* A job without a recipe. */
+static int draw_figures(struct paper_arguments *paper, nade_context *context)
+{
+    struct paper_job job;
+    char *folder = NULL;
+    int status = make_job(paper, context, &(struct paper_recipe){0}, &job);
+    if (!status) status = check_folder(&job);
+    if (status || paper->folder) return status ? status : paper_pictures(&job, paper->folder);
+    size_t size = strlen(paper->results) + sizeof "/figures";
+    folder = malloc(size);
+    if (!folder) return report_no_memory(&paper->common);
+    snprintf(folder, size, "%s/figures", paper->results);
+    status = paper_pictures(&job, folder);
+    free(folder);
+    return status;
+}
+
 static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan)
 {
     struct paper_job job;
@@ -297,6 +327,7 @@ static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan
         if (!status) status = run_job(&job);
         if (!status) status = paper_check_interrupt(&job);
     }
+    if (!status && plan->figures) status = draw_figures(paper, context);
     nade_context_free(context);
     return status;
 }
@@ -311,7 +342,7 @@ static int run_paper(void *arguments)
         status = list_recipes(&paper->common, &shelf);
     else if (!status)
         status = choose_recipes(&shelf, paper, &plan);
-    if (!status && plan.count > 0) status = run_plan(paper, &plan);
+    if (!status && (plan.count > 0 || plan.figures)) status = run_plan(paper, &plan);
     free(plan.recipe);
     free_shelf(&shelf);
     return status;
@@ -320,13 +351,14 @@ static int run_paper(void *arguments)
 const struct verb verb_paper = {
     .name = "paper",
     .summary = "rerun the paper's tables, each row a recipe",
-    .usage = "[RECIPE|TABLE|FILE.json]... --data FOLDER [options]",
+    .usage = "[RECIPE|TABLE|FILE.json|figures]... --data FOLDER [options]",
     .description =
         "Lists the recipes that are built in, one for each row of each table of the paper; with the name of one, of a "
         "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
         "RESULTS/RECIPE/seedN.json with the figures, the model beside it. Results that are there are not made again, "
         "so that "
-        "the same call goes on where it was stopped. The table quick has small recipes that take minutes on two "
+        "the same call goes on where it was stopped. The word figures draws the paper's figures from the models and "
+        "results that are there. The table quick has small recipes that take minutes on two "
         "cores. docs/paper.md has the form of recipes and results.",
     .rest = &words,
     .options = options,

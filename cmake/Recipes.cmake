@@ -1,7 +1,8 @@
-# Writes OUTPUT, a C file with the recipes of the list RECIPES (separated by |) as string literals: cmake -P this file.
+# Writes OUTPUT, a C file with the JSON files of the list RECIPES (separated by |) as string literals, in an array named
+# ARRAY_texts: cmake -P this file.
 cmake_policy(VERSION 3.25)
-set(code "/* Made from experiments/paper by cmake/Recipes.cmake. */\n#include \"paper_recipe.h\"\n\n")
-string(APPEND code "const struct paper_text paper_texts[] = {\n")
+set(code "/* Made from experiments by cmake/Recipes.cmake. */\n#include \"paper_recipe.h\"\n\n")
+string(APPEND code "const struct paper_text ${ARRAY}_texts[] = {\n")
 string(REPLACE "|" ";" recipes "${RECIPES}")
 foreach(recipe IN LISTS recipes)
     cmake_path(GET recipe STEM name)
@@ -11,5 +12,5 @@ foreach(recipe IN LISTS recipes)
     string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
     string(APPEND code "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
-string(APPEND code "};\nconst size_t paper_text_count = sizeof paper_texts / sizeof *paper_texts;\n")
+string(APPEND code "};\nconst size_t ${ARRAY}_text_count = sizeof ${ARRAY}_texts / sizeof *${ARRAY}_texts;\n")
 file(WRITE ${OUTPUT} "${code}")

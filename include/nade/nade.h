@@ -345,6 +345,11 @@ NADE_API const char *nade_model_label(const nade_model *model, size_t column, si
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);
 
+/* The parameters under a tensor's name in the model file, "hidden.0.weight" say: (*rows, *columns), row-major, a bias
+ * with one column; valid as long as the model.  NULL: there is none of that name, and rows and columns are untouched.
+ */
+NADE_API const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns);
+
 /* A table's cells as this model's values (rows, model columns): real ones as they are, binary ones 0 or 1, categorical
  * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns),
  * which may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in
@@ -500,11 +505,37 @@ NADE_API nade_status nade_impute(nade_context *context, const nade_model *model,
 NADE_API nade_status nade_write_png(nade_context *context, const char *path, const double *images, size_t count,
                                     size_t height, size_t width, size_t across, size_t gap, size_t zoom);
 
-/* The same with a number below images: captions (count) of at most 64 characters out of 0123456789-.ainf, NULL for an
- * image without one, as is captions for none at all.  Images stand further apart where captions are wider than they. */
+/* The same with a text below images: captions (count) of at most 64 characters of printable ASCII, NULL for an image
+ * without one, as is captions for none at all.  Images stand further apart where captions are wider than they. */
 NADE_API nade_status nade_write_captioned_png(nade_context *context, const char *path, const double *images,
                                               size_t count, size_t height, size_t width, size_t across, size_t gap,
                                               size_t zoom, const char *const *captions);
+
+/* How the points of a series are shown: as discs that a line joins, or as circles alone. */
+typedef enum nade_plot_style { NADE_PLOT_LINE = 0, NADE_PLOT_CIRCLES = 1 } nade_plot_style;
+
+typedef struct nade_plot_series {
+    const char *label;   /* in the legend; NULL: not there */
+    const double *x, *y; /* (count), finite */
+    size_t count;        /* 1 or more */
+    nade_plot_style style;
+    uint32_t colour; /* 0xRRGGBB */
+} nade_plot_series;
+
+typedef struct nade_plot_options {
+    size_t size;
+    const char *x_label, *y_label; /* below and left of the axes; NULL: none */
+    int log2_x;                    /* 1: x, above 0, on a logarithmic axis with the powers of two marked */
+    size_t width, height;          /* of the picture, in pixels */
+} nade_plot_options;
+
+NADE_API void nade_plot_options_init(nade_plot_options *options, size_t size);
+
+/* Writes a PNG that plots all series in one pair of axes, dark on white; what comes later lies above.  Texts are of at
+ * most 64 characters of printable ASCII.  The legend stands in the corner where it hides least.  options may be NULL.
+ */
+NADE_API nade_status nade_write_plot(nade_context *context, const char *path, const nade_plot_series *series,
+                                     size_t count, const nade_plot_options *options);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,18 @@ const char *nade_model_description(const nade_model *model)
     return model->description;
 }
 
+const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns)
+{
+    for (size_t i = 0; i < model->plan.tensors; i++) {
+        const struct tensor_view *view = &model->plan.tensor[i];
+        if (strcmp(view->name, name) != 0) continue;
+        *rows = view->rows;
+        *columns = view->columns;
+        return model->parameters + view->offset;
+    }
+    return NULL;
+}
+
 int nade_model_named(const nade_model *model)
 {
     return model->schema.named;

@@ -1,33 +1,9 @@
 # sample --image --png: a grid of the very rows that are printed.
 . "$(dirname "$0")/../support/checks.bash"
 
-# pixels FILE: width, height, and the grey level of each pixel row by row (the PNG filters as libpng may choose them).
+# pixels FILE: width, height, and the grey level of each pixel row by row.
 pixels() {
-    python3 - "$1" <<'END'
-import struct, sys, zlib
-data = open(sys.argv[1], "rb").read()
-assert data[:8] == b"\x89PNG\r\n\x1a\n"
-at, packed = 8, b""
-while at < len(data):
-    length, kind = struct.unpack(">I4s", data[at:at + 8])
-    body = data[at + 8:at + 8 + length]
-    assert zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0]
-    if kind == b"IHDR":
-        width, height, depth, colour = struct.unpack(">IIBB", body[:10])
-        assert (depth, colour) == (8, 2)
-    packed += body if kind == b"IDAT" else b""
-    at += 12 + length
-raw, stride, before = zlib.decompress(packed), 3 * width, bytes(3 * width)
-print(width, height)
-for y in range(height):
-    kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
-    for i in range(stride):
-        a, b, c = line[i - 3] if i >= 3 else 0, before[i], before[i - 3] if i >= 3 else 0
-        paeth = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
-        line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) % 256
-    before = bytes(line)
-    print(*(before[0::3]))
-END
+    python3 "$(dirname "$0")/../support/png_levels.py" "$1"
 }
 
 binary_data 300 1 >data.csv

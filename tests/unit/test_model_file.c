@@ -54,6 +54,25 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Tensors are found by their names in the file, the parameters where the plan has them. */
+static void tensors_have_names(void **state)
+{
+    struct fixture *f = *state;
+    size_t rows = 99, columns = 99;
+    const struct tensor_view *view = &f->model->plan.tensor[2];
+    assert_ptr_equal(nade_model_tensor(f->model, "hidden.1.weight", &rows, &columns),
+                     f->model->parameters + view->offset);
+    assert_int_equal(rows, 3);
+    assert_int_equal(columns, 5);
+    const float *bias = nade_model_tensor(f->model, "output.bias", &rows, &columns);
+    assert_ptr_equal(bias, f->model->parameters + f->model->plan.tensor[5].offset);
+    assert_int_equal(rows, f->model->plan.outputs);
+    assert_int_equal(columns, 1);
+    rows = columns = 99;
+    assert_null(nade_model_tensor(f->model, "hidden.2.weight", &rows, &columns));
+    assert_true(rows == 99 && columns == 99);
+}
+
 /* The file `other` must be refused, with a sentence that names it and holds the fragment. */
 static void expect_refused(struct fixture *f, const char *fragment)
 {
@@ -581,6 +600,7 @@ static void fingerprint_follows_shape_and_contents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(tensors_have_names),
         TEST(saved_and_loaded_are_equal),
         TEST(saved_again_gives_the_same_bytes),
         TEST(layout_is_the_documented_one),

@@ -168,9 +168,9 @@ static void test_refusals(void **state)
     expect_refusal(context, nade_write_png(context, path, images, 1, 20000, 20000, 1, 0, 1), NADE_BAD_CALL,
                    "too large");
     expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 1), NADE_NO_OUTPUT, path);
-    const char *const bad = "1,5", *const fine = "15";
+    const char *const bad = "1\n5", *const fine = "1,5";
     expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &bad), NADE_BAD_CALL,
-                   "caption 0 is '1,5'");
+                   "caption 0 is '1\n5'");
     expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &fine), NADE_NO_OUTPUT,
                    path);
     nade_context_free(context);

@@ -1,6 +1,8 @@
 #include "fold_data.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-/* The library's way of saying that all columns are numbers, with its sentence where one is not. */
+/* For a table with all its columns: one that was read with some left out counts those too. */
 static nade_status make_real(nade_context *context, nade_table *table)
 {
     char all[48];
@@ -37,7 +39,6 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     options.drop = source->drop;
     options.keep_text = 1;
     nade_status status = nade_table_read(context, source->file, &options, &data->table);
-    if (status == NADE_OK) status = make_real(context, data->table);
     if (status != NADE_OK) return report_failure(common, context, status);
     data->rows = nade_table_rows(data->table);
     data->columns = nade_table_columns(data->table);
@@ -47,23 +48,36 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     return refuse_missing(common, source, data->table);
 }
 
-/* A cell's text may have blanks and quotes around its number. */
-static double cell_number(const nade_table *table, size_t row, size_t column)
+/* A cell's text may have blanks and quotes around its number.  False for text that is none. */
+static bool cell_number(const nade_table *table, size_t row, size_t column, double *number)
 {
+    static const char around[] = " \t\"'";
     const char *text = nade_table_cell_text(table, row, column);
-    return strtod(text + strspn(text, " \t\"'"), NULL);
+    char *end;
+    text += strspn(text, around);
+    *number = strtod(text, &end);
+    return end != text && isfinite(*number) && end[strspn(end, around)] == '\0';
 }
 
-static int copy_numbers(struct fold_data *data, const struct common *common)
+static int copy_row(struct fold_data *data, const struct common *common, const char *file, size_t row)
 {
+    for (size_t c = 0; c < data->columns; c++)
+        if (!cell_number(data->table, row, c, &data->values[row * data->columns + c]))
+            return report_error(common, NADE_BAD_INPUT, "%s, row %zu, column '%s': found '%s', expected a number", file,
+                                row + 1, data->names[c], nade_table_cell_text(data->table, row, c));
+    return EXIT_DONE;
+}
+
+static int copy_numbers(struct fold_data *data, const struct common *common, const char *file)
+{
+    int status = EXIT_DONE;
     data->values = calloc(data->rows, data->columns * sizeof *data->values);
     data->names = calloc(data->columns, sizeof *data->names);
     data->fold = calloc(data->rows, sizeof *data->fold);
     if (!data->values || !data->names || !data->fold) return report_no_memory(common);
     for (size_t c = 0; c < data->columns; c++) data->names[c] = nade_table_column_name(data->table, c);
-    for (size_t r = 0; r < data->rows; r++)
-        for (size_t c = 0; c < data->columns; c++) data->values[r * data->columns + c] = cell_number(data->table, r, c);
-    return EXIT_DONE;
+    for (size_t r = 0; r < data->rows && !status; r++) status = copy_row(data, common, file, r);
+    return status;
 }
 
 int fold_data_table(const struct fold_data *data, const struct common *common, nade_context *context,
@@ -150,7 +164,7 @@ int fold_data_read(struct fold_data *data, const struct common *common, nade_con
                    const struct fold_source *source)
 {
     int status = read_table(data, common, context, source);
-    if (!status) status = copy_numbers(data, common);
+    if (!status) status = copy_numbers(data, common, source->file);
     if (!status && source->folds) status = read_folds(data, common, source);
     if (!status && !source->folds && !shuffle_folds(data->fold, data->rows, source->fold_count))
         status = report_no_memory(common);

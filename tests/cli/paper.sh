@@ -1,5 +1,6 @@
 # nade paper: recipes from files, end to end on data made here; resuming, and what is refused.
 . "$(dirname "$0")/../support/checks.bash"
+: "${NADE_STAND_IN:?a CUDA backend that computes on the CPU}"
 
 mkdir data
 binary_data 300 1 >data/train.csv
@@ -72,6 +73,11 @@ expect 0 "$NADE" paper grid.json --data data --results one --threads 1 --quiet
 [ ! -s err ] || fail "--quiet says: $(cat err)"
 for s in 0 1; do cmp model$s one/grid/seed$s.safetensors; done
 
+# On a device, whose place the CPU takes: all at a time, and the result names it.
+expect 0 env NADE_CUDA_BACKEND="$NADE_STAND_IN" "$NADE" paper grid.json --data data --results device --device cuda
+for s in 0 1; do cmp model$s device/grid/seed$s.safetensors; done
+holds device/grid/seed0.json '"device": "cuda: stand-in"'
+
 # Killed and run again: the same model as without, and the checkpoint is gone.
 recipe single '[0.02]' 60
 expect 0 "$NADE" paper single.json --data data --results whole --seeds 4
@@ -118,6 +124,7 @@ refuse 2 "'nonsense' is no recipe" -- "$NADE" paper nonsense --data data
 refuse 2 '--data is missing' -- "$NADE" paper adult-1hl
 refuse 2 'data/adult/train.npy.gz is not there' adult-1hl docs/data.md -- "$NADE" paper adult-1hl --data data
 refuse 2 --seeds -- "$NADE" paper grid.json --data data --seeds x
+refuse 2 '--seeds: found 1 twice' -- "$NADE" paper grid.json --data data --seeds 1,0,1
 refuse 2 nothere -- "$NADE" paper nothere.json --data data
 touch file
 refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file

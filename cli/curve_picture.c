@@ -72,7 +72,7 @@ static int add_curve(struct picture_work *work, struct curves *curves, size_t nu
 
 static int write_curves(struct picture_work *work, const struct curves *curves)
 {
-    char *path;
+    char *path = NULL;
     nade_plot_options options;
     nade_plot_options_init(&options, sizeof options);
     options.x_label = "orderings";

@@ -72,7 +72,7 @@ static int add_curve(struct picture_work *work, struct curves *curves, size_t nu
 
 static int write_curves(struct picture_work *work, const struct curves *curves)
 {
-    char *path;
+    char *path = NULL;
     nade_plot_options options;
     nade_plot_options_init(&options, sizeof options);
     options.x_label = "orderings";
@@ -90,13 +90,12 @@ int draw_curve_picture(struct picture_work *work)
 {
     const char *recipe;
     json_t *paper, *file = json_loads(paper_curve_texts[0].text, 0, NULL);
-    struct curves *curves = calloc(1, sizeof *curves);
-    int status = file && curves ? EXIT_DONE : report_no_memory(work->job.common);
+    struct curves curves = {.count = 0};
+    int status = file ? EXIT_DONE : report_no_memory(work->job.common);
     size_t number = 0;
     json_object_foreach (file, recipe, paper)
-        if (number < CURVES_MOST && !status) status = add_curve(work, curves, number++, recipe, paper);
-    if (!status && curves->count > 0) status = write_curves(work, curves);
+        if (number < CURVES_MOST && !status) status = add_curve(work, &curves, number++, recipe, paper);
+    if (!status && curves.count > 0) status = write_curves(work, &curves);
     json_decref(file);
-    free(curves);
     return status;
 }

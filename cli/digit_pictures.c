@@ -11,7 +11,15 @@
 enum { ZOOM = 3 };
 
 /* The picture of holes has a line for each of HOLES digits: the digit, the digit with its hole, and FILLINGS. */
-enum { HOLES = 5, FILLINGS = 5, LEAD = 2, HOLE_ACROSS = LEAD + FILLINGS, HOLE_ZOOM = 5, CAPTION = 32 };
+enum {
+    HOLES = 5,
+    FILLINGS = 5,
+    LEAD = 2,
+    HOLE_ACROSS = LEAD + FILLINGS,
+    HOLE_IMAGES = HOLES * HOLE_ACROSS,
+    HOLE_ZOOM = 5,
+    CAPTION = 32
+};
 
 struct digits {
     struct picture_work *work;
@@ -165,7 +173,7 @@ static int fill_holes(struct digits *digits)
 static int draw_holes(struct digits *digits)
 {
     char text[HOLES][CAPTION];
-    const char *captions[HOLES * HOLE_ACROSS] = {NULL};
+    const char *captions[HOLE_IMAGES] = {NULL};
     double log_density[HOLES];
     size_t columns = digits->work->columns;
     make_holes(digits);
@@ -178,7 +186,7 @@ static int draw_holes(struct digits *digits)
     if (status) return status;
     return picture_write_grid(digits->work, "mnist-holes.png",
                               &(struct picture_grid){.images = digits->images,
-                                                     .count = HOLES * HOLE_ACROSS,
+                                                     .count = HOLE_IMAGES,
                                                      .side = digits->side,
                                                      .across = HOLE_ACROSS,
                                                      .zoom = HOLE_ZOOM,
@@ -205,15 +213,10 @@ static int draw_all(struct digits *digits)
 
 int draw_digit_pictures(struct picture_work *work)
 {
-    size_t bytes = PICTURE_IMAGES * work->columns * sizeof(double);
-    double *memory = calloc(3, bytes);
+    size_t count = PICTURE_IMAGES * work->columns;
+    double *memory = calloc(3, count * sizeof *memory);
     if (!memory) return report_no_memory(work->job.common);
-    struct digits digits = {
-        .work = work,
-        .examples = memory,
-        .samples = memory + PICTURE_IMAGES * work->columns,
-        .images = memory + 2 * PICTURE_IMAGES * work->columns,
-    };
+    struct digits digits = {.work = work, .examples = memory, .samples = memory + count, .images = memory + 2 * count};
     int status = draw_all(&digits);
     free(memory);
     return status;

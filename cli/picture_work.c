@@ -71,7 +71,7 @@ int picture_done(struct picture_work *work, const char *path, nade_status status
 
 int picture_write_grid(struct picture_work *work, const char *name, const struct picture_grid *grid)
 {
-    char *path;
+    char *path = NULL;
     int status = picture_path(work, name, &path);
     if (status) return status;
     nade_status written = nade_write_captioned_png(work->job.context, path, grid->images, grid->count, grid->side,

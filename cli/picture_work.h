@@ -34,8 +34,7 @@ int picture_path(const struct picture_work *work, const char *name, char **path)
 /* Keeps the path of a picture that was written, or reports why it was not. */
 int picture_done(struct picture_work *work, const char *path, nade_status status);
 
-/* Images (count, side, side) with levels in 0…1, PICTURE_ACROSS side by side unless there are captions: then
- * `across`. */
+/* Images (count, side, side) with levels in 0…1, `across` side by side. */
 struct picture_grid {
     const double *images;
     size_t count, side, across, zoom;

@@ -153,7 +153,7 @@ static nade_status lay_out(nade_context *context, struct plot *plot)
     find_range(plot, &plot->x, true);
     find_range(plot, &plot->y, false);
     plot->y.step = choose_step(&plot->y, TICKS_WANTED);
-    plot->y.to = SPACE + TEXT_HEIGHT / 2;
+    plot->y.to = SPACE + TEXT_HEIGHT / 2.0;
     plot->y.from = (double)options->height - SPACE - text - (options->x_label ? text : 0);
     plot->x.from = SPACE + (options->y_label ? text : 0) + (double)widest_tick(&plot->y) + SPACE;
     plot->x.to = (double)options->width - 2 * SPACE;
@@ -299,7 +299,7 @@ static struct box place_legend(const struct plot *plot)
 static void draw_legend(struct plot *plot)
 {
     struct box box = place_legend(plot);
-    double y = floor(box.top) + SPACE / 2 + KEY_HEIGHT / 2, left = floor(box.left) + SPACE;
+    double y = floor(box.top) + SPACE / 2.0 + KEY_HEIGHT / 2.0, left = floor(box.left) + SPACE;
     if (box.height <= 0 || box.left < 0 || box.top < 0) return;
     nd_draw_rectangle(&plot->canvas, (size_t)box.top, (size_t)box.left, (size_t)box.height, (size_t)box.width,
                       grid_ink);
@@ -310,7 +310,7 @@ static void draw_legend(struct plot *plot)
         if (!series->label) continue;
         if (series->style == NADE_PLOT_LINE)
             nd_draw_line(&plot->canvas, left, y, left + KEY_WIDTH, y, line_thickness, colour_of(series));
-        draw_mark(plot, series, left + KEY_WIDTH / 2, y);
+        draw_mark(plot, series, left + KEY_WIDTH / 2.0, y);
         nd_draw_text(&plot->canvas, (size_t)y - TEXT_HEIGHT / 2, (size_t)left + KEY_WIDTH + SPACE, series->label, DOT,
                      ink);
         y += KEY_HEIGHT;

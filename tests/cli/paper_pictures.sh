@@ -118,12 +118,15 @@ for name, first in ("receptive", 0), ("mask", 64):
 # Holes: 2 pixels of 8 on a side, red in the second image; the fillings differ from the digit there alone.
 width, height, rows = read_png("pictures/mnist-holes.png")
 cells = images("pictures/mnist-holes.png", 8, 5, count=35, across=7, strip=12)
+changed = 0
 for line in range(5):
     digit, hollow, *fillings = cells[7 * line:7 * line + 7]
     hole = [p for p in range(64) if hollow[p] == 178]
     assert digit in test and hole == [hole[0], hole[0] + 1, hole[0] + 8, hole[0] + 9], hole
     assert all(image[p] == digit[p] for image in [hollow] + fillings for p in range(64) if p not in hole)
     assert all(image[p] in (0, 255) for image in fillings for p in hole)
+    changed += sum(image != digit for image in fillings)
+assert changed > 5, changed
 
 # The plot has the second recipe's colour, and nothing of the first's.
 width, height, rows = read_png("pictures/likelihood-orderings.png")

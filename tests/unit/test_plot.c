@@ -90,6 +90,23 @@ static void assert_near(double found, double wanted)
     if (fabs(found - wanted) > 1.5) fail_msg("found %g, expected %g", found, wanted);
 }
 
+/* The marks below the x axis, or left of the y axis. */
+struct marks {
+    size_t count, first;
+};
+
+static struct marks count_marks(const struct picture *picture, bool horizontal)
+{
+    struct extent grid = find(picture, GRID);
+    struct marks marks = {0, 0};
+    size_t from = horizontal ? grid.left : grid.top, to = horizontal ? grid.right : grid.bottom;
+    for (size_t i = from; i <= to; i++) {
+        if (colour_at(picture, horizontal ? grid.bottom : i, horizontal ? i : grid.left) != GRID) continue;
+        if (marks.count++ == 0) marks.first = i;
+    }
+    return marks;
+}
+
 /* Three points lie on a straight line in a logarithmic axis, and the discs at its ends where the marks of their values
  * are. */
 static void test_line(void **state)
@@ -98,7 +115,7 @@ static void test_line(void **state)
     const double x[] = {1, 4, 16}, y[] = {0, 1, 2};
     fixture->options.log2_x = 1;
     struct picture picture = plot(fixture, &(nade_plot_series){NULL, x, y, 3, NADE_PLOT_LINE, RED}, 1);
-    struct extent red = find(&picture, RED), grid = find(&picture, GRID);
+    struct extent red = find(&picture, RED);
     size_t middle_x = (red.left + red.right) / 2, middle_y = (red.top + red.bottom) / 2;
     assert_int_equal(colour_at(&picture, middle_y, middle_x), RED);
     assert_int_equal(colour_at(&picture, middle_y + 40, middle_x + 13), WHITE);
@@ -106,17 +123,11 @@ static void test_line(void **state)
         assert_true((colour_at(&picture, red.bottom - 4 - (red.bottom - red.top - 8) * part / 16,
                                red.left + 4 + (red.right - red.left - 8) * part / 16) &
                      0xFF00) < 0x6000);
-    /* Marks: five of x at 1, 2, …, 16, five of y at 0, 0.5, …, 2. */
-    size_t marks_x = 0, marks_y = 0;
-    double first_x = 0, first_y = 0;
-    for (size_t i = grid.left; i <= grid.right; i++)
-        if (colour_at(&picture, grid.bottom, i) == GRID && marks_x++ == 0) first_x = (double)i;
-    for (size_t i = grid.top; i <= grid.bottom; i++)
-        if (colour_at(&picture, i, grid.left) == GRID && marks_y++ == 0) first_y = (double)i;
-    assert_int_equal(marks_x, 5);
-    assert_int_equal(marks_y, 5);
-    assert_near(first_x, (double)red.left + 4);
-    assert_near(first_y, (double)red.top + 4);
+    struct marks x_marks = count_marks(&picture, true), y_marks = count_marks(&picture, false);
+    assert_int_equal(x_marks.count, 5); /* 1, 2, …, 16 */
+    assert_int_equal(y_marks.count, 5); /* 0, 0.5, …, 2 */
+    assert_near((double)x_marks.first, (double)red.left + 4);
+    assert_near((double)y_marks.first, (double)red.top + 4);
     free(picture.pixels);
 }
 
@@ -179,6 +190,22 @@ static void test_labels(void **state)
     assert_int_equal(find(&labelled, INK).left, 12 + 2 * 2); /* lower case letters begin two dots below the top */
     free(bare.pixels);
     free(labelled.pixels);
+}
+
+/* Marks are 1, 2 or 5 times a power of ten apart, about six of them. */
+static void test_steps(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        double to;
+        size_t marks;
+    } cases[] = {{7, 8}, {10, 6}, {20, 5}, {45, 5}, {0.003, 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double y[] = {0, cases[i].to};
+        struct picture picture = plot(fixture, &(nade_plot_series){NULL, y, y, 2, NADE_PLOT_LINE, RED}, 1);
+        assert_int_equal(count_marks(&picture, false).count, cases[i].marks);
+        free(picture.pixels);
+    }
 }
 
 /* Values that do not differ, are tiny or far from zero still make axes. */
@@ -249,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_circles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_legend, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_labels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ranges, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test(test_font),

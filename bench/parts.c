@@ -162,7 +162,7 @@ static void build_plan(struct bench *b, size_t columns, size_t units, size_t lay
     for (size_t c = 0; c < columns; c++)
         b->schema.column[c] = (struct column_spec){
             .name = "x", .type = components ? NADE_REAL : NADE_BINARY, .sd = 1, .floor = components ? 1e-3 : 0};
-    struct architecture architecture = {hidden, layers, components ? components : 1, NADE_RELU, true, NULL};
+    struct architecture architecture = {hidden, layers, components ? components : 1, NADE_RELU, true, NULL, false};
     demand(nd_plan_build(b->context, &b->arena, &b->schema, &architecture, &b->plan) == NADE_OK, "planning");
 }
 

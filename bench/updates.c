@@ -94,8 +94,8 @@ static nade_status build_plan(struct run *run)
                                                      .type = s->components > 0 ? NADE_REAL : NADE_BINARY,
                                                      .sd = 1,
                                                      .floor = s->components > 0 ? ND_SCALE_FLOOR : 0};
-    struct architecture architecture = {hidden,    s->layers, s->components > 0 ? s->components : 1,
-                                        NADE_RELU, true,      NULL};
+    struct architecture architecture = {hidden, s->layers, s->components > 0 ? s->components : 1, NADE_RELU, true,
+                                        NULL,   false};
     return nd_plan_build(run->context, &run->arena, &run->schema, &architecture, &run->plan);
 }
 

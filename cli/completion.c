@@ -8,7 +8,7 @@ enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER };
 
 static enum value_kind value_kind(const char *metavar)
 {
-    static const char *const files[] = {"FILE", "MODEL", "DATA", "OUT"};
+    static const char *const files[] = {"FILE", "MODEL", "DATA", "OUT", "RECIPE"};
     if (strcmp(metavar, "FOLDER") == 0) return VALUE_FOLDER;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], metavar) == 0) return VALUE_FILE;
@@ -167,6 +167,11 @@ static void print_zsh(struct output *output)
         for (size_t j = 0; j < verb->positional_count; j++) {
             output_print(output, " \\\n    '%zu", j + 1);
             print_zsh_action(output, verb->positionals[j].metavar);
+            output_print(output, "'");
+        }
+        if (verb->rest) {
+            output_print(output, " \\\n    '*");
+            print_zsh_action(output, verb->rest->metavar);
             output_print(output, "'");
         }
         output_print(output, "\n    ;;\n");

@@ -1,4 +1,5 @@
 /* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -126,7 +127,7 @@ static int run_final(const struct fold_work *work, const struct train_run *chose
     struct train_setting setting = chosen->setting;
     nade_train_options options = paper_train_options(work->job);
     options.valid_fraction = 0;
-    options.stop_train_loss = isnan(chosen->best_train_loss) ? INFINITY : chosen->best_train_loss;
+    setting.stop_train_loss = isnan(chosen->best_train_loss) ? DBL_MAX : chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
     snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);

@@ -106,7 +106,7 @@ static const struct field model_fields[] = {
     {"order", FIELD_CHOICE, AT(options.order), .optional = true, .choices = order_choices},
     {"masks", FIELD_FLAG, AT(options.masks), .optional = true},
     {"components", FIELD_SIZE, AT(options.components), .optional = true, .least = 1, .most = 1000},
-    {"rescale", FIELD_FLAG, AT(rescale), .optional = true},
+    {"rescale", FIELD_FLAG, AT(options.rescale), .optional = true},
 };
 
 static const struct field training_fields[] = {
@@ -322,7 +322,7 @@ static int check_network(const struct reading *reading)
     struct paper_recipe *recipe = reading->recipe;
     bool fixed = recipe->options.order == NADE_ORDER_FIXED;
     if (fixed && recipe->hidden.count != 1) return refuse(reading, "model.hidden", "one layer with a fixed order");
-    if (recipe->rescale && !fixed) return refuse(reading, "model.rescale", "false unless the order is fixed");
+    if (recipe->options.rescale && !fixed) return refuse(reading, "model.rescale", "false unless the order is fixed");
     if (fixed && (recipe->orderings.count != 1 || recipe->orderings.size[0] != 1))
         return refuse(reading, "orderings", "[1] with a fixed order");
     if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > recipe->patches.pool)

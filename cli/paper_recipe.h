@@ -47,7 +47,6 @@ struct paper_recipe {
     struct paper_folds_data folds;
     struct paper_patches_data patches;
     int gaussian; /* a full Gaussian, not a network: nothing of what follows but seeds and paper has a meaning */
-    int rescale;
     struct size_list hidden;
     nade_train_options options; /* of model and training, but rate, weight decay and seed; no atoms, no patience */
     struct real_list rates, weight_decays;

@@ -153,7 +153,7 @@ int paper_result_write(const struct paper_job *job, struct paper_unit unit, json
     json_object_set_new(result, "device", device_as_json(job));
     json_object_set_new(result, "precision", precision_as_json(job));
     char *path = paper_unit_path(job, unit, "json");
-    char *text = json_dumps(result, JSON_INDENT(4) | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(result, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
     int status = path && text ? write_text(job, path, text) : report_no_memory(job->common);
     free(text);
     free(path);

@@ -140,9 +140,8 @@ int paper_train(const struct paper_job *job, struct train_grid *grid, const nade
 {
     size_t abreast = runs_abreast(job, count);
     unsigned threads = job->threads / (unsigned)abreast;
-    int status = train_grid_open(grid, job->common, settings, count, abreast, threads ? threads : 1);
+    int status = train_grid_open(grid, job->common, settings, count, abreast, threads ? threads : 1, true);
     if (status) return status;
-    grid->brief = true;
     status = train_grid_train(grid, options, NULL);
     if (status) advise_on_checkpoint(grid);
     return status ? status : paper_check_interrupt(job);

@@ -19,10 +19,11 @@ struct train_setting train_setting_of(const nade_train_options *options)
 }
 
 int train_grid_open(struct train_grid *grid, const struct common *common, const struct train_setting *settings,
-                    size_t count, size_t abreast, unsigned threads)
+                    size_t count, size_t abreast, unsigned threads, bool brief)
 {
     int status = EXIT_DONE;
-    *grid = (struct train_grid){.common = *common, .silent = *common, .abreast = abreast < count ? abreast : count};
+    *grid = (struct train_grid){
+        .common = *common, .silent = *common, .brief = brief, .abreast = abreast < count ? abreast : count};
     grid->silent.quiet = 1;
     grid->run = calloc(count, sizeof *grid->run);
     if (!grid->run) return report_no_memory(common);
@@ -32,7 +33,7 @@ int train_grid_open(struct train_grid *grid, const struct common *common, const 
         struct train_run *run = &grid->run[i];
         *run = (struct train_run){.grid = grid, .setting = settings[i], .status = NADE_INTERRUPTED};
         run->last.best_valid_loss = run->best_train_loss = NAN;
-        status = open_context(count > 1 ? &grid->silent : &grid->common, threads, &run->context);
+        status = open_context(count > 1 || brief ? &grid->silent : &grid->common, threads, &run->context);
     }
     return status;
 }

@@ -52,7 +52,7 @@ struct train_grid {
     const struct train_run *chosen;    /* NULL: none yet */
     const nade_train_options *options; /* settings and time limit apart */
     struct train_log *log;             /* NULL: none */
-    bool brief;                        /* shows its progress on terminals only, where it passes */
+    bool brief;
     pthread_mutex_t mutex;
     bool failed; /* one of the runs, so that the others need not go on */
     struct progress clock;
@@ -62,9 +62,10 @@ struct train_grid {
 struct train_setting train_setting_of(const nade_train_options *options);
 
 /* Opens a context for each of the settings, which are copied: abreast of them are to run at a time, with so many
- * threads each.  0 or an exit status; train_grid_close in either case. */
+ * threads each.  brief: no warnings, and progress on terminals only, where it passes.  0 or an exit status;
+ * train_grid_close in either case. */
 int train_grid_open(struct train_grid *grid, const struct common *common, const struct train_setting *settings,
-                    size_t count, size_t abreast, unsigned threads);
+                    size_t count, size_t abreast, unsigned threads, bool brief);
 
 /* Trains them all.  A time limit counts for all together: runs that follow each other share what is left of it evenly.
  * A run that diverges does not end the others.  With several settings the library's warnings, the same for all, are

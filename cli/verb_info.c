@@ -105,6 +105,7 @@ static double count_parameters(const json_t *columns, const json_t *architecture
         total += (inputs + 1) * units;
         inputs = units;
     }
+    if (json_is_true(json_object_get(architecture, "rescale"))) total += (double)json_array_size(columns);
     return total + (inputs + 1) * outputs;
 }
 
@@ -130,6 +131,8 @@ static void print_architecture(struct output *output, const json_t *columns, con
     output_print(output, "  %-22s %s\n", "input masks",
                  json_is_true(json_object_get(architecture, "masks")) ? "yes" : "no");
     print_order(output, architecture);
+    if (json_is_true(json_object_get(architecture, "rescale")))
+        output_print(output, "  %-22s %s\n", "rescaling", "a factor for each position");
     output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(columns, architecture));
 }
 

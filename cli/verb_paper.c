@@ -44,9 +44,9 @@ static const struct positional words = {"RECIPE", offsetof(struct paper_argument
 /* clang-format off */
 static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Recipes"},
-    {.name = "data", .metavar = "DIR", .kind = OPTION_TEXT, AT(data),
+    {.name = "data", .metavar = "FOLDER", .kind = OPTION_TEXT, AT(data),
      .help = "the folder with the data sets, each in a folder of its own; docs/data.md says where to get them"},
-    {.name = "results", .metavar = "DIR", .kind = OPTION_TEXT, AT(results),
+    {.name = "results", .metavar = "FOLDER", .kind = OPTION_TEXT, AT(results),
      .help = "the folder for results and models; what is there already is not made again"},
     {.name = "seeds", .metavar = "N,...", .kind = OPTION_SIZES, AT(seeds), .below = 4294967296.0,
      .help = "seeds to run with instead of the recipe's; of several settings the first seed chooses one for all"},
@@ -253,7 +253,7 @@ static int check_data(const struct paper_job *job)
                            recipe->folds.folds, recipe->patches.train, recipe->patches.test};
     if (!job->data)
         return report_error(job->common, NADE_BAD_CALL,
-                            "--data is missing, expected --data DIR for the folder with the data sets");
+                            "--data is missing, expected --data FOLDER for the folder with the data sets");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         int status = check_file(job, files[i]);
         if (status) return status;
@@ -320,11 +320,12 @@ static int run_paper(void *arguments)
 const struct verb verb_paper = {
     .name = "paper",
     .summary = "rerun the paper's tables, each row a recipe",
-    .usage = "[RECIPE|TABLE|FILE.json]... --data DIR [options]",
+    .usage = "[RECIPE|TABLE|FILE.json]... --data FOLDER [options]",
     .description =
         "Lists the recipes that are built in, one for each row of each table of the paper; with the name of one, of a "
         "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
-        "DIR/RECIPE/seedN.json with the figures beside the model. Results that are there are not made again, so that "
+        "RESULTS/RECIPE/seedN.json with the figures, the model beside it. Results that are there are not made again, "
+        "so that "
         "the same call goes on where it was stopped. The table quick has small recipes that take minutes on two "
         "cores. docs/paper.md has the form of recipes and results.",
     .rest = &words,

@@ -94,6 +94,9 @@ static const struct option options[] = {
              "single hidden layer (500 unless --hidden says otherwise) and no masks"},
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
      .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},
+    {.name = "rescale", .kind = OPTION_ON, AT(options.rescale),
+     .help = "with --order fixed: learn a factor for each position of the ordering, which begins at 1 and multiplies what "
+             "enters the hidden units there"},
     {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
      .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
@@ -339,7 +342,7 @@ static int fit(struct train_arguments *train, struct train_work *run)
     make_settings(train, run, settings);
     if (!status)
         status = train_grid_open(&run->grid, common, settings, count, train_grid_abreast(train->options.device),
-                                 train->threads);
+                                 train->threads, false);
     if (status) return status;
     interrupt_catch();
     status = train_grid_train(&run->grid, &train->options, &run->log);

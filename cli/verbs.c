@@ -15,6 +15,7 @@ const struct lesson lessons[] = {
     {"nade sample model.safetensors -n 5", "new rows that look like those it was trained on"},
     {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
+    {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };
 const size_t lesson_count = sizeof lessons / sizeof *lessons;
 

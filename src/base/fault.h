@@ -18,6 +18,7 @@ enum fault {
     FAULT_STAGE_FORGETS = 30,     /* a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* a resumed run starts with zero momentum */
     FAULT_LOSS_UNITS = 32,        /* training reports losses in standardised units */
+    FAULT_FRESH_LOST = 33,        /* a resumed run goes on with the rows it began with */
     FAULT_SAMPLE_NO_FLOOR = 40,   /* the sampler's scales lack the density's floor */
     FAULT_SAMPLE_ORDERING = 41,   /* with K orderings, samples never use the last */
     FAULT_CELL_SHIFTED = 71,      /* the cell score's cell begins at the value instead of lying around it */
@@ -27,6 +28,8 @@ enum fault {
     FAULT_ATOM_WIDTH = 22,        /* the density at an atom is its probability, whatever its width */
     FAULT_ATOM_AS_GAUSSIAN = 23,  /* a drawn atom is scattered like a component of its unused mean and scale */
     FAULT_FIXED_STRETCH = 21,     /* fixed order: hidden units stay as they were when a cell enters */
+    FAULT_NO_SCALE_GRADIENT = 24, /* fixed order: the factors of the positions stay what they were */
+    FAULT_SCALE_PLACE = 25,       /* fixed order: a column's factor is looked up by its number, not its position */
     FAULT_TARGET_OBSERVED = 60,   /* a cell's conditional given the rest of its row sees the cell itself */
     FAULT_TAIL_ONE_SIDE = 61,     /* a real cell's tail probability leaves out what lies above all means */
     FAULT_IMPUTE_ROW_NUMBER = 62, /* imputations of all rows draw the same random words */

@@ -11,11 +11,7 @@
 
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define ND_INLINE static __host__ __device__ __forceinline__
-#else
-#define ND_INLINE static inline
-#endif
+#include "base/inline.h"
 
 /* What a word is for.  The numbers are part of the contract (docs/determinism.md): never reuse or renumber. */
 enum purpose {

@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/log_sum.h"
 #include "model/mixture.h"
 #include "model/normal.h"
 
@@ -25,22 +26,6 @@ static size_t output_width(const struct column_spec *spec, size_t components)
     return 3 * components;
 }
 
-/* A running log-sum-exp: most is the largest term so far, sum the others relative to it. */
-struct log_sum {
-    double most, sum;
-};
-
-static void add_term(struct log_sum *total, double term)
-{
-    if (term == -HUGE_VAL) return;
-    if (term <= total->most) {
-        total->sum += exp(term - total->most);
-    } else {
-        total->sum = total->sum * exp(total->most - term) + 1;
-        total->most = term;
-    }
-}
-
 static double log_total(const struct log_sum *total)
 {
     return total->most + log(total->sum);
@@ -50,7 +35,7 @@ static double log_total(const struct log_sum *total)
 static double log_weights(const struct plan_column *column, const double *outputs)
 {
     struct log_sum weights = {-HUGE_VAL, 0};
-    for (size_t c = 0; c < column->components; c++) add_term(&weights, outputs[c]);
+    for (size_t c = 0; c < column->components; c++) nd_add_term(&weights, outputs[c]);
     return log_total(&weights);
 }
 
@@ -70,7 +55,7 @@ static double log_joint(const struct plan_column *column, const double *outputs,
     struct log_sum joint = {-HUGE_VAL, 0};
     if (atom < column->atoms) return outputs[atom] - log(nd_atom_width(column));
     for (size_t c = column->atoms; c < column->components; c++)
-        add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
+        nd_add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
     return log_total(&joint);
 }
 
@@ -86,10 +71,10 @@ static double log_cell(const struct plan_column *column, const double *outputs, 
     struct log_sum joint = {-HUGE_VAL, 0};
     if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
     for (size_t a = 0; a < column->atoms; a++)
-        if (x - half <= (double)column->atom[a] && (double)column->atom[a] < x + half) add_term(&joint, outputs[a]);
+        if (x - half <= (double)column->atom[a] && (double)column->atom[a] < x + half) nd_add_term(&joint, outputs[a]);
     for (size_t c = column->atoms; c < count; c++) {
         double scale = nd_component_spread(outputs, count, c) + column->floor;
-        add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
+        nd_add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
     }
     return log_total(&joint) - log_weights(column, outputs) - log(2 * half);
 }
@@ -148,7 +133,7 @@ static double log_between(const struct plan_column *column, const double *output
     double term[ND_COMPONENTS_MOST];
     struct log_sum joint = {-HUGE_VAL, 0};
     interval_terms(column, outputs, low, high, term);
-    for (size_t c = 0; c < column->components; c++) add_term(&joint, term[c]);
+    for (size_t c = 0; c < column->components; c++) nd_add_term(&joint, term[c]);
     return log_total(&joint) - log_weights(column, outputs);
 }
 
@@ -198,7 +183,7 @@ static void add_value(const struct plan_column *column, const double *outputs, d
     }
     for (size_t c = column->atoms; c < column->components; c++) {
         term[c] = outputs[c] + component_log_density(column, outputs, c, x);
-        add_term(&joint, term[c]);
+        nd_add_term(&joint, term[c]);
     }
     double all = log_total(&joint);
     for (size_t c = column->atoms; c < column->components; c++) {

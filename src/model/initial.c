@@ -86,4 +86,7 @@ void nd_initial_parameters(const struct plan *plan, uint32_t seed, float *parame
         fill_row(seed, index + 1, 0, bias->rows, range_of(weight), parameters + bias->offset);
     }
     for (size_t column = 0; column < plan->columns; column++) fill_output_column(plan, seed, column, parameters);
+    if (!plan->rescale) return;
+    float *scale = parameters + plan->tensor[nd_scale_index(plan)].offset;
+    for (size_t t = 0; t < plan->columns; t++) scale[t] = 1;
 }

@@ -19,7 +19,8 @@ struct training_record {
     uint64_t pretrain; /* iterations of each stage of pretraining */
     uint32_t seed;
     size_t train_rows, valid_rows, valid_repeats;
-    uint64_t fingerprint;          /* of the training cells, see nd_fingerprint */
+    size_t fresh_rows;             /* that were replaced before each iteration but the first */
+    uint64_t fingerprint;          /* of the training cells at first, see nd_fingerprint */
     struct history_entry *history; /* (iterations_done) */
 };
 

@@ -29,7 +29,7 @@ const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
     FIELD(FIELD_SIZE, batch),           FIELD(FIELD_LONG, iterations),     FIELD(FIELD_LONG, updates),
     FIELD(FIELD_LONG, iterations_done), FIELD(FIELD_LONG, best_iteration), FIELD(FIELD_LONG, patience),
     FIELD(FIELD_LONG, pretrain),        FIELD(FIELD_WORD, seed),           FIELD(FIELD_SIZE, train_rows),
-    FIELD(FIELD_SIZE, valid_rows),      FIELD(FIELD_SIZE, valid_repeats),
+    FIELD(FIELD_SIZE, valid_rows),      FIELD(FIELD_SIZE, valid_repeats),  FIELD(FIELD_SIZE, fresh_rows),
 };
 
 struct builder {
@@ -115,6 +115,7 @@ static json_t *architecture_value(struct builder *b, const struct architecture *
     put(b, object, "masks", json_boolean(architecture->masks));
     put(b, object, "order", json_string(nd_order_names[order]));
     if (architecture->ordering) put(b, object, "ordering", sizes_value(b, architecture->ordering, columns));
+    if (architecture->rescale) put(b, object, "rescale", json_true());
     return object;
 }
 

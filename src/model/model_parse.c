@@ -235,7 +235,8 @@ static void read_columns(struct reader *r, const json_t *root, struct schema *sc
 
 static void read_architecture(struct reader *r, const json_t *root, struct architecture *architecture)
 {
-    static const char *const keys[] = {"kind", "hidden", "activation", "components", "masks", "order", "ordering"};
+    static const char *const keys[] = {"kind",  "hidden", "activation", "components",
+                                       "masks", "order",  "ordering",   "rescale"};
     json_t *object = read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
     read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
@@ -252,6 +253,7 @@ static void read_architecture(struct reader *r, const json_t *root, struct archi
     architecture->activation =
         (nade_activation)read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATIONS);
     architecture->masks = read_flag(r, object, "masks");
+    architecture->rescale = json_object_get(object, "rescale") && read_flag(r, object, "rescale");
 }
 
 /* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */
@@ -261,6 +263,8 @@ static void read_ordering(struct reader *r, const json_t *root, size_t columns, 
     snprintf(r->where, sizeof r->where, "architecture.");
     if (read_choice(r, object, "order", nd_order_names, ND_ORDERS) == NADE_ORDER_AGNOSTIC) {
         if (list) wrong(r, "ordering", list, "none, since the order is \"agnostic\"");
+        const json_t *rescale = json_object_get(object, "rescale");
+        if (rescale) wrong(r, "rescale", rescale, "none, since the order is \"agnostic\"");
         return;
     }
     size_t count = list_length(r, object, "ordering", columns, columns);

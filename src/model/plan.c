@@ -23,6 +23,9 @@ static nade_status check_architecture(nade_context *context, const struct archit
         return nd_fail(context, NADE_BAD_CALL,
                        "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 without input masks",
                        a->layers, a->layers == 1 ? "" : "s", a->masks ? " and input masks" : "");
+    if (a->rescale && !a->ordering)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the network has a factor for each position but no fixed ordering, expected one");
     return NADE_OK;
 }
 
@@ -41,6 +44,16 @@ static nade_status copy_ordering(nade_context *context, struct arena *arena, con
         copy[i] = ordering[i];
     }
     plan->ordering = copy;
+    return NADE_OK;
+}
+
+/* The ordering's inverse. */
+static nade_status find_positions(nade_context *context, struct arena *arena, struct plan *plan)
+{
+    size_t *position = nd_arena_alloc(arena, plan->columns, sizeof *position);
+    if (!position) return nd_no_memory(context, "the network");
+    for (size_t t = 0; t < plan->columns; t++) position[plan->ordering[t]] = t;
+    plan->position = position;
     return NADE_OK;
 }
 
@@ -127,7 +140,10 @@ static bool lay_out_tensors(struct plan *plan)
         name_tensor(bias, plan, layer, "bias");
         if (!place_tensor(plan, weight) || !place_tensor(plan, bias)) return false;
     }
-    return true;
+    if (!plan->rescale) return true;
+    struct tensor_view *scale = &plan->tensor[nd_scale_index(plan)];
+    *scale = (struct tensor_view){.name = "position.scale", .rows = plan->columns, .columns = 1, .is_bias = true};
+    return place_tensor(plan, scale);
 }
 
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
@@ -141,7 +157,8 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     plan->activation = architecture->activation;
     plan->components = architecture->components;
     plan->masks = architecture->masks;
-    plan->tensors = 2 * plan->layers + 2;
+    plan->rescale = architecture->rescale;
+    plan->tensors = 2 * plan->layers + 2 + (plan->rescale ? 1 : 0);
     plan->column = nd_arena_alloc(arena, plan->columns, sizeof *plan->column);
     plan->segment = nd_arena_alloc(arena, plan->columns, sizeof *plan->segment);
     plan->hidden = nd_arena_alloc(arena, plan->layers, sizeof *plan->hidden);
@@ -153,6 +170,7 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);
+    if (status == NADE_OK && plan->rescale) status = find_positions(context, arena, plan);
     if (status != NADE_OK) return status;
     if (plan->inputs > ND_WIDTH_MOST || plan->outputs > ND_WIDTH_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the network has %zu inputs and %zu outputs, expected at most %d",

@@ -19,6 +19,7 @@ struct architecture {
     nade_activation activation;
     bool masks;
     const size_t *ordering; /* NULL: order-agnostic.  Else (columns): the one ordering of a classic NADE */
+    bool rescale;           /* with an ordering: each of its positions has a factor on the hidden units' sums */
 };
 
 struct plan_column {
@@ -37,7 +38,8 @@ struct plan_segment {
     size_t first, count;
 };
 
-/* A named view into the parameter block: a matrix (rows, columns) row-major; a bias has columns = 1 and is_bias. */
+/* A named view into the parameter block: a matrix (rows, columns) row-major; a bias has columns = 1 and is_bias, and so
+ * have the factors of positions: weight decay leaves both alone. */
 struct tensor_view {
     char name[32];
     size_t offset, rows, columns;
@@ -53,11 +55,13 @@ struct plan {
     size_t inputs, outputs;
     bool masks;
     const size_t *ordering; /* NULL: order-agnostic.  Else (D): the one ordering, with one layer and no masks */
+    bool rescale;           /* the hidden units at position t are activation(factor t · their sum) */
+    const size_t *position; /* rescale: (D) where each column stands in the ordering; else NULL */
     size_t layers;
     size_t *hidden; /* (layers) */
     nade_activation activation;
     size_t components;
-    struct tensor_view *tensor; /* (2·layers + 2): weight and bias of each layer, the output's last */
+    struct tensor_view *tensor; /* weight and bias of each layer, the output's last; then the factors of rescale (D) */
     size_t tensors;
     size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
 };
@@ -66,6 +70,12 @@ struct plan {
 static inline size_t nd_weight_index(size_t layer)
 {
     return 2 * layer;
+}
+
+/* Index of the factors of the ordering's positions in plan->tensor; only where plan->rescale. */
+static inline size_t nd_scale_index(const struct plan *plan)
+{
+    return 2 * plan->layers + 2;
 }
 
 /* Units that enter layer l (0: the inputs). */

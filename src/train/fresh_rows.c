@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/fault.h"
 #include "base/parallel.h"
 
 enum { TASK_ROWS = 256 };
@@ -161,7 +162,7 @@ nade_status nd_fresh_restore(struct run *run)
 {
     nade_status status = NADE_OK;
     uint64_t finished = count_finished(run);
-    if (!run->fresh || finished < 2) return NADE_OK;
+    if (!run->fresh || finished < 2 || ND_FAULT(FAULT_FRESH_LOST)) return NADE_OK;
     uint64_t calls = finished - 1, kept = (run->train.rows + run->options.fresh_rows - 1) / run->options.fresh_rows;
     for (uint64_t number = calls > kept ? calls - kept : 0; number < calls && status == NADE_OK; number++)
         status = replace(run, number);

@@ -46,6 +46,9 @@ static nade_status check_options(nade_context *context, const nade_train_options
     if (status == NADE_OK && isinf(o->stop_train_loss))
         status = nd_fail(context, NADE_BAD_CALL, "the training loss to stop at is %g, expected a finite number or none",
                          o->stop_train_loss);
+    if (status == NADE_OK && o->rescale && o->order != NADE_ORDER_FIXED)
+        status = nd_fail(context, NADE_BAD_CALL,
+                         "factors for the positions (rescale) are asked for, but the order is not fixed");
     return status;
 }
 
@@ -163,6 +166,7 @@ static nade_status prepare_architecture(struct run *run)
         .components = o->components,
         .activation = o->activation,
         .masks = o->masks != 0 && o->order == NADE_ORDER_AGNOSTIC,
+        .rescale = o->rescale != 0,
     };
     nade_status status = choose_ordering(run, &a->ordering);
     if (status != NADE_OK) return status;

@@ -37,7 +37,7 @@ static const char *find_culprit(struct run *run, float *values)
             if (has_nonfinite(values + plan->tensor[t].offset, plan->tensor[t].rows * plan->tensor[t].columns))
                 return plan->tensor[t].name;
     }
-    return plan->tensor[plan->tensors - 2].name; /* all finite: the outputs themselves overflow */
+    return plan->tensor[nd_weight_index(plan->layers)].name; /* all finite: the outputs themselves overflow */
 }
 
 static nade_status report_divergence(struct run *run, uint64_t update)
@@ -226,6 +226,7 @@ static nade_status fill_record(struct run *run)
     r->train_rows = run->train.rows;
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
+    r->fresh_rows = o->fresh_rows;
     r->fingerprint = run->train_fingerprint;
     r->history = nd_arena_alloc(&run->model->arena, run->iteration, sizeof *r->history);
     if (!r->history) return nd_no_memory(run->context, "the training record");

@@ -35,6 +35,20 @@ refuse 2 'one fixed ordering' "'$(head -n 1 train.csv | cut -d, -f$(($(cut -d' '
     "$NADE" score model test.csv --of "$(cut -d' ' -f2 ordering)"
 refuse 2 'hidden' -- "$NADE" train train.csv -o none --order fixed --hidden 5,5
 refuse 2 'hidden' -- "$NADE" train train.csv -o none --order fixed --hidden 500,500
+refuse 2 'the order is not fixed' -- "$NADE" train train.csv -o none --rescale
+
+# With a factor for each position: four parameters more, and again a density.
+expect 0 "$NADE" train train.csv -o rescaled "${fixed[@]}" --ordering-file ordering --rescale
+expect 0 "$NADE" info rescaled
+holds out 'a factor for each position'
+grep -qE 'parameters +638$' out || fail "number of parameters: $(cat out)"
+expect 0 "$NADE" score rescaled all.csv --header yes
+awk 'NR > 1 { sum += exp($1) } END { exit !((sum - 1) ^ 2 < 1e-10) }' out || fail "the sum is not one with factors"
+expect 0 "$NADE" train train.csv -o again "${fixed[@]}" --ordering-file ordering --rescale --iterations 2 --checkpoint part
+expect 0 "$NADE" train train.csv -o again --resume part
+expect 0 "$NADE" sample rescaled -n 20 --seed 4
+rm part
+
 echo 0 1 2 2 >other
 refuse 2 other -- "$NADE" train train.csv -o none --order fixed --ordering-file other
-only again all.csv model natural ordering other straight test.csv train.csv
+only again all.csv model natural ordering other rescaled straight test.csv train.csv

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 
 expect 0 "$NADE"
-holds out "nade demo" "nade train" "nade score" "nade sample" "nade impute" "nade info" "Verbs:"
+holds out "nade demo" "nade train" "nade score" "nade sample" "nade impute" "nade info" "nade paper" "Verbs:"
 [ ! -s err ] || fail "the lesson belongs on stdout"
 cp out lesson
 expect 0 "$NADE" --help
@@ -13,7 +13,7 @@ cmp out lesson
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
 
-for verb in train score sample impute info demo; do
+for verb in train score sample impute info demo paper; do
     expect 0 "$NADE" "$verb" --help
     holds out "usage: nade $verb " '--quiet' '--json' '--help'
     [ ! -s err ] || fail "$verb --help belongs on stdout"
@@ -26,7 +26,7 @@ for verb in train score sample impute info demo; do
 done
 
 expect 0 "$NADE" train --help
-for option in recipe valid valid-fraction columns drop hidden components activation order no-masks batch iterations updates \
+for option in recipe valid valid-fraction columns drop hidden components activation order rescale no-masks batch iterations updates \
     optimizer lr momentum weight-decay patience time-limit seed device threads precision types binary categorical real \
     delimiter header log dry-run output; do
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"

@@ -39,7 +39,7 @@ assert set(d) == {"1", "2", "4"} and d["1"] < d["2"] < d["4"], r
 assert r["updates"] == 20 * 8 and r["batch"] == 30 and r["chosen"]["lr"] == 0.01, r
 PYTHON
 expect 0 "$NADE" info a/one/seed0.safetensors
-holds out '8 columns'
+holds out 'Columns: 8' '300 for training, 60 for validation'
 
 # The same again, whatever the thread that makes the rows does; also beside runs of other rates that share it, and after
 # an interruption.

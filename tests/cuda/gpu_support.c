@@ -71,7 +71,7 @@ int gpu_support_begin(void)
 
 /* Every head, every activation, one to three layers, widths on both sides of the padding (64), one column, many
  * columns, one component and more than a warp keeps in registers (128), atoms, one label and 300, holes, no masks, and
- * the same for one fixed ordering. */
+ * the same for one fixed ordering, without factors for its positions and with. */
 const struct gpu_plan gpu_plans[] = {
     {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
@@ -101,6 +101,12 @@ const struct gpu_plan gpu_plans[] = {
     {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, true, 0.4},
     {"arb1", 3, {33}, 1, 5, NADE_SIGMOID, false, true, 0.2},
     {"wab", 1, {24}, 1, 140, NADE_TANH, false, true, 0.2},
+    {"b", 1, {3}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0},
+    {"b", 20, {7}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0.3},
+    {"b", 60, {200}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0},
+    {"r", 5, {32}, 1, 4, NADE_TANH, false, GPU_RESCALED, 0},
+    {"c29c", 1, {33}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0.2},
+    {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, GPU_RESCALED, 0.4},
 };
 const size_t gpu_plan_count = sizeof gpu_plans / sizeof *gpu_plans;
 
@@ -117,6 +123,7 @@ const struct gpu_plan gpu_wide_plans[] = {
     {"brc", 3, {513, 512, 511}, 3, 3, NADE_RELU, true, false, 0.2},
     {"b", 20, {512}, 1, 1, NADE_SIGMOID, false, true, 0},
     {"br", 5, {513}, 1, 3, NADE_RELU, false, true, 0.2},
+    {"br", 5, {513}, 1, 3, NADE_TANH, false, GPU_RESCALED, 0.2},
     {"b", 129, {9}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 131, {9}, 1, 2, NADE_TANH, true, false, 0},
     {"b", 512, {9}, 1, 1, NADE_RELU, true, false, 0},
@@ -150,7 +157,9 @@ void gpu_build(struct support_model *model, const struct gpu_plan *plan)
     for (size_t c = 0; c < columns; c++) kinds[c] = plan->kinds[c % length];
     kinds[columns] = 0;
     nd_draw_ordering(3, 1, columns, scratch, ordering);
-    if (plan->fixed)
+    if (plan->fixed == GPU_RESCALED)
+        support_build_rescaled(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
+    else if (plan->fixed)
         support_build_fixed(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
     else
         support_build(model, kinds, plan->hidden, plan->layers, plan->components, plan->activation, plan->masks);
@@ -161,9 +170,10 @@ const char *gpu_describe(const struct gpu_plan *plan, const char *precision, cha
     static const char *const activations[] = {"relu", "sigmoid", "tanh"};
     snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
              plan->kinds, plan->layers, plan->hidden[0], plan->components, activations[plan->activation],
-             plan->fixed   ? ", fixed order"
-             : plan->masks ? ""
-                           : ", no masks",
+             plan->fixed == GPU_RESCALED ? ", fixed order, factors"
+             : plan->fixed               ? ", fixed order"
+             : plan->masks               ? ""
+                                         : ", no masks",
              plan->missing > 0 ? ", holes" : "");
     return words;
 }

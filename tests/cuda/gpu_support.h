@@ -41,13 +41,16 @@ bool gpu_stand_in(void);
 /* The backend under test. */
 const struct backend_entries *gpu_entries(nade_context *context);
 
+enum { GPU_RESCALED = 2 };
+
 /* A row of the table of plans. */
 struct gpu_plan {
     const char *kinds; /* as support_build takes them */
     size_t repeat;     /* how often the kinds follow one another */
     size_t hidden[3], layers, components;
     nade_activation activation;
-    bool masks, fixed;
+    bool masks;
+    int fixed;      /* 1: one ordering; GPU_RESCALED: one with a factor for each position */
     double missing; /* share of cells */
 };
 

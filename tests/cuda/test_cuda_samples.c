@@ -150,6 +150,7 @@ static void test_counts_of_states(void **state)
         {"bcb4", 1, {40, 33}, 2, 1, NADE_TANH, true, false, 0},
         {"b", 6, {40}, 1, 1, NADE_RELU, true, false, 0},
         {"bcb4", 1, {40}, 1, 1, NADE_SIGMOID, false, true, 0},
+        {"bcb4", 1, {40}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)

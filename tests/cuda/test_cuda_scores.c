@@ -141,12 +141,20 @@ static void test_wide_scores(void **state)
  */
 
 static const struct gpu_plan summed[] = {
-    {"b", 12, {9}, 1, 1, NADE_RELU, true, false, 0},         {"b", 12, {100, 70}, 2, 1, NADE_RELU, true, false, 0},
-    {"b", 10, {8, 7}, 2, 1, NADE_SIGMOID, true, false, 0},   {"b", 7, {6, 5, 7}, 3, 1, NADE_TANH, true, false, 0},
-    {"b", 8, {8, 7}, 2, 1, NADE_RELU, false, false, 0},      {"b", 1, {9}, 1, 1, NADE_RELU, true, false, 0},
-    {"cc4b2", 1, {40, 33}, 2, 1, NADE_RELU, true, false, 0}, {"cc1b", 1, {8, 7}, 2, 1, NADE_TANH, true, false, 0},
-    {"b", 12, {40}, 1, 1, NADE_SIGMOID, false, true, 0},     {"c2b4c", 1, {9}, 1, 1, NADE_TANH, false, true, 0},
-    {"wb2b", 1, {40, 33}, 2, 1, NADE_TANH, true, false, 0},  {"1w", 1, {24}, 1, 1, NADE_RELU, false, true, 0},
+    {"b", 12, {9}, 1, 1, NADE_RELU, true, false, 0},
+    {"b", 12, {100, 70}, 2, 1, NADE_RELU, true, false, 0},
+    {"b", 10, {8, 7}, 2, 1, NADE_SIGMOID, true, false, 0},
+    {"b", 7, {6, 5, 7}, 3, 1, NADE_TANH, true, false, 0},
+    {"b", 8, {8, 7}, 2, 1, NADE_RELU, false, false, 0},
+    {"b", 1, {9}, 1, 1, NADE_RELU, true, false, 0},
+    {"cc4b2", 1, {40, 33}, 2, 1, NADE_RELU, true, false, 0},
+    {"cc1b", 1, {8, 7}, 2, 1, NADE_TANH, true, false, 0},
+    {"b", 12, {40}, 1, 1, NADE_SIGMOID, false, true, 0},
+    {"c2b4c", 1, {9}, 1, 1, NADE_TANH, false, true, 0},
+    {"wb2b", 1, {40, 33}, 2, 1, NADE_TANH, true, false, 0},
+    {"1w", 1, {24}, 1, 1, NADE_RELU, false, true, 0},
+    {"b", 12, {40}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0},
+    {"c2b4c", 1, {9}, 1, 1, NADE_TANH, false, GPU_RESCALED, 0},
 };
 
 static void check_sum(const struct gpu_plan *plan, const struct gpu_precision *p)
@@ -229,6 +237,7 @@ static void test_integrals(void **state)
         {"rbr", 1, {40, 33}, 2, 4, NADE_TANH, true, false, 0},
         {"rrr", 1, {40, 33}, 2, 20, NADE_RELU, true, false, 0},
         {"rbr", 1, {40}, 1, 4, NADE_TANH, false, true, 0},
+        {"rbr", 1, {40}, 1, 4, NADE_TANH, false, GPU_RESCALED, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)

@@ -46,6 +46,8 @@ static const struct training_case cases[] = {
     {{"ab1", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
     {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, true, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
     {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
+    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, GPU_RESCALED, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -516,6 +518,7 @@ static void test_gradients_that_overflow(void **state)
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
     };
     (void)state;
     for (size_t i = 0; i < sizeof overflow / sizeof *overflow; i++) {

@@ -14,14 +14,18 @@ enum { COLUMNS_MOST = 16 };
 
 static const nade_activation activations[] = {NADE_RELU, NADE_SIGMOID, NADE_TANH};
 
-/* A network with a random ordering; cells (rows, columns) in its arena. */
-static void build(struct support_model *m, const char *kinds, size_t units, nade_activation activation)
+/* A network with a random ordering, with a factor for each position or without. */
+static void build(struct support_model *m, const char *kinds, size_t units, nade_activation activation, bool rescale)
 {
     size_t ordering[COLUMNS_MOST], columns = strlen(kinds);
     uint64_t scratch[COLUMNS_MOST];
     assert_true(columns <= COLUMNS_MOST);
     nd_draw_ordering(3, 1, columns, scratch, ordering);
-    support_build_fixed(m, kinds, units, 3, activation, ordering);
+    if (rescale)
+        support_build_rescaled(m, kinds, units, 3, activation, ordering);
+    else
+        support_build_fixed(m, kinds, units, 3, activation, ordering);
+    assert_int_equal(m->plan.tensors, rescale ? 5 : 4);
     assert_memory_equal(m->plan.ordering, ordering, columns * sizeof *ordering);
 }
 
@@ -65,10 +69,10 @@ static double difference(const struct support_model *m, double *parameters, size
     return sum / (12 * h);
 }
 
-static void check_gradients(const char *kinds, nade_activation activation, double missing)
+static void check_gradients(const char *kinds, nade_activation activation, double missing, bool rescale)
 {
     struct support_model m;
-    build(&m, kinds, 5, activation);
+    build(&m, kinds, 5, activation, rescale);
     struct cells cells = random_cells(&m, 4, 11, missing);
     double *parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *parameters);
     double *gradient = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *gradient);
@@ -94,10 +98,12 @@ static void test_gradients(void **state)
 {
     (void)state;
     for (size_t a = 0; a < 3; a++) {
-        check_gradients("bbbbb", activations[a], 0);
-        check_gradients("rrrr", activations[a], 0);
-        check_gradients("ccc", activations[a], 0);
-        check_gradients("brc4rb", activations[a], 0.3);
+        for (int rescale = 0; rescale < 2; rescale++) {
+            check_gradients("bbbbb", activations[a], 0, rescale);
+            check_gradients("rrrr", activations[a], 0, rescale);
+            check_gradients("ccc", activations[a], 0, rescale);
+            check_gradients("brc4rb", activations[a], 0.3, rescale);
+        }
     }
 }
 
@@ -133,10 +139,11 @@ static double evaluate(const struct backend_entries *entries, struct support_mod
     return loss;
 }
 
-static void check_backends(const char *kinds, size_t units, nade_activation activation, size_t rows, double missing)
+static void check_backends(const char *kinds, size_t units, nade_activation activation, size_t rows, double missing,
+                           bool rescale)
 {
     struct support_model m;
-    build(&m, kinds, units, activation);
+    build(&m, kinds, units, activation, rescale);
     struct cells cells = random_cells(&m, rows, 5, missing);
     double *exact = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *exact);
     double *found = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *found);
@@ -170,16 +177,17 @@ static void test_backends_agree(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t a = 0; a < 3; a++)
-            check_backends(cases[i].kinds, cases[i].units, activations[a], cases[i].rows, cases[i].missing);
+            for (int rescale = 0; rescale < 2; rescale++)
+                check_backends(cases[i].kinds, cases[i].units, activations[a], cases[i].rows, cases[i].missing,
+                               rescale);
 }
 
 /* A missing cell and a column that was never there give the same; what the hole hides is never read. */
-static void test_missing_cells(void **state)
+static void check_missing_cells(bool rescale)
 {
     const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
     struct support_model m;
-    (void)state;
-    build(&m, "brcb", 6, NADE_TANH);
+    build(&m, "brcb", 6, NADE_TANH, rescale);
     const float row[] = {1, NAN, 2, NAN}, none[] = {NAN, NAN, NAN, NAN};
     size_t shorter[2], length = 0;
     for (size_t t = 0; t < 4; t++)
@@ -199,17 +207,51 @@ static void test_missing_cells(void **state)
     support_free(&m);
 }
 
+static void test_missing_cells(void **state)
+{
+    (void)state;
+    check_missing_cells(false);
+    check_missing_cells(true);
+}
+
+/* ---- factors ----------------------------------------------------------------------------------------------------- */
+
+/* Factors of one change nothing: not the loss, not the gradients of the other tensors but for the order of sums. */
+static void test_factors_of_one(void **state)
+{
+    const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
+    struct support_model plain, scaled;
+    (void)state;
+    build(&plain, "brcb4r", 70, NADE_TANH, false);
+    build(&scaled, "brcb4r", 70, NADE_TANH, true);
+    const struct tensor_view *scale = &scaled.plan.tensor[nd_scale_index(&scaled.plan)];
+    assert_string_equal(scale->name, "position.scale");
+    assert_int_equal(scale->offset, plain.plan.parameters);
+    memcpy(scaled.parameters, plain.parameters, plain.plan.parameters * sizeof(float));
+    for (size_t t = 0; t < scale->rows; t++) scaled.parameters[scale->offset + t] = 1;
+    struct cells cells = random_cells(&plain, 20, 8, 0.2);
+    double *one = nd_arena_alloc(&plain.arena, plain.plan.parameters, sizeof *one);
+    double *other = nd_arena_alloc(&scaled.arena, scaled.plan.parameters, sizeof *other);
+    for (size_t b = 0; b < 2; b++) {
+        double loss = evaluate(backends[b], &plain, &cells, 1e-6, one);
+        assert_true(evaluate(backends[b], &scaled, &cells, 1e-6, other) == loss);
+        if (b == 0) assert_memory_equal(other, one, plain.plan.parameters * sizeof *one);
+        support_assert_all_close("factors of one", other, one, plain.plan.parameters, 1e-6);
+    }
+    support_free(&plain);
+    support_free(&scaled);
+}
+
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* exp(-loss) over all states of twelve bits is one: the loss is an exact -log p.  One row a call. */
-static void test_loss_sums_to_one(void **state)
+static void check_loss_sums_to_one(bool rescale)
 {
     enum { BITS = 12 };
     const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
     const double tolerance[] = {1e-10, 1e-5};
     struct support_model m;
-    (void)state;
-    build(&m, "bbbbbbbbbbbb", 9, NADE_SIGMOID);
+    build(&m, "bbbbbbbbbbbb", 9, NADE_SIGMOID, rescale);
     for (size_t b = 0; b < 2; b++) {
         struct backend *backend = open_with(backends[b], &m);
         double sum = 0;
@@ -226,6 +268,13 @@ static void test_loss_sums_to_one(void **state)
         backends[b]->close(backend);
     }
     support_free(&m);
+}
+
+static void test_loss_sums_to_one(void **state)
+{
+    (void)state;
+    check_loss_sums_to_one(false);
+    check_loss_sums_to_one(true);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------------------ */
@@ -245,21 +294,23 @@ static void test_plans_that_cannot_be(void **state)
     (void)state;
     support_build(&m, "bbb", hidden, 1, 1, NADE_RELU, false);
     assert_null(m.plan.ordering);
-    expect_refused(&m, (struct architecture){hidden, 2, 1, NADE_RELU, false, good}, "has 2 hidden layers, expected 1");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, true, good}, "and input masks, expected");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, twice}, "has 2 at place 2, expected each");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, far}, "has 3 at place 2, expected each");
+    expect_refused(&m, (struct architecture){hidden, 2, 1, NADE_RELU, false, good, false},
+                   "has 2 hidden layers, expected 1");
+    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, true, good, false}, "and input masks, expected");
+    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, twice, false},
+                   "has 2 at place 2, expected each");
+    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, far, false},
+                   "has 3 at place 2, expected each");
+    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, NULL, true}, "but no fixed ordering");
     support_free(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_backends_agree),
-        cmocka_unit_test(test_missing_cells),
-        cmocka_unit_test(test_loss_sums_to_one),
-        cmocka_unit_test(test_plans_that_cannot_be),
+        cmocka_unit_test(test_gradients),        cmocka_unit_test(test_backends_agree),
+        cmocka_unit_test(test_missing_cells),    cmocka_unit_test(test_factors_of_one),
+        cmocka_unit_test(test_loss_sums_to_one), cmocka_unit_test(test_plans_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

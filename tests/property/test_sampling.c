@@ -286,17 +286,15 @@ static void test_mixed_tables(void **state)
 
 /* ---- one fixed ordering ------------------------------------------------------------------------------------------ */
 
-static void test_fixed_ordering(void **state)
+static void check_fixed_ordering(bool rescale)
 {
-    static const size_t one_layer[] = {12}, ordering[] = {2, 0, 3, 1};
+    static const size_t ordering[] = {2, 0, 3, 1};
     const double nothing[] = {NAN, NAN, NAN, NAN}, prefix[] = {1, NAN, 0, NAN};
-    (void)state;
     for (size_t b = 0; b < CANDIDATES; b++) {
         struct support_model m;
         double probability[STATES_MOST] = {0}, conditional[STATES_MOST] = {0};
         size_t count[STATES_MOST] = {0}, given_count[STATES_MOST] = {0};
-        support_build(&m, "bcb4", one_layer, 1, 1, NADE_SIGMOID, false);
-        m.plan.ordering = ordering;
+        (rescale ? support_build_rescaled : support_build_fixed)(&m, "bcb4", 12, 1, NADE_SIGMOID, ordering);
         nade_sample_options options = options_for(b, b * 4, NULL, 21);
         add_conditional(&m, ordering, nothing, 1, probability);
         count_samples(&m, &options, nothing, count);
@@ -306,6 +304,13 @@ static void test_fixed_ordering(void **state)
         sampling_check_counts("fixed ordering, given", conditional, given_count, sampling_states(&m.plan));
         support_free(&m);
     }
+}
+
+static void test_fixed_ordering(void **state)
+{
+    (void)state;
+    check_fixed_ordering(false);
+    check_fixed_ordering(true);
 }
 
 int main(void)

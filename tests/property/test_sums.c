@@ -105,15 +105,16 @@ static void test_categorical_states(void **state)
     check_discrete("cc1b", two, 2, NADE_TANH, true);
 }
 
-/* A network of one ordering, along that one. */
+/* A network of one ordering, along that one; without factors for its positions and with. */
 static void test_fixed_order_states(void **state)
 {
     const size_t ordering[] = {4, 1, 11, 0, 7, 3, 9, 2, 10, 6, 5, 8}, mixed[] = {3, 0, 4, 2, 1};
     (void)state;
-    for (int number = 0; number < 2; number++) {
+    for (int number = 0; number < 4; number++) {
         struct support_model m;
-        support_build_fixed(&m, number ? "c2b4c" : "bbbbbbbbbbbb", 9, 1, number ? NADE_TANH : NADE_SIGMOID,
-                            number ? mixed : ordering);
+        (number < 2 ? support_build_fixed : support_build_rescaled)(&m, number % 2 ? "c2b4c" : "bbbbbbbbbbbb", 9, 1,
+                                                                    number % 2 ? NADE_TANH : NADE_SIGMOID,
+                                                                    number % 2 ? mixed : ordering);
         size_t columns = m.plan.columns, states = count_states(&m.plan);
         float *values = nd_arena_alloc(&m.arena, states * columns, sizeof *values);
         double *log_density = nd_arena_alloc(&m.arena, states, sizeof *log_density);

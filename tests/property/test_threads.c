@@ -40,13 +40,13 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
 }
 
 /* Layers have more than one block of weight rows each. */
-static void check(nade_optimizer optimizer, bool fixed)
+static void check(nade_optimizer optimizer, bool fixed, bool rescale)
 {
     const size_t hidden[] = {70, 130}, ordering[] = {7, 2, 0, 9, 4, 1, 8, 3, 6, 5};
     const unsigned counts[] = {2, 3, 8};
     struct support_model m;
     if (fixed)
-        support_build_fixed(&m, "brcbrbcbbr", 200, 3, NADE_TANH, ordering);
+        (rescale ? support_build_rescaled : support_build_fixed)(&m, "brcbrbcbbr", 200, 3, NADE_TANH, ordering);
     else
         support_build(&m, "brcbrbcbbr", hidden, 2, 3, NADE_RELU, true);
     size_t columns = m.plan.columns, chunk = nd_cpu_chunk_rows(BATCH);
@@ -74,20 +74,22 @@ static void check(nade_optimizer optimizer, bool fixed)
 static void test_nag(void **state)
 {
     (void)state;
-    check(NADE_NAG, false);
+    check(NADE_NAG, false, false);
 }
 
 static void test_adam(void **state)
 {
     (void)state;
-    check(NADE_ADAM, false);
+    check(NADE_ADAM, false, false);
 }
 
 static void test_fixed_order(void **state)
 {
     (void)state;
-    check(NADE_NAG, true);
-    check(NADE_ADAM, true);
+    check(NADE_NAG, true, false);
+    check(NADE_ADAM, true, false);
+    check(NADE_NAG, true, true);
+    check(NADE_ADAM, true, true);
 }
 
 /* Large batches feed 16 cores, small ones keep their products large. */

@@ -79,7 +79,7 @@ static struct nade_model *build(nade_context *context, const double *atom, size_
     memcpy(model->schema.column, specs, sizeof specs);
     model->schema.column[2].atom = atom;
     model->schema.column[2].atoms = atoms;
-    model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL};
+    model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL, false};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
     fill_marginals(model);
@@ -148,6 +148,7 @@ void model_support_compare(const struct nade_model *found, const struct nade_mod
     assert_int_equal(found->architecture.components, expected->architecture.components);
     assert_int_equal(found->architecture.activation, expected->architecture.activation);
     assert_int_equal(found->architecture.masks, expected->architecture.masks);
+    assert_int_equal(found->architecture.rescale, expected->architecture.rescale);
     assert_int_equal(found->architecture.ordering != NULL, expected->architecture.ordering != NULL);
     if (expected->architecture.ordering)
         assert_memory_equal(found->architecture.ordering, expected->architecture.ordering,

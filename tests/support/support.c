@@ -80,13 +80,19 @@ static void build(struct support_model *model, const char *kinds, struct archite
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks)
 {
-    build(model, kinds, (struct architecture){hidden, layers, components, activation, masks, NULL});
+    build(model, kinds, (struct architecture){hidden, layers, components, activation, masks, NULL, false});
 }
 
 void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
                          nade_activation activation, const size_t *ordering)
 {
-    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering});
+    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering, false});
+}
+
+void support_build_rescaled(struct support_model *model, const char *kinds, size_t units, size_t components,
+                            nade_activation activation, const size_t *ordering)
+{
+    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering, true});
 }
 
 void support_free(struct support_model *model)
@@ -100,10 +106,11 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
 {
     for (size_t t = 0; t < plan->tensors; t++) {
         const struct tensor_view *view = &plan->tensor[t];
-        float reach = view->is_bias ? 0.3f : 1.6f / sqrtf((float)view->columns);
+        bool scale = plan->rescale && t == nd_scale_index(plan);
+        float reach = scale ? 1.2f : view->is_bias ? 0.3f : 1.6f / sqrtf((float)view->columns);
         for (size_t i = 0; i < view->rows * view->columns; i++) {
             uint32_t word = nd_random_word(seed, PURPOSE_PARAMETERS, t, 0, (uint32_t)i);
-            parameters[view->offset + i] = reach * (2.0f * nd_random_uniform(word) - 1.0f);
+            parameters[view->offset + i] = reach * (2.0f * nd_random_uniform(word) - 1.0f) + (scale ? 1.0f : 0.0f);
         }
     }
 }

@@ -193,11 +193,11 @@ static void test_the_loss_to_stop_at_is_kept(void **state)
     nade_model_free(all);
 }
 
-/* A fixed ordering is kept; the same may be given again, another not, whatever their lengths. */
-static void test_fixed_ordering_is_kept(void **state)
+/* A fixed ordering is kept; the same may be given again, another not, whatever their lengths.  So are factors for its
+ * positions. */
+static void check_fixed_ordering_is_kept(struct fixture *f, int rescale)
 {
     static const size_t order[] = {4, 2, 0, 1, 3}, other[] = {0, 1, 2, 3, 4};
-    struct fixture *f = *state;
     nade_train_options o = small_options(), bare;
     struct stopper stopper = {0, 3};
     nade_model *model = NULL;
@@ -205,6 +205,7 @@ static void test_fixed_ordering_is_kept(void **state)
     o.layers = 1;
     o.pretrain = 0;
     o.ordering = order;
+    o.rescale = rescale;
     nade_model *whole = train(f, &o);
     o.checkpoint = f->path;
     o.progress = stop_later;
@@ -222,8 +223,20 @@ static void test_fixed_ordering_is_kept(void **state)
     bare.ordering = other;
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "another ordering"));
+    bare.ordering = order;
+    bare.rescale = !rescale;
+    bare.given = (const size_t[]){offsetof(nade_train_options, rescale)};
+    bare.given_count = 1;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(f->context), "another value of rescale"));
     nade_model_free(resumed);
     nade_model_free(whole);
+}
+
+static void test_fixed_ordering_is_kept(void **state)
+{
+    check_fixed_ordering_is_kept(*state, 0);
+    check_fixed_ordering_is_kept(*state, 1);
 }
 
 static void expect_refused(struct fixture *f, const nade_table *table, const char *words)

@@ -81,9 +81,24 @@ static void test_precisions(void **state)
     nade_context_free(context);
 }
 
+/* Only a GPU has a name, and what has no device has none either. */
+static void test_names(void **state)
+{
+    struct heard heard = {0};
+    nade_context *context = context_with(&heard);
+    char name[8] = "before";
+    (void)state;
+    assert_int_equal(nade_device_name(context, NADE_DEVICE_CUDA, name, sizeof name), NADE_NO_DEVICE);
+    assert_string_equal(name, "before");
+    assert_int_equal(nade_device_name(context, NADE_DEVICE_CPU, name, sizeof name), NADE_OK);
+    assert_string_equal(name, "");
+    nade_context_free(context);
+}
+
 int main(void)
 {
     setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions),
+                                       cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,11 +35,12 @@ static void fill_values(double *values)
     }
 }
 
-static int setup(void **state)
+static int set_up(void **state, int rescale)
 {
     static const size_t hidden[] = {20};
     static struct fixture f;
     double values[ROWS * COLUMNS];
+    f = (struct fixture){0};
     nade_train_options o;
     fill_values(values);
     assert_int_equal(nade_context_create(NULL, &f.context), NADE_OK);
@@ -54,12 +55,23 @@ static int setup(void **state)
     o.iterations = 3;
     o.updates = 60;
     o.learning_rate = 0.02;
+    o.rescale = rescale;
     support_assert_ok(f.context, nade_train(f.context, f.table, NULL, &o, &f.model));
     f.folder = model_support_folder();
     snprintf(f.path, sizeof f.path, "%s/model", f.folder);
     support_assert_ok(f.context, nade_model_save(f.context, f.model, f.path));
     *state = &f;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return set_up(state, 0);
+}
+
+static int setup_rescaled(void **state)
+{
+    return set_up(state, 1);
 }
 
 static int teardown(void **state)
@@ -80,7 +92,18 @@ static void test_saved_and_loaded_are_equal(void **state)
     model_support_compare(loaded, f->model);
     assert_memory_equal(loaded->plan.ordering, ordering, sizeof ordering);
     assert_non_null(strstr(nade_model_description(loaded), "\"order\":\"fixed\",\"ordering\":[2,0,3,1]"));
+    assert_int_equal(strstr(nade_model_description(loaded), "rescale") != NULL, loaded->plan.rescale);
     nade_model_free(loaded);
+}
+
+/* They begin at one, and training moves them all. */
+static void test_factors_are_learnt(void **state)
+{
+    struct fixture *f = *state;
+    const struct plan *plan = &f->model->plan;
+    assert_true(plan->rescale);
+    const float *scale = f->model->parameters + plan->tensor[nd_scale_index(plan)].offset;
+    for (size_t t = 0; t < COLUMNS; t++) assert_true(scale[t] != 1 && scale[t] > 0.3f && scale[t] < 3);
 }
 
 /* How many orderings are asked for, and from which seed, changes nothing; they can't disagree. */
@@ -146,6 +169,17 @@ static void expect_refused(struct fixture *f, const char *old, const char *new, 
     free(bytes);
 }
 
+static void test_broken_factors_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    expect_refused(f, "\\\"rescale\\\":true", "\\\"rescale\\\":null",
+                   "architecture.rescale is null, expected true or false");
+    expect_refused(f, ",\\\"rescale\\\":true", "                 ",
+                   "the model has 5 tensors, its architecture asks for 4");
+    expect_refused(f, "\"position.scale\"", "\"position.scales", "JSON");
+    expect_refused(f, "\"position.scale\"", "\"position.scalf\"", "the tensor position.scale is missing");
+}
+
 static void test_broken_files_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -164,5 +198,12 @@ int main(void)
         cmocka_unit_test(test_another_ordering_is_refused),
         cmocka_unit_test(test_broken_files_are_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    const struct CMUnitTest rescaled[] = {
+        cmocka_unit_test(test_saved_and_loaded_are_equal),
+        cmocka_unit_test(test_factors_are_learnt),
+        cmocka_unit_test(test_orderings_have_no_effect),
+        cmocka_unit_test(test_broken_factors_are_refused),
+    };
+    int failed = cmocka_run_group_tests(tests, setup, teardown);
+    return failed + cmocka_run_group_tests_name("rescaled", rescaled, setup_rescaled, teardown);
 }

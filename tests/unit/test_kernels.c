@@ -53,9 +53,9 @@ enum { COUNT = 203 };
 struct results {
     float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], atoms[2][3 * 21],
         nag[2][COUNT], adam[3][COUNT];
-    float activated_sum[COUNT];
-    float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[3][ND_UNITS], scaled[ND_UNITS];
-    double sum[COUNT], dot, bernoulli_loss, mixture_loss, atom_loss[2];
+    float activated_sum[COUNT], activated_scaled[COUNT];
+    float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[3][ND_UNITS], scaled[ND_UNITS], absorbed_scaled[3][ND_UNITS];
+    double sum[COUNT], arrived[3], dot, bernoulli_loss, mixture_loss, atom_loss[2];
 };
 
 static float number(uint32_t purpose, uint32_t i, float range)
@@ -92,13 +92,16 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
         }
         r->below[j] = number(127, j, 1);
         r->scaled[j] = number(128, j, 1);
-        for (int a = NADE_RELU; a <= NADE_TANH; a++) r->absorbed[a][j] = number(129, j, 1);
+        for (int a = NADE_RELU; a <= NADE_TANH; a++) r->absorbed[a][j] = r->absorbed_scaled[a][j] = number(129, j, 1);
     }
     k->couple(OUTPUTS, delta, h, weight[0], r->coupled[0], r->below);
     k->add_scaled(-0.6f, h, r->scaled);
     for (int a = NADE_RELU; a <= NADE_TANH; a++) {
         memcpy(below, r->below, sizeof below);
         k->absorb((nade_activation)a, h, below, r->absorbed[a]);
+        for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
+        memcpy(below, r->below, sizeof below);
+        r->arrived[a] = k->absorb_scaled((nade_activation)a, -1.7f, h, weight[0], below, r->absorbed_scaled[a]);
         for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
     }
     for (uint32_t j = 0; j < ND_UNITS; j += 21) {
@@ -107,8 +110,10 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
         for (uint32_t o = 0; o < OUTPUTS; o++) expected += delta[o] * weight[o][j];
         assert_true(r->below[j] == expected && r->coupled[1][j] == number(125, j, 2) + delta[1] * h[j]);
         assert_true(r->scaled[j] == number(128, j, 1) + -0.6f * h[j]);
-        for (int a = NADE_RELU; a <= NADE_TANH; a++)
+        for (int a = NADE_RELU; a <= NADE_TANH; a++) {
             assert_true(r->absorbed[a][j] == number(129, j, 1) + r->below[j] * slope[a]);
+            assert_true(r->absorbed_scaled[a][j] == number(129, j, 1) + -1.7f * (r->below[j] * slope[a]));
+        }
     }
 }
 
@@ -147,6 +152,7 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
     r->mixture_loss = k->mixture(&column, 0.3f, 0.7f, r->mixture);
     k->accumulate(COUNT, 0.37, other, bias, r->sum);
     k->activate_sum(NADE_TANH, COUNT, r->sum, r->activated_sum);
+    k->activate_scaled(NADE_TANH, COUNT, -1.7, r->sum, r->activated_scaled);
     r->dot = k->dot(COUNT, bias, other);
     run_atoms(k, r);
     run_optimizers(k, r);

@@ -460,6 +460,8 @@ static void wrong_architectures_have_their_sentences(void **state)
         {"'agnostic'", "'fixed','ordering':[0,1,2,4]", "architecture.ordering is 4, expected an integer of 0 to 3"},
         {"'agnostic'", "'fixed','ordering':[0,1,2,3]", "one fixed ordering has 2 hidden layers and input masks"},
         {"'agnostic'", "'agnostic','ordering':[0,1,2,3]", "architecture.ordering is [0,1,2,3], expected none"},
+        {"'agnostic'", "'agnostic','rescale':true", "architecture.rescale is true, expected none, since the order"},
+        {"'agnostic'", "'agnostic','rescale':1", "architecture.rescale is 1, expected true or false"},
         {"'order':'agnostic'", "'order':'fi\\\\u001bxed'", "architecture.order is \"fi\\u001Bxed\""},
         {"'hidden':[5,3]", "'hidden':[]", "architecture.hidden is [], expected a list of 1 to 1000 entries"},
         {"'hidden':[5,3]", "'hidden':[5,0]", "architecture.hidden is 0, expected an integer of 1 to 1000000"},

@@ -345,6 +345,9 @@ static void test_bad_options(void **state)
     o.stop_train_loss = INFINITY;
     expect_bad_call(f, &o, "stop at");
     o = small_options();
+    o.rescale = 1;
+    expect_bad_call(f, &o, "the order is not fixed");
+    o = small_options();
     o.device = (nade_device)77;
     expect_bad_call(f, &o, "device");
 }

@@ -22,6 +22,7 @@ struct fixed_scratch {
     float *path;                            /* (D, ND_UNITS) at most */
     float *output_weight, *output_gradient; /* (outputs, ND_UNITS) */
     float *input_gradient, *bias_gradient;  /* (inputs, ND_UNITS), (ND_UNITS) */
+    float *sums;                            /* (D, ND_UNITS), with factors only: lines of path before their factor */
 };
 
 /* Buffers for the rows of a batch; strides in floats, multiples of 16. */
@@ -37,6 +38,7 @@ struct batch_buffers {
     double *weight;              /* (capacity): present / hidden cells */
     double *loss;                /* (capacity) */
     struct fixed_scratch *fixed; /* (threads), fixed order only, which has no input, hidden and lower delta */
+    double *scale_gradient;      /* (blocks of ND_UNITS hidden units, D), fixed order with factors only */
 };
 
 /* Scratch of one worker. */

@@ -1,6 +1,7 @@
 #include "backend/cpu/cpu_chain.h"
 
 #include "backend/cpu/cpu_blas.h"
+#include "base/fault.h"
 #include "model/head.h"
 
 static const float *tensor_of(const struct cpu_backend *backend, size_t index)
@@ -39,6 +40,18 @@ void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, d
     const float *value = backend->first_transposed + input * width;
     const float *mask = plan->masks ? backend->first_transposed + (plan->values_width + column) * width : NULL;
     backend->kernels->accumulate(width, c->head->one_hot ? 1 : (double)x, value, mask, sum);
+}
+
+void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const double *sum, float *out)
+{
+    const struct plan *plan = backend->plan;
+    if (!plan->rescale) {
+        backend->kernels->activate_sum(plan->activation, plan->hidden[0], sum, out);
+        return;
+    }
+    size_t position = ND_FAULT(FAULT_SCALE_PLACE) ? column : plan->position[column];
+    double scale = (double)tensor_of(backend, nd_scale_index(plan))[position];
+    backend->kernels->activate_scaled(plan->activation, plan->hidden[0], scale, sum, out);
 }
 
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch)

@@ -14,6 +14,9 @@ void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum);
 /* Adds a cell that is now observed to the first layer's running sum. */
 void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, double *sum);
 
+/* out (hidden[0]) = the first layer's values that predict the column, from the sum of what is observed. */
+void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const double *sum, float *out);
+
 /* The upper layers for scratch->tile[0], all ND_TILE lines of the first layer's values, used or not.  Returns the last
  * hidden layer's values, (ND_TILE, stride[L-1]), which lie in one of the two tiles. */
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch);

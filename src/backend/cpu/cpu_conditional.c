@@ -23,7 +23,7 @@ static void begin_line(const struct conditional_job *job, size_t row, struct wor
         float x = nd_cell(job->cells, row, c);
         if (!isnan(x)) nd_cpu_observe(backend, c, x, scratch->sum);
     }
-    backend->kernels->activate_sum(plan->activation, plan->hidden[0], scratch->sum, line);
+    nd_cpu_activate_for(backend, job->target[row], scratch->sum, line);
 }
 
 static void conditional_tile(void *argument, size_t task, unsigned worker)

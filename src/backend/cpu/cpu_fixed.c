@@ -6,7 +6,9 @@
  * nothing that they write, and no thread needs gradients of its own.
  *
  * The sum changes only where a cell that is not zero enters; the hidden units of the positions in between, a stretch,
- * are the same and are computed once. */
+ * are the same and are computed once.  Where positions have factors of their own each is a stretch by itself.  A
+ * factor's gradient is a sum over all hidden units: each block leaves its part, and these are added up after the
+ * join. */
 #include <string.h>
 
 #include "backend/cpu/cpu_chain.h"
@@ -41,7 +43,7 @@ static void forward_row(const struct batch_job *job, size_t slot, struct worker_
         size_t c = plan->ordering[t];
         const struct plan_column *column = &plan->column[c];
         if (!target[c]) continue;
-        if (changed) backend->kernels->activate_sum(plan->activation, plan->hidden[0], scratch->sum, hidden);
+        if (changed || plan->rescale) nd_cpu_activate_for(backend, c, scratch->sum, hidden);
         nd_cpu_column_outputs(backend, column, hidden, scratch->block);
         for (size_t i = 0; i < column->output_width; i++) outputs[column->output + i] = (float)scratch->block[i];
         changed = entry_of(column, x[c]).value != 0;
@@ -70,9 +72,29 @@ struct unit_block {
     size_t first, units;
 };
 
+/* The factors of the ordering's positions. */
+static const float *scales_of(const struct cpu_backend *backend)
+{
+    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_scale_index(backend->plan)].offset;
+}
+
+/* The block's hidden units at position t, line `line` of scratch->path, from their sums. */
+static void activate_units(const struct unit_block *b, size_t t, const double *sum, size_t line)
+{
+    const struct cpu_backend *backend = b->job->backend;
+    nade_activation activation = backend->plan->activation;
+    float *h = b->scratch->path + line * ND_UNITS;
+    if (!backend->plan->rescale) {
+        backend->kernels->activate_sum(activation, ND_UNITS, sum, h);
+        return;
+    }
+    backend->kernels->activate_scaled(activation, ND_UNITS, (double)scales_of(backend)[t], sum, h);
+    for (size_t j = 0; j < ND_UNITS; j++) b->scratch->sums[line * ND_UNITS + j] = (float)sum[j];
+}
+
 /* Fills scratch->path with the block's hidden units of each stretch, and scratch->stretch with where each position's
- * are.  Returns the number of stretches. */
-static size_t walk_forward(const struct unit_block *b, const float *x, const uint8_t *target)
+ * are. */
+static void walk_forward(const struct unit_block *b, const float *x, const uint8_t *target)
 {
     const struct cpu_backend *backend = b->job->backend;
     const struct plan *plan = backend->plan;
@@ -84,8 +106,7 @@ static size_t walk_forward(const struct unit_block *b, const float *x, const uin
     for (size_t t = 0; t < plan->columns; t++) {
         size_t c = plan->ordering[t];
         if (!target[c]) continue;
-        if (changed)
-            backend->kernels->activate_sum(plan->activation, ND_UNITS, sum, b->scratch->path + stretches++ * ND_UNITS);
+        if (changed || plan->rescale) activate_units(b, t, sum, stretches++);
         b->scratch->stretch[t] = stretches - 1;
         if (ND_FAULT(FAULT_FIXED_STRETCH)) b->scratch->stretch[t] = 0;
         struct entry entry = entry_of(&plan->column[c], x[c]);
@@ -95,33 +116,48 @@ static size_t walk_forward(const struct unit_block *b, const float *x, const uin
                                          backend->first_transposed + entry.input * plan->hidden[0] + b->first, NULL,
                                          sum);
     }
-    return stretches;
+}
+
+/* What arrived at the hidden units of the stretch that position t belongs to goes on to their sums. */
+static void absorb_stretch(const struct unit_block *b, size_t t, float *below, float *later)
+{
+    const struct cpu_backend *backend = b->job->backend;
+    const struct plan *plan = backend->plan;
+    size_t line = b->scratch->stretch[t] * ND_UNITS;
+    const float *h = b->scratch->path + line;
+    if (!plan->rescale) {
+        backend->kernels->absorb(plan->activation, h, below, later);
+        return;
+    }
+    double *gradient = backend->batch.scale_gradient + b->first / ND_UNITS * plan->columns;
+    double arrived = backend->kernels->absorb_scaled(plan->activation, scales_of(backend)[t], h,
+                                                     b->scratch->sums + line, below, later);
+    if (!ND_FAULT(FAULT_NO_SCALE_GRADIENT)) gradient[t] += arrived;
 }
 
 /* From the last position to the first.  later (ND_UNITS) collects dloss/da over the positions behind the present one:
  * its cell entered the sum of all these and no other. */
-static void walk_back(const struct unit_block *b, const float *x, const uint8_t *target, const float *delta,
-                      size_t stretches)
+static void walk_back(const struct unit_block *b, const float *x, const uint8_t *target, const float *delta)
 {
     const struct cpu_backend *backend = b->job->backend;
     const struct plan *plan = backend->plan;
     struct fixed_scratch *s = b->scratch;
     float below[ND_UNITS] = {0}, later[ND_UNITS] = {0};
-    size_t now = stretches - 1;
+    size_t behind = plan->columns; /* the position visited last; columns: none yet */
     for (size_t t = plan->columns; t-- > 0;) {
         size_t c = plan->ordering[t];
         const struct plan_column *column = &plan->column[c];
         if (!target[c]) continue;
-        if (s->stretch[t] != now) backend->kernels->absorb(plan->activation, s->path + now * ND_UNITS, below, later);
-        now = s->stretch[t];
+        if (behind < plan->columns && s->stretch[t] != s->stretch[behind]) absorb_stretch(b, behind, below, later);
+        behind = t;
         struct entry entry = entry_of(column, x[c]);
         if (entry.value != 0)
             backend->kernels->add_scaled(entry.value, later, s->input_gradient + entry.input * ND_UNITS);
-        backend->kernels->couple(column->output_width, delta + column->output, s->path + now * ND_UNITS,
+        backend->kernels->couple(column->output_width, delta + column->output, s->path + s->stretch[t] * ND_UNITS,
                                  s->output_weight + column->output * ND_UNITS,
                                  s->output_gradient + column->output * ND_UNITS, below);
     }
-    if (stretches > 0) backend->kernels->absorb(plan->activation, s->path + now * ND_UNITS, below, later);
+    if (behind < plan->columns) absorb_stretch(b, behind, below, later);
     backend->kernels->add_scaled(1, later, s->bias_gradient);
 }
 
@@ -136,6 +172,9 @@ static void begin_block(const struct unit_block *b)
     memset(s->output_gradient, 0, plan->outputs * ND_UNITS * sizeof(float));
     memset(s->input_gradient, 0, plan->inputs * ND_UNITS * sizeof(float));
     memset(s->bias_gradient, 0, ND_UNITS * sizeof(float));
+    if (plan->rescale)
+        memset(b->job->backend->batch.scale_gradient + b->first / ND_UNITS * plan->columns, 0,
+               plan->columns * sizeof(double));
     for (size_t k = 0; k < plan->outputs; k++)
         memcpy(s->output_weight + k * ND_UNITS, weight + k * output->columns, b->units * sizeof(float));
 }
@@ -183,8 +222,8 @@ static void run_units(const struct unit_block *b)
     for (size_t slot = 0; slot < b->job->rows; slot++) {
         const float *x = batch->x + slot * plan->columns;
         const uint8_t *target = batch->target + slot * plan->columns;
-        size_t stretches = walk_forward(b, x, target);
-        walk_back(b, x, target, batch->delta[1] + slot * backend->stride[1], stretches);
+        walk_forward(b, x, target);
+        walk_back(b, x, target, batch->delta[1] + slot * backend->stride[1]);
     }
     store_gradients(b);
     if (b->job->recipe) step_block(b);
@@ -212,10 +251,30 @@ static void run_block(void *argument, size_t task, unsigned worker)
         run_output_bias(job);
 }
 
+static size_t blocks_of(const struct plan *plan)
+{
+    return (plan->hidden[0] + ND_UNITS - 1) / ND_UNITS;
+}
+
+/* Adds the blocks' parts up, in their order. */
+static void run_scales(const struct batch_job *job)
+{
+    const struct cpu_backend *backend = job->backend;
+    const struct plan *plan = backend->plan;
+    const struct tensor_view *scale = &plan->tensor[nd_scale_index(plan)];
+    for (size_t t = 0; t < plan->columns; t++) {
+        double sum = 0;
+        for (size_t b = 0; b < blocks_of(plan); b++) sum += backend->batch.scale_gradient[b * plan->columns + t];
+        backend->block[BLOCK_GRADIENT][scale->offset + t] = (float)sum;
+    }
+    if (job->recipe) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
+}
+
 void nd_cpu_fixed_weights(struct batch_job *job)
 {
-    size_t blocks = (job->backend->plan->hidden[0] + ND_UNITS - 1) / ND_UNITS;
-    nd_parallel_for(job->backend->pool, blocks + 1, run_block, job);
+    const struct plan *plan = job->backend->plan;
+    nd_parallel_for(job->backend->pool, blocks_of(plan) + 1, run_block, job);
+    if (plan->rescale) run_scales(job);
 }
 
 bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena)
@@ -235,7 +294,11 @@ bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena)
         if (!s->stretch || !s->path || !s->output_weight || !s->output_gradient || !s->input_gradient ||
             !s->bias_gradient)
             return false;
+        if (plan->rescale) s->sums = nd_arena_alloc(arena, plan->columns, ND_UNITS * sizeof(float));
+        if (plan->rescale && !s->sums) return false;
     }
     backend->batch.fixed = all;
-    return true;
+    if (!plan->rescale) return true;
+    backend->batch.scale_gradient = nd_arena_alloc(arena, blocks_of(plan), plan->columns * sizeof(double));
+    return backend->batch.scale_gradient != NULL;
 }

@@ -250,6 +250,14 @@ static void activate_sum(nade_activation activation, size_t count, const double 
 #undef LOOP
 }
 
+static void activate_scaled(nade_activation activation, size_t count, double scale, const double *sum, float *out)
+{
+#define LOOP(kind)                                                                                                     \
+    for (size_t i = 0; i < count; i++) out[i] = activation_value(kind, (float)(scale * sum[i]));
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+}
+
 static double dot(size_t count, const float *a, const float *b)
 {
     float lane[ND_LANES] = {0};
@@ -262,7 +270,7 @@ static double dot(size_t count, const float *a, const float *b)
     return sum;
 }
 
-/* The arrays of the next three are a worker's scratch and never overlap. */
+/* The arrays of the next four are a worker's scratch and never overlap. */
 static void couple(size_t outputs, const float *restrict delta, const float *restrict h, const float *restrict weight,
                    float *restrict gradient, float *restrict below)
 {
@@ -287,6 +295,25 @@ static void absorb(nade_activation activation, const float *restrict h, float *r
 #undef LOOP
 }
 
+static double absorb_scaled(nade_activation activation, float scale, const float *restrict h, const float *restrict a,
+                            float *restrict below, float *restrict total)
+{
+    float lane[ND_LANES] = {0};
+    double sum = 0;
+#define LOOP(kind)                                                                                                     \
+    for (size_t j = 0; j < ND_UNITS; j += ND_LANES)                                                                    \
+        for (size_t l = 0; l < ND_LANES; l++) {                                                                        \
+            float arrived = below[j + l] * slope_value(kind, h[j + l]);                                                \
+            lane[l] += arrived * a[j + l];                                                                             \
+            total[j + l] += scale * arrived;                                                                           \
+            below[j + l] = 0;                                                                                          \
+        }
+    FOR_ACTIVATION(activation, LOOP)
+#undef LOOP
+    for (size_t l = 0; l < ND_LANES; l++) sum += (double)lane[l];
+    return sum;
+}
+
 static void add_scaled(float x, const float *restrict from, float *restrict to)
 {
     for (size_t j = 0; j < ND_UNITS; j++) to[j] += x * from[j];
@@ -305,8 +332,10 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .adam = adam,
     .accumulate = accumulate,
     .activate_sum = activate_sum,
+    .activate_scaled = activate_scaled,
     .dot = dot,
     .couple = couple,
     .absorb = absorb,
+    .absorb_scaled = absorb_scaled,
     .add_scaled = add_scaled,
 };

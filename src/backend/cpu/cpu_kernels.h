@@ -49,6 +49,9 @@ struct cpu_kernels {
     /* out = activation((float)sum). */
     void (*activate_sum)(nade_activation activation, size_t count, const double *sum, float *out);
 
+    /* out = activation((float)(scale·sum)). */
+    void (*activate_scaled)(nade_activation activation, size_t count, double scale, const double *sum, float *out);
+
     double (*dot)(size_t count, const float *a, const float *b);
 
     /* Of ND_UNITS hidden units h and `outputs` outputs with gradients delta: gradient (outputs, ND_UNITS) += delta·h,
@@ -58,6 +61,11 @@ struct cpu_kernels {
 
     /* Of ND_UNITS hidden units: total += below times the activation's slope, written in its value h; below = 0. */
     void (*absorb)(nade_activation activation, const float *h, float *below, float *total);
+
+    /* Of ND_UNITS hidden units h = activation(scale·a): total += what arrives at a, scale·below·slope; below = 0.
+     * Returns what arrives at scale: the sum over units of below·slope·a. */
+    double (*absorb_scaled)(nade_activation activation, float scale, const float *h, const float *a, float *below,
+                            float *total);
 
     /* to (ND_UNITS) += x·from. */
     void (*add_scaled)(float x, const float *from, float *to);

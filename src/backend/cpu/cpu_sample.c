@@ -87,8 +87,8 @@ static bool step(struct walk *walk)
         draws[i] = find_missing(walk, i);
         any = any || draws[i];
         if (draws[i])
-            backend->kernels->activate_sum(plan->activation, plan->hidden[0], sum_of(walk, i),
-                                           walk->scratch->tile[0] + i * backend->stride[0]);
+            nd_cpu_activate_for(backend, order_of(walk, i)[walk->next[i]], sum_of(walk, i),
+                                walk->scratch->tile[0] + i * backend->stride[0]);
     }
     if (!any) return false;
     const float *hidden = nd_cpu_pass_hidden(backend, walk->scratch);

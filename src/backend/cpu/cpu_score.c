@@ -57,7 +57,6 @@ static void score_row(const struct score_job *job, size_t order, size_t row, str
                       struct tile *tile)
 {
     struct cpu_backend *backend = job->backend;
-    const struct plan *plan = backend->plan;
     const size_t *columns = job->query->order + order * job->query->length;
     double *log_density = job->log_density + order * job->cells->rows;
     log_density[row] = 0;
@@ -67,8 +66,7 @@ static void score_row(const struct score_job *job, size_t order, size_t row, str
         if (ND_FAULT(FAULT_MISSING_IS_ZERO) && isnan(x)) x = 0;
         if (isnan(x)) continue;
         if (t >= job->query->given) {
-            backend->kernels->activate_sum(plan->activation, plan->hidden[0], scratch->sum,
-                                           scratch->tile[0] + tile->used * backend->stride[0]);
+            nd_cpu_activate_for(backend, columns[t], scratch->sum, scratch->tile[0] + tile->used * backend->stride[0]);
             tile->line[tile->used++] = (struct tile_line){row, columns[t], x};
             if (tile->used == ND_TILE) finish_tile(job, scratch, tile, log_density);
         }

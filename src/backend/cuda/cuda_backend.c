@@ -81,6 +81,8 @@ static bool lay_out(struct cuda_backend *backend)
         layer->bias_stride = last ? 1 : layer->stride;
         if (last) backend->block_size += layer->padded_rows;
     }
+    backend->scale_offset = backend->block_size;
+    if (plan->rescale) backend->block_size += nd_cuda_round_up(plan->columns * ND_SCALE_STRIDE);
     return true;
 }
 
@@ -113,6 +115,7 @@ static void list_columns(const struct plan *plan, struct device_column *columns,
     for (size_t c = 0; c < plan->columns; c++) {
         const struct plan_column *column = &plan->column[c];
         columns[c] = device_column(column, first);
+        if (plan->rescale) columns[c].position = (int32_t)plan->position[c];
         for (size_t a = 0; a < column->atoms; a++) atoms[first + a] = column->atom[a];
         first += column->atoms;
     }
@@ -280,6 +283,21 @@ struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimi
     };
 }
 
+struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, nade_optimizer optimizer)
+{
+    float *const *block = backend->block;
+    return (struct step_job){
+        .weight = block[BLOCK_PARAMETERS] + backend->scale_offset,
+        .moment1 = block[BLOCK_MOMENT1] + backend->scale_offset,
+        .moment2 = optimizer == NADE_ADAM ? block[BLOCK_MOMENT2] + backend->scale_offset : NULL,
+        .gradient = block[BLOCK_GRADIENT] + backend->scale_offset,
+        .rows = backend->plan->columns,
+        .columns = 0,
+        .stride = ND_SCALE_STRIDE,
+        .bias_in_product = true,
+    };
+}
+
 /* A tensor of the plan's block and where it lies on the device. */
 struct place {
     float *device;
@@ -289,8 +307,10 @@ struct place {
 /* The bias gradient is column `columns` of the weight gradient in every layer. */
 static struct place place_of(const struct cuda_backend *backend, enum block block, size_t tensor)
 {
-    const struct cuda_layer *layer = &backend->layer[tensor / 2];
     float *base = backend->block[block];
+    if (backend->plan->rescale && tensor == nd_scale_index(backend->plan))
+        return (struct place){base + backend->scale_offset, ND_SCALE_STRIDE, backend->plan->columns, 1};
+    const struct cuda_layer *layer = &backend->layer[tensor / 2];
     if (tensor % 2 == 0) return (struct place){base + layer->offset, layer->stride, layer->rows, layer->columns};
     if (block == BLOCK_GRADIENT)
         return (struct place){base + layer->offset + layer->columns, layer->stride, layer->rows, 1};

@@ -9,7 +9,9 @@
  * - a hidden layer's bias is column `columns` of its matrix and needs no kernel of its own,
  * - every layer's bias gradient is column `columns` of its weight gradient.
  * Row `rows` of a hidden layer's matrix is (0, …, 0, 1): it hands the constant on through a ReLU.  The output layer's
- * bias is a vector by itself, added in float by the heads: column `columns` of its matrix stays zero. */
+ * bias is a vector by itself, added in float by the heads: column `columns` of its matrix stays zero.  Behind the
+ * layers lie the factors of a fixed ordering's positions, each the first of four floats: a layer of no columns whose
+ * bias they are. */
 #ifndef ND_BACKEND_CUDA_BACKEND_H
 #define ND_BACKEND_CUDA_BACKEND_H
 
@@ -43,6 +45,7 @@ struct cuda_backend {
     bool bf16;                 /* operands are bfloat16 */
     struct device_plan device; /* its arrays are on the device */
     struct cuda_layer *layer;  /* (layers + 1) */
+    size_t scale_offset;       /* of the positions' factors in a block, where the plan has them */
     size_t block_size;         /* floats of a padded block */
     bool not_finite;           /* the last update left a parameter that is not finite: the next one fails */
     float *block[BLOCK_COUNT]; /* device; NULL until first needed */
@@ -55,7 +58,7 @@ struct cuda_backend {
     struct cuda_fixed *fixed;       /* NULL until first needed */
 };
 
-enum { ND_OPERAND_TILE = 64 };
+enum { ND_OPERAND_TILE = 64, ND_SCALE_STRIDE = 4 };
 
 static inline size_t nd_cuda_round_up(size_t count)
 {
@@ -116,8 +119,9 @@ nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backe
 /* What an update's steps need besides their gradients, as the kernels take it. */
 struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
 
-/* A layer's step with rates, progress and offset left to set. */
+/* A layer's step with rates, progress and offset left to set; the same of the positions' factors. */
 struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t layer);
+struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, nade_optimizer optimizer);
 
 void nd_cuda_training_free(struct cuda_backend *backend);
 

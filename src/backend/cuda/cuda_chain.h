@@ -28,6 +28,8 @@ struct device_first {
     size_t bias_stride;
     int32_t units, stride; /* stride: of an operand of `units` too */
     int activation;        /* nade_activation */
+    const float *scale;    /* NULL, or factors of the sums by the position of the column that they predict */
+    size_t scale_stride;
 };
 
 /* Goes along positions begin…end-1: those from `scored` on get a line of the operand each, with what was observed

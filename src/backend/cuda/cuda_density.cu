@@ -2,6 +2,7 @@
  * from float weights; what follows is the formulas of model/head_*.c in double.  No sum depends on how lines are
  * shared out, so a row's density is the same whatever is scored beside it. */
 #include "backend/cuda/cuda_chain.cuh"
+#include "model/log_sum.h"
 #include "model/schema.h"
 
 namespace
@@ -248,22 +249,6 @@ template <typename T> __global__ void __launch_bounds__(PRODUCT_THREADS) line_ou
 
 /* ---- log densities of any columns: a warp a line ----------------------------------------------------------------- */
 
-/* A running log-sum-exp: most is the largest term so far, sum the others relative to it. */
-struct log_sum {
-    double most, sum;
-};
-
-__device__ void add_term(struct log_sum *total, double term)
-{
-    if (term == -HUGE_VAL) return;
-    if (term <= total->most) {
-        total->sum += exp(term - total->most);
-    } else {
-        total->sum = total->sum * exp(total->most - term) + 1;
-        total->most = term;
-    }
-}
-
 /* Over all lanes' terms. */
 __device__ double log_total(const struct log_sum &own)
 {
@@ -275,7 +260,7 @@ __device__ double log_total(const struct log_sum &own)
 __device__ double log_sum_exp(const float *a, int32_t count, int32_t lane)
 {
     struct log_sum total = {-HUGE_VAL, 0};
-    for (int32_t i = lane; i < count; i += LANES) add_term(&total, (double)a[i]);
+    for (int32_t i = lane; i < count; i += LANES) nd_add_term(&total, (double)a[i]);
     return log_total(total);
 }
 
@@ -308,7 +293,7 @@ __device__ double mixture_log_density(const struct device_column &column, const 
     if (which >= 0) return (double)outputs[which] - log(root_twelve * (double)column.floor) - weights;
     struct log_sum joint = {-HUGE_VAL, 0};
     for (int32_t c = column.atoms + lane; c < column.components; c += LANES)
-        add_term(&joint, (double)outputs[c] + component_log_density(column, outputs, c, (double)x));
+        nd_add_term(&joint, (double)outputs[c] + component_log_density(column, outputs, c, (double)x));
     return log_total(joint) - weights;
 }
 

@@ -35,7 +35,9 @@ static bool find_device(char *reason, size_t size)
 static void device_name(char *text, size_t size)
 {
     struct cudaDeviceProp properties;
+    nd_cuda_lock();
     bool known = cudaGetDeviceProperties(&properties, 0) == cudaSuccess;
+    nd_cuda_unlock();
     snprintf(text, size, "%s", known ? properties.name : "");
 }
 

@@ -31,6 +31,7 @@ enum fixed_buffer {
     BUFFER_OUT,
     BUFFER_SLICE,
     BUFFER_PATH,
+    BUFFER_SUMS,
     BUFFER_DELTA,
     BUFFER_PARTIAL,
     BUFFER_LOSS,  /* double: of each row of the batch */
@@ -77,12 +78,17 @@ static nade_status need(nade_context *context, struct device_buffer *buffer, siz
     return status;
 }
 
+/* What has a gradient of its own for each hidden unit: inputs, the bias, outputs, factors. */
+static size_t entries_of(const struct plan *plan)
+{
+    return plan->inputs + 1 + plan->outputs + (plan->rescale ? plan->columns : 0);
+}
+
 /* Floats that ND_FIXED_ROWS rows need of each buffer.  Widths are at most ND_WIDTH_MOST and ND_UNITS_MOST, so that no
  * product overflows. */
 static void floats_of_group(const struct plan *plan, const struct cuda_fixed *fixed, bool gradients,
                             size_t floats[BUFFERS])
 {
-    size_t entries = plan->inputs + 1 + plan->outputs;
     for (size_t b = 0; b < BUFFERS; b++) floats[b] = 0;
     floats[BUFFER_X] = floats[BUFFER_TARGET] = ND_FIXED_ROWS * plan->columns;
     floats[BUFFER_WEIGHT] = ND_FIXED_ROWS * sizeof(double) / sizeof(float);
@@ -90,8 +96,9 @@ static void floats_of_group(const struct plan *plan, const struct cuda_fixed *fi
     if (fixed->slices > 1) floats[BUFFER_SLICE] = fixed->slices * floats[BUFFER_OUT];
     if (!gradients) return;
     floats[BUFFER_PATH] = ND_FIXED_ROWS * plan->columns * fixed->unit_stride;
+    if (plan->rescale) floats[BUFFER_SUMS] = floats[BUFFER_PATH];
     floats[BUFFER_DELTA] = ND_FIXED_ROWS * plan->outputs;
-    floats[BUFFER_PARTIAL] = entries * fixed->unit_stride;
+    floats[BUFFER_PARTIAL] = entries_of(plan) * fixed->unit_stride;
 }
 
 static size_t groups_of(size_t rows)
@@ -205,12 +212,15 @@ static struct fixed_job job_of(const struct cuda_backend *backend, const struct 
         .units = plan->hidden[0],
         .inputs = plan->inputs,
         .outputs = plan->outputs,
+        .entries = entries_of(plan),
         .activation = (int)plan->activation,
         .cells = batch->cells,
         .progress = batch->recipe ? fixed->progress : NULL,
         .seed = batch->recipe ? batch->recipe->seed : 0,
         .output_weight = backend->block[BLOCK_PARAMETERS] + output->offset,
         .output_weight_stride = output->stride,
+        .scale = plan->rescale ? backend->block[BLOCK_PARAMETERS] + backend->scale_offset : NULL,
+        .scale_stride = ND_SCALE_STRIDE,
         .unit_stride = fixed->unit_stride,
         .input_weight = buffer[BUFFER_INPUT_WEIGHT].memory,
         .x = buffer[BUFFER_X].memory,
@@ -222,11 +232,13 @@ static struct fixed_job job_of(const struct cuda_backend *backend, const struct 
     };
     if (!batch->gradients) return job;
     job.path = buffer[BUFFER_PATH].memory;
+    job.sums = plan->rescale ? buffer[BUFFER_SUMS].memory : NULL;
     job.delta = buffer[BUFFER_DELTA].memory;
     job.partial = buffer[BUFFER_PARTIAL].memory;
     job.input_gradient = backend->block[BLOCK_GRADIENT] + hidden->offset;
     job.output_gradient = backend->block[BLOCK_GRADIENT] + output->offset;
     job.input_gradient_stride = hidden->stride;
+    job.scale_gradient = plan->rescale ? backend->block[BLOCK_GRADIENT] + backend->scale_offset : NULL;
     return job;
 }
 
@@ -294,9 +306,8 @@ static nade_status mean_loss(nade_context *context, const struct cuda_backend *b
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
-static cudaError_t step_layer(const struct cuda_backend *backend, const struct recipe *recipe, size_t index)
+static cudaError_t take_step(const struct cuda_backend *backend, struct step_job step)
 {
-    struct step_job step = nd_cuda_step_job(backend, recipe->optimizer, index);
     step.rates = backend->fixed->rates;
     step.progress = backend->fixed->progress;
     return nd_cuda_step(&step, backend->stream);
@@ -309,8 +320,11 @@ static nade_status run_update(nade_context *context, const struct cuda_backend *
     const struct cuda_fixed *fixed = backend->fixed;
     nade_status status = run_batch(context, backend, batch);
     if (status != NADE_OK) return status;
-    cudaError_t error = step_layer(backend, batch->recipe, 0);
-    if (error == cudaSuccess) error = step_layer(backend, batch->recipe, 1);
+    nade_optimizer optimizer = batch->recipe->optimizer;
+    cudaError_t error = take_step(backend, nd_cuda_step_job(backend, optimizer, 0));
+    if (error == cudaSuccess) error = take_step(backend, nd_cuda_step_job(backend, optimizer, 1));
+    if (error == cudaSuccess && backend->plan->rescale)
+        error = take_step(backend, nd_cuda_scale_step_job(backend, optimizer));
     if (error == cudaSuccess)
         error = nd_cuda_finish_updates(fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows, fixed->progress, fixed->loss,
                                        backend->stream);
@@ -360,6 +374,10 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
 {
     struct cuda_fixed *fixed = backend->fixed;
     struct device_progress progress = {.failed = INT32_MAX, .first_draw = recipe->first_draw + first};
+    if (backend->not_finite) {
+        *failed = first;
+        return nd_fail(context, NADE_NOT_FINITE, "a parameter is not finite");
+    }
     for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(recipe, first + u);
     nade_status status = nd_cuda_check(context, launch_updates(backend, update, count, &progress), "training");
     if (status != NADE_OK) return status;

@@ -8,6 +8,7 @@ enum {
     FORWARD_WARPS = 4, /* of a block: neighbouring rows, which read the same weights at about the same time */
     BACKWARD_THREADS = 64,
     SUM_THREADS = 256,
+    SCALE_THREADS = 256,
     LANE_UNITS = ND_FIXED_SLICE / LANES
 };
 
@@ -65,21 +66,31 @@ static __device__ void add_input(const struct fixed_job &job, size_t input, floa
     }
 }
 
-static __device__ void activate(const struct fixed_job &job, struct walker *w)
+/* Position t's factor on the sums. */
+static __device__ float scale_at(const struct fixed_job &job, size_t t)
 {
-#pragma unroll
-    for (int j = 0; j < LANE_UNITS; j++)
-        if (w->unit + (size_t)j * LANES < job.units) w->h[j] = activation_value(job.activation, (float)w->sum[j]);
+    return __ldg(job.scale + t * job.scale_stride);
 }
 
+template <bool SCALED> static __device__ void activate(const struct fixed_job &job, size_t t, struct walker *w)
+{
+    const double scale = SCALED ? (double)scale_at(job, t) : 1;
+#pragma unroll
+    for (int j = 0; j < LANE_UNITS; j++)
+        if (w->unit + (size_t)j * LANES < job.units)
+            w->h[j] = activation_value(job.activation, (float)(SCALED ? scale * w->sum[j] : w->sum[j]));
+}
+
+template <bool SCALED>
 static __device__ void store_path(const struct fixed_job &job, size_t row, size_t t, const struct walker *w)
 {
     if (!job.path) return;
-    float *path = job.path + (row * job.columns + t) * job.unit_stride;
+    const size_t line = (row * job.columns + t) * job.unit_stride;
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++) {
         size_t u = w->unit + (size_t)j * LANES;
-        if (u < job.units) path[u] = w->h[j];
+        if (u < job.units) job.path[line + u] = w->h[j];
+        if (SCALED && u < job.units) job.sums[line + u] = (float)w->sum[j];
     }
 }
 
@@ -127,7 +138,7 @@ static __device__ struct position look_ahead(const struct fixed_job &job, size_t
     return to;
 }
 
-static __global__ void forward_kernel(struct fixed_job job)
+template <bool SCALED> static __global__ void forward_kernel(struct fixed_job job)
 {
     size_t lane = threadIdx.x % LANES, row = (size_t)blockIdx.x * FORWARD_WARPS + threadIdx.x / LANES;
     if (row >= job.rows) return;
@@ -142,7 +153,7 @@ static __global__ void forward_kernel(struct fixed_job job)
         const struct fixed_step &step = here.step;
         bool missing = isnan(here.x);
         next = look_ahead(job, t + 1, row, w);
-        if (changed && !missing) activate(job, &w);
+        if ((SCALED || changed) && !missing) activate<SCALED>(job, t, &w);
         for (int k = 0; k < step.width; k++) {
             float part = 0;
             if (!missing) part = output_part(k == 0 ? here.weight : load_weights(job, step.output + k, w), w);
@@ -151,11 +162,11 @@ static __global__ void forward_kernel(struct fixed_job job)
         if (missing) continue;
         last = t;
         changed = step.labels > 0 || here.x != 0;
+        if (SCALED || changed) store_path<SCALED>(job, row, t, &w);
         if (!changed) continue;
-        store_path(job, row, t, &w);
         add_input(job, (size_t)step.input + (step.labels > 0 ? (size_t)here.x : 0), step.labels > 0 ? 1 : here.x, &w);
     }
-    if (last < job.columns && !changed) store_path(job, row, last, &w);
+    if (!SCALED && last < job.columns && !changed) store_path<SCALED>(job, row, last, &w);
 }
 
 /* out = the sum of its slices. */
@@ -172,7 +183,10 @@ extern "C" cudaError_t nd_cuda_fixed_forward(const struct fixed_job *job, cudaSt
 {
     size_t slices = nd_cuda_fixed_slices(job->units), count = job->rows * job->output_stride;
     dim3 grid(blocks_of(job->rows, FORWARD_WARPS), (unsigned)slices);
-    forward_kernel<<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
+    if (job->scale)
+        forward_kernel<true><<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
+    else
+        forward_kernel<false><<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
     if (slices > 1)
         sum_slices_kernel<<<blocks_of(count, SUM_THREADS), SUM_THREADS, 0, stream>>>(job->slice, slices, count,
                                                                                      job->out);
@@ -202,6 +216,7 @@ struct returning {
     size_t unit, first;          /* first: of its rows */
     unsigned begun;              /* bit r: row r has met a cell that is there */
     struct rows_of h;            /* at the present position */
+    struct rows_of a;            /* their sums before the position's factor; with factors only */
     struct rows_of below, later; /* dloss/dh of the present stretch; dloss/da of the positions behind it */
 };
 
@@ -212,15 +227,34 @@ static __device__ void absorb(const struct fixed_job &job, int r, struct returni
     w->below.row[r] = 0;
 }
 
+/* The same where positions have factors: all that arrived is of position t.  Leaves the factor's gradient. */
+static __device__ void absorb_scaled(const struct fixed_job &job, size_t t, const struct rows_of &x,
+                                     struct returning *w, float *partial)
+{
+    const float scale = scale_at(job, t);
+    float sum = 0;
+#pragma unroll
+    for (int r = 0; r < ND_FIXED_ROWS; r++) {
+        if (isnan(x.row[r])) continue;
+        float arrived = w->below.row[r] * slope_of(job.activation, w->h.row[r]);
+        sum += arrived * w->a.row[r];
+        w->later.row[r] += scale * arrived;
+        w->below.row[r] = 0;
+    }
+    partial[(job.inputs + 1 + job.outputs + t) * job.unit_stride] = sum;
+}
+
 /* Row r steps back to position t, whose cell is x: where that ends a stretch its hidden units are due. */
+template <bool SCALED>
 static __device__ void step_back(const struct fixed_job &job, const struct fixed_step &step, size_t t, float x, int r,
                                  struct returning *w)
 {
     bool enters = step.labels > 0 || x != 0, begun = (w->begun >> r) & 1;
-    if (isnan(x) || (begun && !enters)) return;
-    absorb(job, r, w);
-    if (w->unit < job.units)
-        w->h.row[r] = __ldg(job.path + ((w->first + (size_t)r) * job.columns + t) * job.unit_stride + w->unit);
+    if (isnan(x) || (!SCALED && begun && !enters)) return;
+    if (!SCALED) absorb(job, r, w);
+    const size_t at = ((w->first + (size_t)r) * job.columns + t) * job.unit_stride + w->unit;
+    if (w->unit < job.units) w->h.row[r] = __ldg(job.path + at);
+    if (SCALED && w->unit < job.units) w->a.row[r] = __ldg(job.sums + at);
     w->begun |= 1u << r;
 }
 
@@ -285,14 +319,13 @@ static __device__ struct earlier look_back(const struct fixed_job &job, size_t t
     return to;
 }
 
-static __global__ void backward_kernel(struct fixed_job job)
+template <bool SCALED> static __global__ void backward_kernel(struct fixed_job job)
 {
     struct returning w = {};
     w.unit = (size_t)blockIdx.x * BACKWARD_THREADS + threadIdx.x;
     w.first = (size_t)blockIdx.y * ND_FIXED_ROWS;
     if (w.unit > job.units) return;
-    size_t entries = job.inputs + 1 + job.outputs;
-    float *partial = job.partial + (size_t)blockIdx.y * entries * job.unit_stride + w.unit, sum = 0;
+    float *partial = job.partial + (size_t)blockIdx.y * job.entries * job.unit_stride + w.unit, sum = 0;
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) w.h.row[r] = w.unit < job.units ? 0.0f : 1.0f;
     struct earlier next = look_back(job, job.columns - 1, w);
@@ -300,15 +333,16 @@ static __global__ void backward_kernel(struct fixed_job job)
         const struct earlier here = next;
         next = look_back(job, t > 0 ? t - 1 : 0, w);
 #pragma unroll
-        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back(job, here.step, t, here.x.row[r], r, &w);
+        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back<SCALED>(job, here.step, t, here.x.row[r], r, &w);
         input_partials(job, here.step, here.x, &w, partial);
         output_partial(job, here.step.output, here.first, &w, partial);
         for (int k = here.step.output + 1; k < here.step.output + here.step.width; k++)
             output_partial(job, k, load_output(job, k, w), &w, partial);
+        if (SCALED) absorb_scaled(job, t, here.x, &w, partial);
     }
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) {
-        absorb(job, r, &w);
+        if (!SCALED) absorb(job, r, &w);
         sum += w.later.row[r];
     }
     partial[job.inputs * job.unit_stride] = sum;
@@ -317,24 +351,43 @@ static __global__ void backward_kernel(struct fixed_job job)
 /* Adds the groups of rows up; a thread is a weight. */
 static __global__ void gradient_kernel(struct fixed_job job)
 {
-    size_t entries = job.inputs + 1 + job.outputs, groups = job.row_stride / ND_FIXED_ROWS;
+    size_t groups = job.row_stride / ND_FIXED_ROWS;
     size_t i = (size_t)blockIdx.x * SUM_THREADS + threadIdx.x;
     size_t entry = i / job.unit_stride, unit = i % job.unit_stride;
     bool output = entry > job.inputs;
-    if (entry >= entries || unit >= job.units + (output ? 1 : 0)) return;
+    if (entry >= job.inputs + 1 + job.outputs || unit >= job.units + (output ? 1 : 0)) return;
     if (job.progress && job.progress->failed < job.progress->next) return;
     float *gradient = output ? job.output_gradient + (entry - job.inputs - 1) * job.output_weight_stride + unit
                              : job.input_gradient + unit * job.input_gradient_stride + entry;
     double sum = job.add ? (double)*gradient : 0;
-    for (size_t g = 0; g < groups; g++) sum += (double)job.partial[g * entries * job.unit_stride + i];
+    for (size_t g = 0; g < groups; g++) sum += (double)job.partial[g * job.entries * job.unit_stride + i];
     *gradient = (float)sum;
+}
+
+/* The same of the factors, which all hidden units share; a block is a position. */
+static __global__ void scale_gradient_kernel(struct fixed_job job)
+{
+    const size_t t = blockIdx.x, count = job.row_stride / ND_FIXED_ROWS * job.units;
+    if (job.progress && job.progress->failed < job.progress->next) return;
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += SCALE_THREADS) {
+        size_t line = i / job.units * job.entries + job.inputs + 1 + job.outputs + t;
+        sum += (double)job.partial[line * job.unit_stride + i % job.units];
+    }
+    sum = block_sum(sum);
+    float *gradient = job.scale_gradient + t * job.scale_stride;
+    if (threadIdx.x == 0) *gradient = (float)(sum + (job.add ? (double)*gradient : 0));
 }
 
 extern "C" cudaError_t nd_cuda_fixed_backward(const struct fixed_job *job, cudaStream_t stream)
 {
     size_t entries = job->inputs + 1 + job->outputs;
     dim3 grid(blocks_of(job->units + 1, BACKWARD_THREADS), (unsigned)(job->row_stride / ND_FIXED_ROWS));
-    backward_kernel<<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
+    if (job->scale)
+        backward_kernel<true><<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
+    else
+        backward_kernel<false><<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
     gradient_kernel<<<blocks_of(entries * job->unit_stride, SUM_THREADS), SUM_THREADS, 0, stream>>>(*job);
+    if (job->scale) scale_gradient_kernel<<<(unsigned)job->columns, SCALE_THREADS, 0, stream>>>(*job);
     return cudaGetLastError();
 }

@@ -3,10 +3,11 @@
  * The running sum of the paper's eqs. (4) and (5), in float but for the sum itself, which is double as on the CPU.  On
  * the way forward a warp walks the ordering for one row and ND_FIXED_SLICE hidden units; it leaves the column's
  * outputs, summed over these units, and the hidden units.  These change only where a cell that is not zero enters, so
- * they are written once a stretch of equal ones, at its last position: the one whose cell enters, or the row's last. On
- * the way back a thread walks the ordering for one hidden unit and ND_FIXED_ROWS rows in step; what it finds for each
- * weight, summed over its rows, is its own number in `partial`, and a last kernel adds those up.  No number is written
- * by two threads and every sum has one order, so the same run gives the same bytes. */
+ * they are written once a stretch of equal ones, at its last position: the one whose cell enters, or the row's last.
+ * Where positions have factors of their own each is a stretch by itself, and its sums are written too. On the way back
+ * a thread walks the ordering for one hidden unit and ND_FIXED_ROWS rows in step; what it finds for each weight, summed
+ * over its rows, is its own number in `partial`, and a last kernel adds those up.  No number is written by two threads
+ * and every sum has one order, so the same run gives the same bytes. */
 #ifndef ND_BACKEND_CUDA_FIXED_KERNELS_H
 #define ND_BACKEND_CUDA_FIXED_KERNELS_H
 
@@ -32,6 +33,7 @@ struct fixed_step {
 struct fixed_job {
     const struct fixed_step *step; /* (D), in the ordering's order */
     size_t columns, units, inputs, outputs;
+    size_t entries; /* I + 1 + O: inputs, bias, outputs; D more where positions have factors */
     int activation;
 
     struct device_cells cells;
@@ -43,6 +45,8 @@ struct fixed_job {
 
     const float *output_weight; /* (O, output_weight_stride) */
     size_t output_weight_stride;
+    const float *scale; /* NULL, or (D, scale_stride): the first of each line is the position's factor on the sums */
+    size_t scale_stride;
     size_t unit_stride;  /* above H */
     float *input_weight; /* (I + 1, unit_stride): transposed; the last row is the hidden bias */
 
@@ -54,9 +58,11 @@ struct fixed_job {
     size_t output_stride;
     float *slice; /* (nd_cuda_fixed_slices, rows, output_stride): parts of `out`; one slice alone is `out` */
     float *path;  /* (rows, D, unit_stride): hidden units, see above.  NULL: not wanted */
+    float *sums;  /* the same before factor and activation; NULL unless there are factors and path is wanted */
 
     float *delta;                            /* (O, row_stride): gradients of the outputs, 0 where there is no row */
-    float *partial;                          /* (row_stride / ND_FIXED_ROWS, I + 1 + O, unit_stride) */
+    float *partial;                          /* (row_stride / ND_FIXED_ROWS, entries, unit_stride) */
+    float *scale_gradient;                   /* (D, scale_stride); NULL unless there are factors */
     float *input_gradient, *output_gradient; /* (H, input_gradient_stride), (O, output_weight_stride); the bias's is
                                                 the column behind the weights' */
     size_t input_gradient_stride;

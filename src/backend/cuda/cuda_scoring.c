@@ -125,7 +125,8 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     backend->scoring = scoring;
     scoring->widest = nd_widest_block(plan);
     scoring->all_binary = nd_cuda_all_binary(plan);
-    scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS;
+    scoring->shallow =
+        scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS && !plan->rescale;
     scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
     scoring->walkers = nd_tile_walkers(scoring->lines);
     nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);
@@ -229,6 +230,8 @@ struct device_first nd_cuda_first(const struct cuda_backend *backend)
         .units = (int32_t)layer->rows,
         .stride = (int32_t)backend->layer[1].stride,
         .activation = (int)backend->plan->activation,
+        .scale = backend->plan->rescale ? backend->block[BLOCK_PARAMETERS] + backend->scale_offset : NULL,
+        .scale_stride = ND_SCALE_STRIDE,
     };
 }
 

@@ -4,6 +4,13 @@
 namespace
 {
 
+/* The factor of the sums that predict a column; only where there are factors. */
+__device__ __forceinline__ double scale_of(const struct device_first &first, const struct device_plan &plan,
+                                           int32_t column)
+{
+    return (double)first.scale[(size_t)plan.column[column].position * first.scale_stride];
+}
+
 /* What stands at `unit` of a line: a hidden unit, the one behind them, or padding. */
 template <typename T>
 __device__ __forceinline__ void write_unit(const struct device_first &first, int32_t unit, double sum, T *line)
@@ -64,7 +71,7 @@ __device__ __forceinline__ void add_cells(const struct observation *cell, const 
 }
 
 /* A thread has one unit of ROWS rows, which share the weights it reads. */
-template <typename T> __global__ void __launch_bounds__(THREADS) running_sum(const struct sum_job job)
+template <typename T, bool SCALED> __global__ void __launch_bounds__(THREADS) running_sum(const struct sum_job job)
 {
     __shared__ struct observation cell[STEPS][ROWS];
     const struct device_chunk &chunk = job.chunk;
@@ -92,9 +99,11 @@ template <typename T> __global__ void __launch_bounds__(THREADS) running_sum(con
             if (at + s >= job.scored && unit < job.first.stride) {
                 T *line = static_cast<T *>(job.operand) +
                           ((size_t)(at + s - job.scored) * walkers + walker) * job.first.stride;
+                double scale = 1;
+                if (SCALED) scale = scale_of(job.first, chunk.plan, chunk.order[(size_t)order * chunk.length + at + s]);
 #pragma unroll
                 for (int r = 0; r < ROWS; r++)
-                    if (r < rows) write_unit(job.first, unit, sum[r], line + (size_t)r * job.first.stride);
+                    if (r < rows) write_unit(job.first, unit, scale * sum[r], line + (size_t)r * job.first.stride);
             }
             if (unit < units) add_cells(cell[s], job.first.transposed + unit, job.first.stride, sum);
         }
@@ -122,20 +131,29 @@ template <typename T> __global__ void __launch_bounds__(THREADS) walk(const stru
         sum += added;
         job.sum[row * units + unit] = sum;
     }
+    if (job.first.scale) sum *= scale_of(job.first, job.plan, step.target);
     write_unit(job.first, unit, sum, static_cast<T *>(job.operand) + row * job.first.stride);
 }
 
 } /* namespace */
+
+template <bool SCALED> static void launch_running_sum(const struct sum_job *job, dim3 grid, cudaStream_t stream)
+{
+    if (job->bf16)
+        running_sum<__nv_bfloat16, SCALED><<<grid, THREADS, 0, stream>>>(*job);
+    else
+        running_sum<float, SCALED><<<grid, THREADS, 0, stream>>>(*job);
+}
 
 extern "C" cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream_t stream)
 {
     size_t groups = (size_t)job->chunk.orders * blocks_of((size_t)job->chunk.rows, ROWS);
     dim3 grid(blocks_of((size_t)job->first.stride, THREADS), (unsigned)groups);
     if (groups == 0) return cudaSuccess;
-    if (job->bf16)
-        running_sum<__nv_bfloat16><<<grid, THREADS, 0, stream>>>(*job);
+    if (job->first.scale)
+        launch_running_sum<true>(job, grid, stream);
     else
-        running_sum<float><<<grid, THREADS, 0, stream>>>(*job);
+        launch_running_sum<false>(job, grid, stream);
     return cudaGetLastError();
 }
 

@@ -1,5 +1,6 @@
 /* The classic NADE of one ordering (paper, section 2), included by reference_impl.h: the exact -log p of a row and its
- * gradient with the running sum of eqs. (4) and (5), O(DH) a row.  Missing cells are deleted from the ordering. */
+ * gradient with the running sum of eqs. (4) and (5), O(DH) a row.  Missing cells are deleted from the ordering; the
+ * positions of the others, and with them their factors where the plan has some, stay the same. */
 
 /* a_{d+1} = a_d + x W[:, column d] (eq. 5). */
 static void REF(fixed_observe)(const struct plan *plan, const real *parameters, size_t column, float x, real *a)
@@ -38,7 +39,9 @@ static double REF(fixed_forward)(const struct plan *plan, const real *parameters
         float x = nd_cell(cells, row, plan->ordering[t]);
         real *h = work->path + t * width;
         if (isnan(x)) continue;
-        for (size_t j = 0; j < width; j++) h[j] = REF(activate)(plan->activation, a[j]);
+        real scale = REF(scale_of)(plan, parameters, plan->ordering[t]);
+        for (size_t j = 0; j < width; j++) h[j] = REF(activate)(plan->activation, scale * a[j]);
+        if (plan->rescale) memcpy(work->sums + t * width, a, width * sizeof *a);
         REF(fixed_outputs)(plan, parameters, plan->ordering[t], h, work->block);
         loss += column->head->loss_gradient(column, work->block, (double)x, work->block_delta);
         for (size_t i = 0; i < column->output_width; i++)
@@ -48,7 +51,7 @@ static double REF(fixed_forward)(const struct plan *plan, const real *parameters
     return loss;
 }
 
-/* Output layer of one position: its gradients, and what arrives at the sums: below (H) = dloss/da_d. */
+/* Output layer of one position: its gradients, and what arrives at the hidden units: below (H) = dloss/d(rho_d a_d). */
 static void REF(fixed_backward_outputs)(const struct plan *plan, const real *parameters, size_t column, const real *h,
                                         const real *delta, real *below, real *gradient)
 {
@@ -64,6 +67,17 @@ static void REF(fixed_backward_outputs)(const struct plan *plan, const real *par
         }
     }
     for (size_t j = 0; j < weight->columns; j++) below[j] *= REF(slope)(plan->activation, h[j]);
+}
+
+/* Position t's factor rho multiplies the sums a: its gradient, and below becomes dloss/da. */
+static void REF(fixed_backward_scale)(const struct plan *plan, const real *parameters, size_t t, const real *a,
+                                      real *below, real *gradient)
+{
+    size_t at = plan->tensor[nd_scale_index(plan)].offset + t;
+    for (size_t j = 0; j < plan->hidden[0]; j++) {
+        if (!ND_FAULT(FAULT_NO_SCALE_GRADIENT)) gradient[at] += below[j] * a[j];
+        below[j] *= parameters[at];
+    }
 }
 
 /* From the last position to the first.  x of position d enters every later sum, so its weight's gradient is x times the
@@ -82,6 +96,8 @@ static void REF(fixed_backward)(const struct plan *plan, const real *parameters,
         real value = c->head->one_hot ? 1 : (real)x;
         REF(fixed_backward_outputs)
         (plan, parameters, plan->ordering[t], work->path + t * weight->rows, work->delta, below, gradient);
+        if (plan->rescale)
+            REF(fixed_backward_scale)(plan, parameters, t, work->sums + t * weight->rows, below, gradient);
         for (size_t j = 0; j < weight->rows; j++) {
             real early = ND_FAULT(FAULT_FIXED_SUM_EARLY) ? below[j] : 0;
             gradient[weight->offset + j * weight->columns + input] += value * (later[j] + early);

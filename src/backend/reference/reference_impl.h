@@ -18,6 +18,7 @@ struct REF(work) {
     real *delta;         /* (widest): gradient with respect to a layer's pre-activations */
     real *delta_below;   /* (widest) */
     real *path;          /* (D, hidden[0]), fixed order only: activations at each position */
+    real *sums;          /* (D, hidden[0]), fixed order with factors only: what the factors multiply */
     double *block;       /* (widest) outputs of a column */
     double *block_delta; /* (widest) their gradient */
     uint8_t *present;    /* (D) */
@@ -56,6 +57,10 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
     if (plan->ordering) {
         work->path = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
         good = good && work->path;
+    }
+    if (plan->rescale) {
+        work->sums = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
+        good = good && work->sums;
     }
     return good && work->input && work->output && work->delta && work->delta_below && work->block &&
            work->block_delta && work->present && work->observed && work->keys && work->hidden;
@@ -112,13 +117,21 @@ static void REF(affine)(const struct plan *plan, const real *parameters, size_t 
     }
 }
 
-static void REF(forward)(const struct plan *plan, const real *parameters, struct REF(work) * work)
+/* The factor on the sums of the hidden units that predict a column: 1 unless the plan has factors. */
+static real REF(scale_of)(const struct plan *plan, const real *parameters, size_t column)
+{
+    if (!plan->rescale) return 1;
+    return parameters[plan->tensor[nd_scale_index(plan)].offset + plan->position[column]];
+}
+
+/* scale: of the first layer's sums. */
+static void REF(forward)(const struct plan *plan, const real *parameters, real scale, struct REF(work) * work)
 {
     const real *in = work->input;
     for (size_t l = 0; l < plan->layers; l++) {
         REF(affine)(plan, parameters, l, in, work->hidden[l]);
         for (size_t i = 0; i < plan->hidden[l]; i++)
-            work->hidden[l][i] = REF(activate)(plan->activation, work->hidden[l][i]);
+            work->hidden[l][i] = REF(activate)(plan->activation, (l == 0 ? scale : 1) * work->hidden[l][i]);
         in = work->hidden[l];
     }
     REF(affine)(plan, parameters, plan->layers, in, work->output);
@@ -191,7 +204,7 @@ static double REF(row)(const struct plan *plan, const real *parameters, const st
 {
     if (plan->ordering) return REF(fixed_row)(plan, parameters, cells, row, factor, work, gradient);
     REF(fill_input)(plan, cells, row, observed, work->input);
-    REF(forward)(plan, parameters, work);
+    REF(forward)(plan, parameters, 1, work);
     double loss = REF(row_loss)(plan, cells, row, observed, factor, work);
     if (gradient) REF(backward)(plan, parameters, work, gradient);
     return loss;
@@ -223,7 +236,7 @@ static double REF(row_log_density)(const struct plan *plan, const real *paramete
         if (isnan(x)) continue;
         if (t >= query->given) {
             REF(fill_input)(plan, cells, row, work->observed, work->input);
-            REF(forward)(plan, parameters, work);
+            REF(forward)(plan, parameters, REF(scale_of)(plan, parameters, order[t]), work);
             for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
             sum += nd_log_cell_or_density(column, work->block, (double)x,
                                           query->half_step ? query->half_step[order[t]] : 0);
@@ -436,7 +449,8 @@ static nade_status REF(conditional_block)(nade_context *context, struct backend 
         REF(find_present)(cells, row, work->observed);
         if (!ND_FAULT(FAULT_TARGET_OBSERVED)) work->observed[target[row]] = 0;
         REF(fill_input)(backend->plan, cells, row, work->observed, work->input);
-        REF(forward)(backend->plan, backend->block[BLOCK_PARAMETERS], work);
+        const real *parameters = backend->block[BLOCK_PARAMETERS];
+        REF(forward)(backend->plan, parameters, REF(scale_of)(backend->plan, parameters, target[row]), work);
         for (size_t i = 0; i < column->output_width; i++)
             outputs[row * widest + i] = (double)work->output[column->output + i];
     }

@@ -12,7 +12,7 @@ static void REF(sample_row)(const struct plan *plan, const real *parameters, con
         const struct plan_column *column = &plan->column[order[t]];
         if (work->observed[order[t]]) continue;
         REF(fill_input)(plan, &view, 0, work->observed, work->input);
-        REF(forward)(plan, parameters, work);
+        REF(forward)(plan, parameters, REF(scale_of)(plan, parameters, order[t]), work);
         for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
         struct philox_block words =
             nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)order[t]);

@@ -1,0 +1,160 @@
+# nade paper: recipes from files, end to end on data made here; resuming, and what is refused.
+. "$(dirname "$0")/../support/checks.bash"
+: "${NADE_STAND_IN:?a CUDA backend that computes on the CPU}"
+
+mkdir data
+binary_data 300 1 >data/train.csv
+binary_data 80 2 >data/valid.csv
+binary_data 90 3 >data/test.csv
+
+# recipe NAME LR ITERATIONS MORE: a small one; MORE is put before its last keys.
+recipe() {
+    cat >"$1.json" <<EOF
+{"table": "mine", "data_set": "Bits", "title": "two layers", "kind": "split",
+ "data": {"train": "train.csv", "valid": "valid.csv", "test": "test.csv"},
+ "model": {"hidden": [12, 12]},
+ "training": {"optimizer": "nag", "momentum": 0.9, "batch": 20, "iterations": $3, "updates": 40, "pretrain": 1, "lr": $2},
+ ${4-}"seeds": [0, 1], "orderings": [1, 8, 16], "paper": {"1": -2.5, "16": -2.4}}
+EOF
+}
+
+# The list.
+expect 0 "$NADE" paper
+holds out table1 table2 table3 table4 quick adult-1hl 'Adult' mnist-2hl
+expect 0 "$NADE" paper --json
+python3 -c 'import json
+assert any(r["name"] == "adult-1hl" and r["table"] == "table1" for r in json.load(open("out")))'
+
+# A grid: the best rate of the first seed is the second's too.
+recipe grid '[0.05, 0.0001]' 3
+expect 0 "$NADE" paper grid.json --data data
+[ "$(grep -cE '^grid seed [01]: .*\(paper -2\.50\) with 1 ordering, .*\(paper -2\.40\) with 16 orderings; ' err)" = 2 ] || fail "$(cat err)"
+only data grid.json nade-results
+[ "$(ls -A nade-results/grid | tr '\n' ' ')" = 'seed0.json seed0.safetensors seed1.json seed1.safetensors ' ] || fail "$(ls -A nade-results/grid)"
+
+# The figures are those of nade score.  The second eight of sixteen orderings follow from the first and from all.
+for k in 8 16; do
+    "$NADE" score nade-results/grid/seed0.safetensors data/test.csv --orderings $k --json -o score.$k 2>summary.$k
+done
+python3 - <<'EOF'
+import json, math
+first, second = (json.load(open(f"nade-results/grid/seed{s}.json")) for s in (0, 1))
+assert [g["lr"] for g in first["grid"]] == [0.05, 0.0001] and first["chosen"]["lr"] == 0.05 == second["chosen"]["lr"], first
+assert first["valid"] == max(g["valid"] for g in first["grid"]) and len(second["grid"]) == 1
+assert (first["recipe"], first["seed"], second["seed"], first["test_rows"]) == ("grid", 0, 1, 90)
+assert first["updates"] == (1 + 3) * 40 and first["batch"] == 20 and set(first["seconds"]) == {"train", "score"}
+assert first["device"] == "cpu" and first["precision"] == "fp32" and first["version"] and first["commit"]
+assert first["machine"].split()[-1].startswith("thread")
+figures, curve = first["figures"]["density"], first["curve"]
+assert list(figures) == ["1", "8", "16"] and list(curve) == ["1", "2", "4", "8", "16"], first
+summary = json.load(open("summary.16"))
+near = lambda a, b: abs(a - b) < 1e-9
+assert near(figures["16"], summary["mean"]) and near(curve["1"], summary["mean_ordering"]), (figures, summary)
+assert near(first["standard_error"]["16"], summary["standard_error"]), (first, summary)
+assert curve["1"] <= curve["2"] <= curve["4"] <= curve["8"] <= curve["16"] and figures["1"] != curve["1"]
+eight, all_ = ([float(x) for x in open(f"score.{k}").read().split()[1:]] for k in (8, 16))
+other = [math.log(2 * math.exp(a) - math.exp(e)) for e, a in zip(eight, all_)]
+assert near(figures["8"], sum(eight + other) / 180), (figures, sum(eight + other) / 180)
+EOF
+
+# What is there is not made again, and needs no data; another seed takes what was chosen.
+cp -r nade-results before
+expect 0 "$NADE" paper grid.json
+[ "$(grep -c 'was there already$' err)" = 2 ] || fail "$(cat err)"
+diff -r before nade-results
+expect 0 "$NADE" paper grid.json --data data --seeds 1,2 --json
+python3 -c 'import json
+told = [json.loads(line) for line in open("err")]
+assert [(t["seed"], t["was_there"]) for t in told] == [(1, True), (2, False)], told
+assert told[1]["chosen"]["lr"] == 0.05 and told[1]["paper"]["1"] == -2.5'
+# The same bytes whatever the threads.
+for s in 0 1; do cp nade-results/grid/seed$s.safetensors model$s; done
+expect 0 "$NADE" paper grid.json --data data --results one --threads 1 --quiet
+[ ! -s err ] || fail "--quiet says: $(cat err)"
+for s in 0 1; do cmp model$s one/grid/seed$s.safetensors; done
+
+# On a device, whose place the CPU takes: all at a time, and the result names it.
+expect 0 env NADE_CUDA_BACKEND="$NADE_STAND_IN" "$NADE" paper grid.json --data data --results device --device cuda
+for s in 0 1; do cmp model$s device/grid/seed$s.safetensors; done
+holds device/grid/seed0.json '"device": "cuda: stand-in"'
+
+# Killed and run again: the same model as without, and the checkpoint is gone.
+recipe single '[0.02]' 60
+expect 0 "$NADE" paper single.json --data data --results whole --seeds 4
+set -m
+"$NADE" paper single.json --data data --seeds 4 2>err &
+pid=$!
+trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
+for _ in $(seq 2000); do
+    if [ -e nade-results/single/seed4.checkpoint ]; then break; fi
+    sleep 0.005
+done
+kill -KILL $pid 2>/dev/null || fail "it was over before it could be killed"
+wait -f $pid || true
+[ -e nade-results/single/seed4.checkpoint ] && [ ! -e nade-results/single/seed4.json ] || fail "$(ls nade-results/single)"
+cp nade-results/single/seed4.checkpoint checkpoint
+expect 0 "$NADE" paper single.json --data data --seeds 4
+cmp nade-results/single/seed4.safetensors whole/single/seed4.safetensors
+[ "$(ls -A nade-results/single | tr '\n' ' ')" = 'seed4.json seed4.safetensors ' ] || fail "$(ls -A nade-results/single)"
+
+# A checkpoint of another recipe is refused, and it says what to do.
+cp checkpoint nade-results/single/seed5.checkpoint
+refuse 2 'seed' -- "$NADE" paper single.json --data data --seeds 5
+holds err 'remove the checkpoint nade-results/single/seed5.checkpoint'
+rm nade-results/single/seed5.checkpoint
+
+# Ctrl-C: nothing half done is left as a result.
+recipe long '[0.02]' 1000000
+"$NADE" paper long.json --data data --seeds 0 2>err &
+pid=$!
+for _ in $(seq 600); do
+    if [ -e nade-results/long/seed0.checkpoint ]; then break; fi
+    sleep 0.05
+done
+kill -INT $pid
+status=0
+wait -f $pid || status=$?
+trap - EXIT
+[ "$status" = 1 ] || fail "SIGINT: exit status $status: $(cat err)"
+holds err 'nade: stopped by a signal'
+[ "$(ls -A nade-results/long)" = seed0.checkpoint ] || fail "$(ls -A nade-results/long)"
+
+# Bad calls.
+refuse 2 "'nonsense' is no recipe" -- "$NADE" paper nonsense --data data
+refuse 2 '--data is missing' -- "$NADE" paper adult-1hl
+refuse 2 'data/adult/train.npy.gz is not there' adult-1hl docs/data.md -- "$NADE" paper adult-1hl --data data
+refuse 2 --seeds -- "$NADE" paper grid.json --data data --seeds x
+refuse 2 nothere -- "$NADE" paper nothere.json --data data
+touch file
+refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file
+echo '{}' >nade-results/grid/seed7.json
+refuse 2 'grid/seed7.json is no result of the recipe grid' -- "$NADE" paper grid.json --data data --seeds 7
+mv data/test.csv test.csv
+cut -d, -f1-3 test.csv >data/test.csv
+refuse 2 'test.csv has 3 columns, expected 4' -- "$NADE" paper grid.json --data data --seeds 8
+mv test.csv data/test.csv
+
+# Bad recipes: the sentence has the recipe's name and the key.
+refuse_recipe() {
+    local text=$1
+    shift
+    sed "$@" grid.json >bad.json
+    cmp -s grid.json bad.json && fail "sed $* changes nothing"
+    refuse 2 'recipe bad: ' "$text" -- "$NADE" paper bad.json --data data
+}
+refuse_recipe 'the key training.lrr has no meaning here' 's/"lr"/"lrr"/'
+refuse_recipe 'the key seeds is missing' 's/"seeds": [^]]*], //'
+refuse_recipe 'kind must be split, folds or patches' 's/"split"/"spilt"/'
+refuse_recipe 'training.batch must be a whole number from 1' 's/"batch": 20/"batch": 0/'
+refuse_recipe 'training.batch must be a whole number from 1' 's/"batch": 20/"batch": "20"/'
+refuse_recipe 'training.momentum must be a number from 0' 's/"momentum": 0.9/"momentum": 1.5/'
+refuse_recipe 'training.lr must be a list' 's/"lr": [^]]*]/"lr": 0.01/'
+refuse_recipe 'training.lr must be a list without repetitions' 's/0.0001/0.05/'
+refuse_recipe 'model.hidden must be a list' 's/\[12, 12\]/[]/'
+refuse_recipe 'model.hidden must be one layer' 's/"model": {/&"order": "fixed", /'
+refuse_recipe 'orderings must be [1]' 's/"hidden": \[12, 12\]/"hidden": [12], "order": "fixed"/'
+refuse_recipe 'model.gaussian must be true in a recipe of kind folds' -e 's/"hidden": \[12, 12\]/"gaussian": true/' \
+    -e '/"training"/d' -e 's/"orderings": [^]]*], //'
+refuse_recipe 'data.test must be a text' 's/"test.csv"/3/'
+refuse_recipe 'paper must be numbers of orderings' 's/"16": -2.4/"all": -2.4/'
+refuse_recipe 'line 2' '1s/,$//'

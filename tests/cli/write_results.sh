@@ -1,0 +1,105 @@
+# experiments/write-results: the page of the paper's tables from made-up results, and that docs/results.md is up to date.
+. "$(dirname "$0")/../support/checks.bash"
+: "${NADE_SOURCE_DIR:?}"
+python=${PYTHON:-python3}
+"$python" -c '' 2>/dev/null || exit 77
+write=("$python" "$NADE_SOURCE_DIR/experiments/write-results")
+
+"$python" - <<'END'
+import json
+import os
+
+
+def leave(name, file, figures, **more):
+    result = {"recipe": name, "seed": 0, "figures": figures, "test_rows": 10, "valid": -1,
+              "chosen": {"lr": 0.001, "weight_decay": 0, "iteration": 77}, "updates": 100000, "batch": 100,
+              "seconds": {"train": 30, "score": 5}, "version": "0", "commit": "abc1234", "machine": "Abacus, 2 threads",
+              "device": "cpu", "precision": "fp32"}
+    os.makedirs(f"results/{name}", exist_ok=True)
+    with open(f"results/{name}/{file}.json", "w") as out:
+        json.dump(dict(result, **more), out)
+
+
+# Adult with one layer: three seeds that passed, reached by 0.1 nats, reached by their own spread alone.
+for seed, spread in enumerate((-0.2, 0, 0.2)):
+    leave("adult-1hl", f"seed{seed}", {"density": {"1": -13.4 + spread / 10, "2": -13.41, "16": -13.4 + spread}}, seed=seed)
+# Two seeds' spread does not count.
+for seed, spread in enumerate((-0.2, 0.2)):
+    leave("dna-1hl", f"seed{seed}", {"density": {"1": -84.5 + spread, "2": -83.0, "16": -82.0}}, seed=seed)
+leave("mnist-2hl", "seed0", {"density": {"1": -89.0, "2": -88.0, "16": -86.0, "128": -85.4}}, updates=220000, batch=1000,
+      curve={str(2 ** i): value for i, value in enumerate((-89, -88, -87, -86.5, -86, -85.6, -85.3, -85.41))})
+leave("bsds300-3hl", "seed0", {"density": {"1": 151.0, "2": 152.0}}, device="cuda: Gadget", precision="bf16")
+# Folds: white wine's are our own, so their standard error counts; red wine's are the authors', and one is missing.
+for fold in range(1, 11):
+    off = 0.5 if fold % 2 else -0.5
+    leave("white-wine-1hl", f"seed0-fold{fold}", {
+        "density": {"1": -10.6 + off, "2": -10.4 + off, "16": -9.9}, "density_new_rows": {"1": -11.25, "2": -11, "16": -11},
+        "cells": {"1": -12.25, "2": -12, "16": -12}, "cells_new_rows": {"1": -13.25, "2": -13, "16": -13}},
+        fold=fold, new_rows=7, chosen={"lr": 0.02 if fold < 4 else 0.005, "weight_decay": 0.002, "iteration": 10 + fold})
+    if fold < 10:
+        leave("red-wine-gaussian", f"seed0-fold{fold}", {"density": {"1": -13.18}}, fold=fold, chosen={})
+END
+
+expect 0 "${write[@]}" --results results --output page.md
+line() { grep -qxF -- "$1" page.md || fail "no line '$1' in page.md: $(grep -F -- "${1:0:18}" page.md)"; }
+line "| Adult | NADE 1hl | −13.40 (sd 0.02, 3 seeds) | −13.51 | +0.11 | passed |"
+line "| Adult | NADE 1hl, 2 orderings | −13.41 (sd 0.00, 3 seeds) | −13.35 | −0.06 | reached |"
+line "| Adult | NADE 1hl, 16 orderings | −13.40 (sd 0.20, 3 seeds) | −13.19 | −0.21 | reached |"
+line "| Adult | NADE 2hl | not run | −13.53 |  |  |"
+line "| DNA | NADE 1hl | −84.50 (sd 0.28, 2 seeds) | −84.28 | −0.22 | below |"
+line "| \`adult-1hl\` | 0, 1, 2 | 0.001 | 0 | 77 | 100,000 × 100 | 30 s | 5.0 s | cpu fp32 | abc1234 |"
+line "Machines: Abacus, 2 threads; cpu."
+holds page.md "| NADE 1hl | **−13.40** (−13.51) | not run (−13.04) | −84.50 (−84.28) |"
+holds page.md "| cited (−46.79) |"
+line "| Table 1 | 3 | 2 | 1 | 0 | 29 |"
+line "| NADE 2hl, 128 orderings | −85.40 | −85.10 | −0.30 | below |"
+line "| difference | +0.17 | −0.04 | +0.10 | −0.09 | −0.04 | +0.00 | −0.02 | −0.31 |"
+line "Within 0.3 nats of the paper's curve or above it but at 128."
+line "| RNADE 3hl | 151.00, 15 % of the paper's updates | 152.0 | −1.00 | below |"
+line "| RNADE 3hl, 2 orderings | 152.00, 15 % of the paper's updates | – |  |  |"
+# 0.527 / sqrt(10) = 0.167: 0.25 nats below is within two of it, 0.37 is not.
+line "| RNADE 1hl | −10.60 ± 0.17 | −10.35 | −0.25 | reached | −11.25 ± 0.00 | −12.25 ± 0.00 | −13.25 ± 0.00 |"
+line "| RNADE 1hl, 2 orderings | −10.40 ± 0.17 | −10.03 | −0.37 | below | −11.00 ± 0.00 | −12.00 ± 0.00 | −13.00 ± 0.00 |"
+line "| Gaussian | −13.18 ± 0.00 (of 9 folds) | −13.18 | +0.00 | incomplete | – | – | – |"
+line "Test rows that do not occur in training: 70 of 100 in white wine."
+holds page.md "| 0.005 (7×), 0.02 (3×) | 0.002 | 11 to 20 |"
+
+# --check tells a page that is up to date from one that is not, and changes nothing.
+expect 0 "${write[@]}" --results results --output page.md --check
+sed -i 's/−13.40/−13.39/' page.md
+cp page.md before
+expect 1 "${write[@]}" --results results --output page.md --check
+holds err "page.md is not what the results say"
+cmp page.md before
+
+# Results that belong to no recipe, or to another form of theirs, are named.
+mkdir -p other/adult-1hl
+sed 's/"lr": 0.001/"lr": 0.5/' results/adult-1hl/seed0.json >other/adult-1hl/seed0.json
+expect 1 "${write[@]}" --results other --output other.md
+holds err "seed0.json: the rate 0.5 is none of the recipe's"
+mv other/adult-1hl other/adult-9hl
+expect 1 "${write[@]}" --results other --output other.md
+holds err "there is no recipe adult-9hl"
+
+# Notes name our figures; those typed by hand, and names that mean none, are refused.
+mkdir -p tree/docs tree/experiments/results-notes
+cp -r "$NADE_SOURCE_DIR"/experiments/{paper,write-results,*.json} tree/experiments
+note() {
+    echo "$1" >tree/experiments/results-notes/table2.md
+    shift
+    expect "$1" "$python" tree/experiments/write-results --results results
+}
+note 'With all: {{mnist-2hl 128}}, then {{mnist-1hl 128}} (`--lr 0.001`).' 0
+holds tree/docs/results.md "With all: −85.40, then (not run) (\`--lr 0.001\`)."
+note 'With all: -85.4.' 1
+holds err "table2.md: 85.4 is typed by hand"
+note '{{mnist-2hl 3}}' 1
+holds err "there is no figure mnist-2hl 3"
+
+# Pictures are shown where they are.
+mkdir tree/docs/pictures && touch tree/docs/pictures/mnist-holes.png
+note '' 0
+[ "$(grep -o '(pictures/[^)]*)' tree/docs/results.md)" = "(pictures/mnist-holes.png)" ] || fail "not the one picture"
+
+# The page in the tree.
+expect 0 "${write[@]}" --check

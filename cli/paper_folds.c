@@ -62,6 +62,8 @@ static int run_gaussian(const struct fold_work *work)
     const struct fold_data *data = work->data;
     const struct common *common = work->job->common;
     struct full_gaussian gaussian = {0};
+    struct progress clock;
+    progress_start(&clock, common, 0);
     nade_status status =
         full_gaussian_fit(&gaussian, data->values, data->columns, work->split.train, work->split.train_count);
     int exit_status = status == NADE_OK          ? test_gaussian(work, &gaussian)
@@ -70,6 +72,8 @@ static int run_gaussian(const struct fold_work *work)
                                                                 "%s: some columns depend on others without an error, "
                                                                 "where a Gaussian has no density (fold %zu)",
                                                                 work->job->recipe->folds.file, work->unit.fold);
+    json_object_set_new(work->result, "seconds",
+                        json_pack("{s:f,s:f}", "train", 0.0, "score", progress_seconds(&clock)));
     full_gaussian_free(&gaussian);
     return exit_status;
 }

@@ -176,7 +176,7 @@ cp short folds.txt && refuse_folds 'row 65' 'in no fold'
 { cat short; echo '1 -1'; } >folds.txt && refuse_folds 'line 67' "'1 -1'" 'a row of 0 to 65'
 { cat short; echo '1 65 7'; } >folds.txt && refuse_folds 'line 67' "'1 65 7'"
 sed 's/^3/2/' good >folds.txt && refuse_folds 'fold 3 of 3 has 0 of 66 rows'
-rm folds.txt && refuse_folds 'folds.txt could not be opened'
+rm folds.txt && refuse_folds 'folds.txt is not there'
 cp good folds.txt
 sed 's/"label"/"nosuch"/' gauss.json >drop.json
 refuse 2 nosuch -- "$NADE" paper drop.json --data . --results other --quiet

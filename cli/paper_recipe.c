@@ -27,7 +27,7 @@ struct field {
     enum field_kind kind;
     size_t offset; /* in a struct paper_recipe */
     bool optional;
-    bool repeats; /* lists: a number may be there twice */
+    bool repeats;       /* lists: a number may be there twice */
     double least, most; /* of numbers */
     const struct choice *choices;
 };

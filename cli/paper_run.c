@@ -142,6 +142,8 @@ int paper_train(const struct paper_job *job, struct train_grid *grid, const nade
     unsigned threads = job->threads / (unsigned)abreast;
     int status = train_grid_open(grid, job->common, settings, count, abreast, threads ? threads : 1, true);
     if (status) return status;
+    report_note(job->common, "%s: training %zu run%s, %zu at a time", job->recipe->name, count, count == 1 ? "" : "s",
+                abreast);
     status = train_grid_train(grid, options, NULL);
     if (status) advise_on_checkpoint(grid);
     return status ? status : paper_check_interrupt(job);

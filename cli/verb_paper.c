@@ -301,12 +301,25 @@ static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan
     return status;
 }
 
+/* Two runs with one seed would write the same files. */
+static int check_seeds(const struct paper_arguments *paper)
+{
+    const struct size_list *seeds = &paper->seeds;
+    for (size_t i = 0; i < seeds->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (seeds->size[j] == seeds->size[i])
+                return report_error(&paper->common, NADE_BAD_CALL, "--seeds: found %zu twice, expected each seed once",
+                                    seeds->size[i]);
+    return EXIT_DONE;
+}
+
 static int run_paper(void *arguments)
 {
     struct paper_arguments *paper = arguments;
     struct paper_shelf shelf = {0};
     struct paper_plan plan = {0};
-    int status = fill_shelf(&shelf, &paper->common, paper->words.count);
+    int status = check_seeds(paper);
+    if (!status) status = fill_shelf(&shelf, &paper->common, paper->words.count);
     if (!status && paper->words.count == 0)
         status = list_recipes(&paper->common, &shelf);
     else if (!status)

@@ -44,8 +44,10 @@ holds out 'a factor for each position'
 grep -qE 'parameters +638$' out || fail "number of parameters: $(cat out)"
 expect 0 "$NADE" score rescaled all.csv --header yes
 awk 'NR > 1 { sum += exp($1) } END { exit !((sum - 1) ^ 2 < 1e-10) }' out || fail "the sum is not one with factors"
-expect 0 "$NADE" train train.csv -o again "${fixed[@]}" --ordering-file ordering --rescale --iterations 2 --checkpoint part
+expect 0 "$NADE" train train.csv -o again "${fixed[@]}" --ordering-file ordering --rescale --checkpoint part --threads 3
+cmp rescaled again || fail "the number of threads changes the model with factors"
 expect 0 "$NADE" train train.csv -o again --resume part
+cmp rescaled again || fail "a resumed run with factors differs"
 expect 0 "$NADE" sample rescaled -n 20 --seed 4
 rm part
 

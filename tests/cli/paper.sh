@@ -124,6 +124,7 @@ refuse 2 "'nonsense' is no recipe" -- "$NADE" paper nonsense --data data
 refuse 2 '--data is missing' -- "$NADE" paper adult-1hl
 refuse 2 'data/adult/train.npy.gz is not there' adult-1hl docs/data.md -- "$NADE" paper adult-1hl --data data
 refuse 2 --seeds -- "$NADE" paper grid.json --data data --seeds x
+refuse 2 '--seeds: found 1 twice' -- "$NADE" paper grid.json --data data --seeds 1,0,1
 refuse 2 nothere -- "$NADE" paper nothere.json --data data
 touch file
 refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file

@@ -242,6 +242,37 @@ static void test_factors_of_one(void **state)
     support_free(&scaled);
 }
 
+/* The density of the column at position t is that of a network without factors whose first layer is as many times as
+ * large as the factor says. */
+static void test_factors_are_weights(void **state)
+{
+    enum { ROWS = 6 };
+    const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
+    struct support_model plain, scaled;
+    (void)state;
+    build(&plain, "brcb4r", 70, NADE_SIGMOID, false);
+    build(&scaled, "brcb4r", 70, NADE_SIGMOID, true);
+    const float *scale = scaled.parameters + scaled.plan.tensor[nd_scale_index(&scaled.plan)].offset;
+    size_t first_layer = plain.plan.tensor[nd_weight_index(1)].offset;
+    struct cells cells = random_cells(&plain, ROWS, 8, 0.2);
+    for (size_t t = 0; t < plain.plan.columns; t++) {
+        struct score_query query = {plain.plan.ordering, 1, t + 1, t, NULL};
+        memcpy(plain.parameters, scaled.parameters, plain.plan.parameters * sizeof(float));
+        for (size_t i = 0; i < first_layer; i++) plain.parameters[i] *= scale[t];
+        for (size_t b = 0; b < 2; b++) {
+            double expected[ROWS], found[ROWS];
+            struct backend *one = open_with(backends[b], &plain), *other = open_with(backends[b], &scaled);
+            support_assert_ok(plain.context, backends[b]->score_block(plain.context, one, &cells, &query, expected));
+            support_assert_ok(scaled.context, backends[b]->score_block(scaled.context, other, &cells, &query, found));
+            support_assert_all_close("density at a position", found, expected, ROWS, 1e-5);
+            backends[b]->close(one);
+            backends[b]->close(other);
+        }
+    }
+    support_free(&plain);
+    support_free(&scaled);
+}
+
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* exp(-loss) over all states of twelve bits is one: the loss is an exact -log p.  One row a call. */
@@ -308,9 +339,13 @@ static void test_plans_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),        cmocka_unit_test(test_backends_agree),
-        cmocka_unit_test(test_missing_cells),    cmocka_unit_test(test_factors_of_one),
-        cmocka_unit_test(test_loss_sums_to_one), cmocka_unit_test(test_plans_that_cannot_be),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_backends_agree),
+        cmocka_unit_test(test_missing_cells),
+        cmocka_unit_test(test_factors_of_one),
+        cmocka_unit_test(test_factors_are_weights),
+        cmocka_unit_test(test_loss_sums_to_one),
+        cmocka_unit_test(test_plans_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,26 @@ assert result["figures"]["density"]["16"] != result["figures"]["cells"]["16"], r
 assert result["seconds"]["train"] > 0 and result["seconds"]["score"] > 0, result
 PYTHON
 
+# A fixed order has one ordering, and so one figure of each kind.
+fixed='"model": {"hidden": [6], "order": "fixed", "components": 2, "rescale": true}, "orderings": [1]'
+echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $fixed, \"training\": {${training/'"pretrain": 2'/'"pretrain": 0'}, \"iterations\": 1, $grid}}" >fixed.json
+paper fixed.json
+chosen fixed
+expect 0 "$NADE" train train.csv --valid-fraction 0 --order fixed --rescale --hidden 6 --components 2 --optimizer nag --momentum 0.9 \
+    --batch 20 --updates 40 --seed 4 --patience 0 --no-atoms --real x,y --quiet --iterations 1 --lr "$rate" \
+    --weight-decay "$decay" -o fixed_model
+expect 0 "$NADE" score fixed_model test.csv --quiet
+sed 1d out >fixed.scores
+python3 - <<'PYTHON'
+import json, math
+result, info = json.load(open("results/fixed/seed4-fold2.json")), json.load(open("info"))
+score = [float(l) for l in open("fixed.scores")]
+wanted = sum(score) / len(score) + sum(math.log(c["sd"]) for c in info["columns"])
+assert set(result["figures"]) == {"density", "density_new_rows", "cells", "cells_new_rows"} and "curve" not in result, result
+assert all(set(f) == {"1"} for f in result["figures"].values()), result
+assert abs(result["figures"]["density"]["1"] - wanted) < 1e-9, (result, wanted)
+PYTHON
+
 # ---- going on, and shuffled folds ----------------------------------------------------------------------------------
 cp -r results before
 rm results/grid/seed4-fold3.json

@@ -21,7 +21,7 @@ static int set_up(void **state)
     for (size_t p = 0; p < PIXELS; p++) gallery->pixels[p] = (uint8_t)(p * p % 251);
     gallery->image = (struct grey_image){"by hand", 12, 11, gallery->pixels};
     gallery->images = (struct nade_images){.count = 1, .image = &gallery->image};
-    struct patch_source source = {&gallery->images, SIDE, SEED, FIRST, ROWS};
+    struct patch_source source = {&gallery->images, SIDE, SEED, FIRST, ROWS, 2};
     gallery->feed = patch_feed_open(&source);
     return !gallery->feed || nade_context_create(NULL, &gallery->context) != NADE_OK;
 }
@@ -103,7 +103,7 @@ static void test_close(void **state)
 static void test_failure(void **state)
 {
     struct gallery *gallery = *state;
-    struct patch_source source = {&gallery->images, 100, SEED, FIRST, 2};
+    struct patch_source source = {&gallery->images, 100, SEED, FIRST, 2, 1};
     struct patch_feed *feed = patch_feed_open(&source);
     static double values[2 * 9999];
     assert_non_null(feed);

@@ -8,15 +8,21 @@
 
 #include "fold_split.h"
 #include "report.h"
+#include "table_input.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-/* The library's way of saying that all columns are numbers, with its sentence where one is not. */
-static nade_status make_real(nade_context *context, nade_table *table)
+/* Makes all columns real, by name, since numbers are those of the file; where one is none, the library says so. */
+static int make_real(const struct common *common, nade_context *context, nade_table *table)
 {
-    char all[48];
-    snprintf(all, sizeof all, "0-%zu", nade_table_columns(table) - 1);
-    return nade_table_set_type(context, table, all, NADE_REAL);
+    for (size_t c = 0; c < nade_table_columns(table); c++) {
+        char *name = quote_name(nade_table_column_name(table, c));
+        if (!name) return report_no_memory(common);
+        nade_status status = nade_table_set_type(context, table, name, NADE_REAL);
+        free(name);
+        if (status != NADE_OK) return report_failure(common, context, status);
+    }
+    return EXIT_DONE;
 }
 
 static int refuse_missing(const struct common *common, const struct fold_source *source, const nade_table *table)
@@ -37,8 +43,9 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     options.drop = source->drop;
     options.keep_text = 1;
     nade_status status = nade_table_read(context, source->file, &options, &data->table);
-    if (status == NADE_OK) status = make_real(context, data->table);
     if (status != NADE_OK) return report_failure(common, context, status);
+    int exit_status = make_real(common, context, data->table);
+    if (exit_status) return exit_status;
     data->rows = nade_table_rows(data->table);
     data->columns = nade_table_columns(data->table);
     if (data->rows == 0 || !nade_table_cell_text(data->table, 0, 0))
@@ -76,14 +83,14 @@ int fold_data_table(const struct fold_data *data, const struct common *common, n
     for (size_t i = 0; i < count; i++)
         memcpy(values + i * columns, data->values + rows[i] * columns, columns * sizeof *values);
     nade_status status = nade_table_from_array(context, values, count, columns, data->names, &made);
-    if (status == NADE_OK) status = make_real(context, made);
     free(values);
-    if (status == NADE_OK) {
+    if (status != NADE_OK) return report_failure(common, context, status);
+    int exit_status = make_real(common, context, made);
+    if (!exit_status)
         *table = made;
-        return EXIT_DONE;
-    }
-    nade_table_free(made);
-    return report_failure(common, context, status);
+    else
+        nade_table_free(made);
+    return exit_status;
 }
 
 /* ---- folds --------------------------------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
 
 # 66 rows in three folds of 22: row i is in fold 1 + i mod 3, and every sixth row is the row before it once more.
 real_data 66 5 | awk -F';' -v OFS=';' '
-    NR == 1 { print $0, "label"; next }
+    NR == 1 { print "label", $0; next }
     (NR - 2) % 6 != 5 { kept = $0 }
-    { print kept, "row" NR }' >data.csv
+    { print "row" NR, kept }' >data.csv
 awk 'BEGIN { print "# fold row"; for (i = 0; i < 66; i++) print 1 + i % 3, i }' >folds.txt
 data='"file": "data.csv", "drop": "label", "folds": "folds.txt", "fold_count": 3'
 head='"table": "mine", "data_set": "made", "title": "a test", "kind": "folds", "seeds": [4], "paper": {}'
@@ -17,7 +17,7 @@ echo "{$head, \"data\": {$data}, \"model\": {\"gaussian\": true}}" >gauss.json
 paper gauss.json
 python3 - <<'PYTHON'
 import json, math
-rows = [tuple(map(float, l.split(";")[:2])) for l in open("data.csv").read().split()[1:]]
+rows = [tuple(map(float, l.split(";")[1:])) for l in open("data.csv").read().split()[1:]]
 for fold in (1, 2, 3):
     train = [r for i, r in enumerate(rows) if 1 + i % 3 != fold]
     test = [r for i, r in enumerate(rows) if 1 + i % 3 == fold]
@@ -66,7 +66,7 @@ def draw():
     z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
     z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
     return z ^ z >> 31
-lines = [l.rsplit(";", 1)[0] for l in open("data.csv").read().split()]
+lines = [l.split(";", 1)[1] for l in open("data.csv").read().split()]
 rows = [i for i in range(66) if 1 + i % 3 != fold]
 for left in range(len(rows), 1, -1):
     at = (draw() >> 32) * left >> 32
@@ -202,7 +202,7 @@ sed 's/"label"/"nosuch"/' gauss.json >drop.json
 refuse 2 nosuch -- "$NADE" paper drop.json --data . --results other --quiet
 sed 's/"drop": "label", //' gauss.json >drop.json
 refuse 2 label -- "$NADE" paper drop.json --data . --results other --quiet
-sed -i '3s/^[^;]*/NA/' data.csv
+sed -i '3s/;[^;]*/;NA/' data.csv
 refuse_folds "column 'x' has 1 missing cell"
-awk 'BEGIN { print "x;y;label"; for (i = 0; i < 66; i++) print i ";" 2 * i ";a" }' >data.csv
+awk 'BEGIN { print "label;x;y"; for (i = 0; i < 66; i++) print "a;" i ";" 2 * i }' >data.csv
 refuse_folds 'a Gaussian has no density'

@@ -1,8 +1,6 @@
 #include "fold_data.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +8,21 @@
 
 #include "fold_split.h"
 #include "report.h"
+#include "table_input.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-/* For a table with all its columns: one that was read with some left out counts those too. */
-static nade_status make_real(nade_context *context, nade_table *table)
+/* Makes all columns real, by name, since numbers are those of the file; where one is none, the library says so. */
+static int make_real(const struct common *common, nade_context *context, nade_table *table)
 {
-    char all[48];
-    snprintf(all, sizeof all, "0-%zu", nade_table_columns(table) - 1);
-    return nade_table_set_type(context, table, all, NADE_REAL);
+    for (size_t c = 0; c < nade_table_columns(table); c++) {
+        char *name = quote_name(nade_table_column_name(table, c));
+        if (!name) return report_no_memory(common);
+        nade_status status = nade_table_set_type(context, table, name, NADE_REAL);
+        free(name);
+        if (status != NADE_OK) return report_failure(common, context, status);
+    }
+    return EXIT_DONE;
 }
 
 static int refuse_missing(const struct common *common, const struct fold_source *source, const nade_table *table)
@@ -40,6 +44,8 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     options.keep_text = 1;
     nade_status status = nade_table_read(context, source->file, &options, &data->table);
     if (status != NADE_OK) return report_failure(common, context, status);
+    int exit_status = make_real(common, context, data->table);
+    if (exit_status) return exit_status;
     data->rows = nade_table_rows(data->table);
     data->columns = nade_table_columns(data->table);
     if (data->rows == 0 || !nade_table_cell_text(data->table, 0, 0))
@@ -48,36 +54,23 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     return refuse_missing(common, source, data->table);
 }
 
-/* A cell's text may have blanks and quotes around its number.  False for text that is none. */
-static bool cell_number(const nade_table *table, size_t row, size_t column, double *number)
+/* A cell's text may have blanks and quotes around its number. */
+static double cell_number(const nade_table *table, size_t row, size_t column)
 {
-    static const char around[] = " \t\"'";
     const char *text = nade_table_cell_text(table, row, column);
-    char *end;
-    text += strspn(text, around);
-    *number = strtod(text, &end);
-    return end != text && isfinite(*number) && end[strspn(end, around)] == '\0';
+    return strtod(text + strspn(text, " \t\"'"), NULL);
 }
 
-static int copy_row(struct fold_data *data, const struct common *common, const char *file, size_t row)
+static int copy_numbers(struct fold_data *data, const struct common *common)
 {
-    for (size_t c = 0; c < data->columns; c++)
-        if (!cell_number(data->table, row, c, &data->values[row * data->columns + c]))
-            return report_error(common, NADE_BAD_INPUT, "%s, row %zu, column '%s': found '%s', expected a number", file,
-                                row + 1, data->names[c], nade_table_cell_text(data->table, row, c));
-    return EXIT_DONE;
-}
-
-static int copy_numbers(struct fold_data *data, const struct common *common, const char *file)
-{
-    int status = EXIT_DONE;
     data->values = calloc(data->rows, data->columns * sizeof *data->values);
     data->names = calloc(data->columns, sizeof *data->names);
     data->fold = calloc(data->rows, sizeof *data->fold);
     if (!data->values || !data->names || !data->fold) return report_no_memory(common);
     for (size_t c = 0; c < data->columns; c++) data->names[c] = nade_table_column_name(data->table, c);
-    for (size_t r = 0; r < data->rows && !status; r++) status = copy_row(data, common, file, r);
-    return status;
+    for (size_t r = 0; r < data->rows; r++)
+        for (size_t c = 0; c < data->columns; c++) data->values[r * data->columns + c] = cell_number(data->table, r, c);
+    return EXIT_DONE;
 }
 
 int fold_data_table(const struct fold_data *data, const struct common *common, nade_context *context,
@@ -90,14 +83,14 @@ int fold_data_table(const struct fold_data *data, const struct common *common, n
     for (size_t i = 0; i < count; i++)
         memcpy(values + i * columns, data->values + rows[i] * columns, columns * sizeof *values);
     nade_status status = nade_table_from_array(context, values, count, columns, data->names, &made);
-    if (status == NADE_OK) status = make_real(context, made);
     free(values);
-    if (status == NADE_OK) {
+    if (status != NADE_OK) return report_failure(common, context, status);
+    int exit_status = make_real(common, context, made);
+    if (!exit_status)
         *table = made;
-        return EXIT_DONE;
-    }
-    nade_table_free(made);
-    return report_failure(common, context, status);
+    else
+        nade_table_free(made);
+    return exit_status;
 }
 
 /* ---- folds --------------------------------------------------------------------------------------------------- */
@@ -164,7 +157,7 @@ int fold_data_read(struct fold_data *data, const struct common *common, nade_con
                    const struct fold_source *source)
 {
     int status = read_table(data, common, context, source);
-    if (!status) status = copy_numbers(data, common, source->file);
+    if (!status) status = copy_numbers(data, common);
     if (!status && source->folds) status = read_folds(data, common, source);
     if (!status && !source->folds && !shuffle_folds(data->fold, data->rows, source->fold_count))
         status = report_no_memory(common);

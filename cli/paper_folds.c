@@ -1,4 +1,5 @@
 /* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +62,8 @@ static int run_gaussian(const struct fold_work *work)
     const struct fold_data *data = work->data;
     const struct common *common = work->job->common;
     struct full_gaussian gaussian = {0};
+    struct progress clock;
+    progress_start(&clock, common, 0);
     nade_status status =
         full_gaussian_fit(&gaussian, data->values, data->columns, work->split.train, work->split.train_count);
     int exit_status = status == NADE_OK          ? test_gaussian(work, &gaussian)
@@ -69,6 +72,8 @@ static int run_gaussian(const struct fold_work *work)
                                                                 "%s: some columns depend on others without an error, "
                                                                 "where a Gaussian has no density (fold %zu)",
                                                                 work->job->recipe->folds.file, work->unit.fold);
+    json_object_set_new(work->result, "seconds",
+                        json_pack("{s:f,s:f}", "train", 0.0, "score", progress_seconds(&clock)));
     full_gaussian_free(&gaussian);
     return exit_status;
 }
@@ -126,7 +131,7 @@ static int run_final(const struct fold_work *work, const struct train_run *chose
     struct train_setting setting = chosen->setting;
     nade_train_options options = paper_train_options(work->job);
     options.valid_fraction = 0;
-    options.stop_train_loss = isnan(chosen->best_train_loss) ? INFINITY : chosen->best_train_loss;
+    setting.stop_train_loss = isnan(chosen->best_train_loss) ? DBL_MAX : chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
     snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);

@@ -81,8 +81,12 @@ static int make_training(struct patches_work *work)
     int status = make_table(work, work->train_images, TRAIN_SEED, 0, data->pool, 0, &work->pool);
     if (!status) status = make_table(work, work->valid_images, VALID_SEED, 0, data->valid_rows, 1, &work->valid);
     if (status || data->fresh == 0) return status;
-    struct patch_source source = {
-        .images = work->train_images, .side = data->side, .seed = TRAIN_SEED, .first = data->pool, .rows = data->fresh};
+    struct patch_source source = {.images = work->train_images,
+                                  .side = data->side,
+                                  .seed = TRAIN_SEED,
+                                  .first = data->pool,
+                                  .rows = data->fresh,
+                                  .threads = work->job->threads};
     work->feed = patch_feed_open(&source);
     return work->feed ? EXIT_DONE : report_no_memory(work->job->common);
 }

@@ -97,7 +97,7 @@ static bool make_room(struct patch_feed *feed)
 {
     nade_context_options options;
     nade_context_options_init(&options, sizeof options);
-    options.threads = 1;
+    options.threads = feed->source.threads;
     for (size_t i = 0; i < BLOCKS; i++) {
         feed->block[i].values = calloc(feed->source.rows, (feed->source.side * feed->source.side - 1) * sizeof(double));
         if (!feed->block[i].values) return false;

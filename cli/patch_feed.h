@@ -17,7 +17,8 @@ struct patch_source {
     size_t side;
     uint32_t seed;
     uint64_t first;
-    size_t rows; /* of a block */
+    size_t rows;      /* of a block */
+    unsigned threads; /* that make a block */
 };
 
 /* NULL: no memory or no thread. */

@@ -45,8 +45,8 @@ static bool find_type(const char *name, nade_type *type)
     return false;
 }
 
-/* A list of columns that holds this one name, whatever characters it has: quoted, quotes doubled.  To be freed. */
-static char *quote_name(const char *name)
+/* Quotes are doubled. */
+char *quote_name(const char *name)
 {
     char *quoted = malloc(2 * strlen(name) + 3);
     if (!quoted) return NULL;

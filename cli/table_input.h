@@ -18,6 +18,9 @@ struct type_overrides {
 int apply_types(const struct common *common, nade_context *context, nade_table *table,
                 const struct type_overrides *overrides);
 
+/* A list of columns that holds this one name, whatever characters it has.  To be freed; NULL without memory. */
+char *quote_name(const char *name);
+
 /* Notes "1599 rows, 12 columns: 9 real (...), 2 binary (...)" and how many cells are missing. */
 void note_types(const struct common *common, const nade_table *table);
 

@@ -4,9 +4,9 @@
 
 # 66 rows in three folds of 22: row i is in fold 1 + i mod 3, and every sixth row is the row before it once more.
 real_data 66 5 | awk -F';' -v OFS=';' '
-    NR == 1 { print $0, "label"; next }
+    NR == 1 { print "label", $0; next }
     (NR - 2) % 6 != 5 { kept = $0 }
-    { print kept, "row" NR }' >data.csv
+    { print "row" NR, kept }' >data.csv
 awk 'BEGIN { print "# fold row"; for (i = 0; i < 66; i++) print 1 + i % 3, i }' >folds.txt
 data='"file": "data.csv", "drop": "label", "folds": "folds.txt", "fold_count": 3'
 head='"table": "mine", "data_set": "made", "title": "a test", "kind": "folds", "seeds": [4], "paper": {}'
@@ -17,7 +17,7 @@ echo "{$head, \"data\": {$data}, \"model\": {\"gaussian\": true}}" >gauss.json
 paper gauss.json
 python3 - <<'PYTHON'
 import json, math
-rows = [tuple(map(float, l.split(";")[:2])) for l in open("data.csv").read().split()[1:]]
+rows = [tuple(map(float, l.split(";")[1:])) for l in open("data.csv").read().split()[1:]]
 for fold in (1, 2, 3):
     train = [r for i, r in enumerate(rows) if 1 + i % 3 != fold]
     test = [r for i, r in enumerate(rows) if 1 + i % 3 == fold]
@@ -32,7 +32,8 @@ for fold in (1, 2, 3):
         return -math.log(2 * math.pi) - 0.5 * math.log(1 - rho * rho) - 0.5 * q
     new = [r for r in test if r not in train]
     result = json.load(open(f"results/gauss/seed4-fold{fold}.json"))
-    assert 0 < len(new) < len(test) == 22 == result["test_rows"] and result["new_rows"] == len(new), result
+    assert len(test) == 22 == result["test_rows"] and len(new) == (22 if fold == 1 else 11), (test, new)
+    assert result["new_rows"] == len(new), result
     assert set(result["figures"]) == {"density", "density_new_rows"}, result
     for name, some in ("density", test), ("density_new_rows", new):
         wanted = sum(map(log_density, some)) / len(some)
@@ -47,8 +48,8 @@ PYTHON
 # ---- networks ----------------------------------------------------------------------------------------------------
 network='"model": {"hidden": [8, 7], "components": 3}, "orderings": [1, 2, 16]'
 training='"optimizer": "nag", "momentum": 0.9, "batch": 20, "pretrain": 2, "updates": 40'
-grid='"lr": [0.001, 0.01], "weight_decay": [0.01, 0]'
-echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 8, $grid}}" >grid.json
+grid='"lr": [0.001, 0.02], "weight_decay": [0.01, 0]'
+echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 12, $grid}}" >grid.json
 echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $network, \"training\": {$training, \"iterations\": 1, $grid}}" >one.json
 paper grid.json one.json
 ls results/grid results/one | tr '\n' ' ' >found
@@ -65,7 +66,7 @@ def draw():
     z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
     z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
     return z ^ z >> 31
-lines = [l.rsplit(";", 1)[0] for l in open("data.csv").read().split()]
+lines = [l.split(";", 1)[1] for l in open("data.csv").read().split()]
 rows = [i for i in range(66) if 1 + i % 3 != fold]
 for left in range(len(rows), 1, -1):
     at = (draw() >> 32) * left >> 32
@@ -88,7 +89,7 @@ chosen grid
 for part in fit train; do
     valid=(--valid valid.csv)
     [ $part = fit ] || valid=(--valid-fraction 0)
-    expect 0 "$NADE" train $part.csv "${valid[@]}" "${options[@]}" --iterations 8 --lr "$rate" --weight-decay "$decay" \
+    expect 0 "$NADE" train $part.csv "${valid[@]}" "${options[@]}" --iterations 12 --lr "$rate" --weight-decay "$decay" \
         --log $part.log -o $part.model
 done
 python3 - <<'PYTHON'
@@ -103,8 +104,8 @@ assert abs(result["valid"] - max(valid)) < 1e-9, (result, valid)
 assert max(g["valid"] for g in result["grid"]) == result["valid"] and len(result["grid"]) == 4, result
 stop = loss("fit")[best]
 below = [i for i, l in enumerate(loss("train")) if l < stop]
-iteration = below[0] + 1 if below else 8
-assert 0 < iteration < 8, (stop, loss("train"))   # else the rule is not seen
+iteration = below[0] + 1 if below else 12
+assert 0 < iteration < 12, (stop, loss("train"))   # else the rule is not seen
 final = result["final"]
 assert final["iteration"] == iteration and abs(final["stop_train"] + stop) < 1e-9, (final, stop, loss("train"))
 assert abs(final["train"] + loss("train")[iteration - 1]) < 1e-9, final
@@ -145,6 +146,26 @@ assert result["figures"]["density"]["16"] != result["figures"]["cells"]["16"], r
 assert result["seconds"]["train"] > 0 and result["seconds"]["score"] > 0, result
 PYTHON
 
+# A fixed order has one ordering, and so one figure of each kind.
+fixed='"model": {"hidden": [6], "order": "fixed", "components": 2, "rescale": true}, "orderings": [1]'
+echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $fixed, \"training\": {${training/'"pretrain": 2'/'"pretrain": 0'}, \"iterations\": 1, $grid}}" >fixed.json
+paper fixed.json
+chosen fixed
+expect 0 "$NADE" train train.csv --valid-fraction 0 --order fixed --rescale --hidden 6 --components 2 --optimizer nag --momentum 0.9 \
+    --batch 20 --updates 40 --seed 4 --patience 0 --no-atoms --real x,y --quiet --iterations 1 --lr "$rate" \
+    --weight-decay "$decay" -o fixed_model
+expect 0 "$NADE" score fixed_model test.csv --quiet
+sed 1d out >fixed.scores
+python3 - <<'PYTHON'
+import json, math
+result, info = json.load(open("results/fixed/seed4-fold2.json")), json.load(open("info"))
+score = [float(l) for l in open("fixed.scores")]
+wanted = sum(score) / len(score) + sum(math.log(c["sd"]) for c in info["columns"])
+assert set(result["figures"]) == {"density", "density_new_rows", "cells", "cells_new_rows"} and "curve" not in result, result
+assert all(set(f) == {"1"} for f in result["figures"].values()), result
+assert abs(result["figures"]["density"]["1"] - wanted) < 1e-9, (result, wanted)
+PYTHON
+
 # ---- going on, and shuffled folds ----------------------------------------------------------------------------------
 cp -r results before
 rm results/grid/seed4-fold3.json
@@ -175,13 +196,13 @@ cp short folds.txt && refuse_folds 'row 65' 'in no fold'
 { cat short; echo '1 -1'; } >folds.txt && refuse_folds 'line 67' "'1 -1'" 'a row of 0 to 65'
 { cat short; echo '1 65 7'; } >folds.txt && refuse_folds 'line 67' "'1 65 7'"
 sed 's/^3/2/' good >folds.txt && refuse_folds 'fold 3 of 3 has 0 of 66 rows'
-rm folds.txt && refuse_folds 'folds.txt could not be opened'
+rm folds.txt && refuse_folds 'folds.txt is not there'
 cp good folds.txt
 sed 's/"label"/"nosuch"/' gauss.json >drop.json
 refuse 2 nosuch -- "$NADE" paper drop.json --data . --results other --quiet
 sed 's/"drop": "label", //' gauss.json >drop.json
 refuse 2 label -- "$NADE" paper drop.json --data . --results other --quiet
-sed -i '3s/^[^;]*/NA/' data.csv
+sed -i '3s/;[^;]*/;NA/' data.csv
 refuse_folds "column 'x' has 1 missing cell"
-awk 'BEGIN { print "x;y;label"; for (i = 0; i < 66; i++) print i ";" 2 * i ";a" }' >data.csv
+awk 'BEGIN { print "label;x;y"; for (i = 0; i < 66; i++) print "a;" i ";" 2 * i }' >data.csv
 refuse_folds 'a Gaussian has no density'

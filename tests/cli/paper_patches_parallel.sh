@@ -39,16 +39,41 @@ assert set(d) == {"1", "2", "4"} and d["1"] < d["2"] < d["4"], r
 assert r["updates"] == 20 * 8 and r["batch"] == 30 and r["chosen"]["lr"] == 0.01, r
 PYTHON
 expect 0 "$NADE" info a/one/seed0.safetensors
-holds out '8 columns'
+holds out 'Columns: 8' '300 for training, 60 for validation'
 
-# The same again, whatever the thread that makes the rows does; also beside runs of other rates that share it, and after
-# an interruption.
+# The same again, whatever the thread that makes the rows does; also beside runs of other rates that share it.
 paper one.json --results b
 figures a/one/seed0.json b/one/seed0.json
 cmp a/one/seed0.safetensors b/one/seed0.safetensors || fail "another model"
 recipe rates '0.00001, 0.01, 0.00002' 100
 paper rates.json --results b
 figures a/one/seed0.json b/rates/seed0.json
+
+# A run that was killed goes on with the rows it had, which the thread has to make again.
+recipe long 0.01 100
+sed -i 's/"iterations": 6/"iterations": 80/' long.json
+paper long.json --results a
+"$NADE" paper long.json --data . --results b --threads 2 --quiet &
+pid=$!
+trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
+for _ in $(seq 300); do
+    [ ! -e b/long/seed0.checkpoint ] || break
+    sleep 0.02
+done
+kill -KILL $pid 2>/dev/null || true
+wait $pid 2>/dev/null || true
+trap - EXIT
+[ -e b/long/seed0.checkpoint ] || [ -e b/long/seed0.json ] || fail "no checkpoint"
+paper long.json --results b
+figures a/long/seed0.json b/long/seed0.json
+cmp a/long/seed0.safetensors b/long/seed0.safetensors || fail "another model after a kill"
+[ ! -e b/long/seed0.checkpoint ] || fail "the checkpoint is still there"
+
+# Where all results are there, nothing else is needed.
+mv train hidden
+paper one.json --results a
+holds err 'was there already'
+mv hidden train
 
 # Fresh rows matter.
 recipe stale 0.01 0

@@ -379,6 +379,8 @@ static int parse_json(struct paper_recipe *recipe, const struct common *common, 
     struct reading reading = {.common = common, .recipe = recipe, .inside = ""};
     recipe->json = json;
     if (!recipe->name) return report_no_memory(common);
+    if (!json && error->line < 1)
+        return report_error(common, NADE_BAD_INPUT, "recipe %s: %s", recipe->name, error->text);
     if (!json)
         return report_error(common, NADE_BAD_INPUT, "recipe %s: line %d, column %d: %s", recipe->name, error->line,
                             error->column, error->text);

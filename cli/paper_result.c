@@ -60,8 +60,32 @@ static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, cons
            json_is_object(json_object_get(result, "figures"));
 }
 
+/* What of the recipe decides its results, to be released; NULL without memory. */
+static json_t *made_from(const struct paper_recipe *recipe)
+{
+    static const char *const keys[] = {"data", "model", "training", "orderings"};
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = json_object_get(recipe->json, keys[i]);
+        if (value) json_object_set_new(object, keys[i], json_deep_copy(value));
+    }
+    json_object_del(json_object_get(object, "data"), "run_folds"); /* which units there are, not what they hold */
+    return object;
+}
+
+/* False where a recipe of the same name, but with other data, sizes or rates, made it.  Results may lack the mark. */
+static bool is_of_recipe(const struct paper_job *job, const json_t *result)
+{
+    const json_t *mark = json_object_get(result, "made_from");
+    json_t *recipe = made_from(job->recipe);
+    bool same = !mark || json_equal(mark, recipe);
+    json_decref(recipe);
+    return same;
+}
+
 int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result)
 {
+    const char *what = NULL;
     json_error_t error;
     int status = EXIT_DONE;
     *result = NULL;
@@ -69,13 +93,16 @@ int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_
     if (!path) return report_no_memory(job->common);
     if (access(path, F_OK) == 0) {
         *result = json_load_file(path, 0, &error);
-        if (!*result || !is_of_unit(job, unit, *result)) {
-            status = report_error(job->common, NADE_BAD_INPUT,
-                                  "%s is no result of the recipe %s: remove it, or name another folder with --results",
-                                  path, job->recipe->name);
-            json_decref(*result);
-            *result = NULL;
-        }
+        if (!*result || !is_of_unit(job, unit, *result))
+            what = "is no result of the recipe";
+        else if (!is_of_recipe(job, *result))
+            what = "was made by another form of the recipe";
+    }
+    if (what) {
+        status = report_error(job->common, NADE_BAD_INPUT, "%s %s %s: remove it, or name another folder with --results",
+                              path, what, job->recipe->name);
+        json_decref(*result);
+        *result = NULL;
     }
     free(path);
     return status;
@@ -147,6 +174,7 @@ static int write_text(const struct paper_job *job, const char *path, const char 
 
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result)
 {
+    json_object_set_new(result, "made_from", made_from(job->recipe));
     json_object_set_new(result, "version", json_string(nade_version()));
     json_object_set_new(result, "commit", json_string(paper_commit));
     json_object_set_new(result, "machine", machine_as_json(job));

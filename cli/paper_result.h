@@ -34,13 +34,13 @@ char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const
 int paper_make_folder(const struct paper_job *job);
 
 /* A result that is there, to be released; *result is NULL where there is none.  A file that is no result of this recipe
- * and unit is refused.  0 or an exit status. */
+ * and unit, or of the recipe as it was before it was changed, is refused.  0 or an exit status. */
 int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result);
 
 /* A result with the names of recipe and unit; NULL without memory. */
 json_t *paper_result_new(const struct paper_job *job, struct paper_unit unit);
 
-/* Completes a result by version, commit, machine and device, and writes it: 0 or an exit status.  Not released. */
+/* Completes a result by what the recipe says, version, commit, machine and device, and writes it: 0 or an exit status.  Not released. */
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result);
 
 #endif

@@ -162,7 +162,7 @@ static int set_run(struct seeds_work *work, size_t number, uint32_t seed, double
     return EXIT_DONE;
 }
 
-/* All pending seeds with one setting, side by side; each makes a result. */
+/* All pending seeds with one setting, side by side; each makes a result, also where another one diverges. */
 static int run_pending(struct seeds_work *work, double rate, double weight_decay)
 {
     size_t count = work->pending.count;
@@ -174,11 +174,15 @@ static int run_pending(struct seeds_work *work, double rate, double weight_decay
         status = set_run(work, i, (uint32_t)work->pending.size[i], rate, weight_decay);
     if (!status) status = paper_train(work->job, &work->grid, work->options, work->settings, count);
     double seconds = status ? 0 : train_grid_seconds(&work->grid);
+    const struct train_run *diverged = NULL;
     for (size_t i = 0; i < count && !status; i++) {
         const struct train_run *run = &work->grid.run[i];
-        status =
-            run->model ? finish_unit(work, run, seconds) : report_failure(work->job->common, run->context, run->status);
+        if (run->model)
+            status = finish_unit(work, run, seconds);
+        else if (!diverged)
+            diverged = run;
     }
+    if (!status && diverged) status = report_failure(work->job->common, diverged->context, diverged->status);
     close_grid(work);
     return status;
 }

@@ -67,6 +67,10 @@ python3 -c 'import json
 told = [json.loads(line) for line in open("err")]
 assert [(t["seed"], t["was_there"]) for t in told] == [(1, True), (2, False)], told
 assert told[1]["chosen"]["lr"] == 0.05 and told[1]["paper"]["1"] == -2.5'
+# What another form of the recipe made is not taken for this one's.
+recipe grid '[0.05, 0.0001]' 4
+refuse 2 'grid/seed0.json was made by another form of the recipe grid' -- "$NADE" paper grid.json --data data
+recipe grid '[0.05, 0.0001]' 3
 # The same bytes whatever the threads.
 for s in 0 1; do cp nade-results/grid/seed$s.safetensors model$s; done
 expect 0 "$NADE" paper grid.json --data data --results one --threads 1 --quiet
@@ -125,7 +129,7 @@ refuse 2 '--data is missing' -- "$NADE" paper adult-1hl
 refuse 2 'data/adult/train.npy.gz is not there' adult-1hl docs/data.md -- "$NADE" paper adult-1hl --data data
 refuse 2 --seeds -- "$NADE" paper grid.json --data data --seeds x
 refuse 2 '--seeds: found 1 twice' -- "$NADE" paper grid.json --data data --seeds 1,0,1
-refuse 2 nothere -- "$NADE" paper nothere.json --data data
+refuse 2 'recipe nothere: unable to open nothere.json' -- "$NADE" paper nothere.json --data data
 touch file
 refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file
 echo '{}' >nade-results/grid/seed7.json

@@ -182,7 +182,10 @@ static int run_pending(struct seeds_work *work, double rate, double weight_decay
         else if (!diverged)
             diverged = run;
     }
-    if (!status && diverged) status = report_failure(work->job->common, diverged->context, diverged->status);
+    if (!status && diverged)
+        status =
+            report_error(work->job->common, diverged->status, "recipe %s with seed %lu: %s", work->job->recipe->name,
+                         (unsigned long)diverged->setting.seed, nade_last_error(diverged->context));
     close_grid(work);
     return status;
 }

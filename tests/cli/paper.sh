@@ -123,6 +123,16 @@ trap - EXIT
 holds err 'nade: stopped by a signal'
 [ "$(ls -A nade-results/long)" = seed0.checkpoint ] || fail "$(ls -A nade-results/long)"
 
+# A seed that diverges, as about half do at such a rate, is named, and costs no other seed its result.
+mkdir real
+for part in train valid test; do real_data 200 ${#part} >real/$part.csv; done
+recipe wild '[20000]' 3
+expect 1 "$NADE" paper wild.json --data real --seeds 0,1,2,3,4,5,6,7,8,9,10,11
+holds err 'nade: recipe wild with seed ' 'training diverged'
+first=$(sed -n 's/^nade: recipe wild with seed \([0-9]*\): .*/\1/p' err)
+later=$(ls nade-results/wild | sed -n 's/^seed\([0-9]*\)\.json$/\1/p' | awk -v first="$first" '$1 > first' | wc -l)
+[ "$later" -gt 0 ] || fail "no result of a seed after $first: $(ls nade-results/wild)"
+
 # Bad calls.
 refuse 2 "'nonsense' is no recipe" -- "$NADE" paper nonsense --data data
 refuse 2 '--data is missing' -- "$NADE" paper adult-1hl

@@ -366,7 +366,7 @@ const struct verb verb_paper = {
     .summary = "rerun the paper's tables, each row a recipe",
     .usage = "[RECIPE|TABLE|FILE.json|figures]... --data FOLDER [options]",
     .description =
-        "Lists the recipes that are built in, one for each row of each table of the paper; with the name of one, of a "
+        "Lists the recipes that are built in, for the models of the paper's tables; with the name of one, of a "
         "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
         "RESULTS/RECIPE/seedN.json with the figures, the model beside it. Results that are there are not made again, "
         "so that "

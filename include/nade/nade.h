@@ -174,7 +174,8 @@ typedef struct nade_images nade_images;
 /* Decodes JPEG files: of the folder's *.jpg and *.jpeg, sorted by the bytes of their names, number first…first+count-1
  * from 0; count 0: all from first on.  A pixel is a level in 0…255; colours become
  * (19595 R + 38470 G + 7471 B + 32768) >> 16.  A file that is damaged or cut off, even where libjpeg would make do, is
- * refused with its name; so are images of more than 2^26 pixels, and a folder with fewer images than asked for. */
+ * refused with its name; so are images of more than 2^26 pixels or 2^27 bytes, and a folder with fewer images than
+ * asked for. */
 NADE_API nade_status nade_images_open(nade_context *context, const char *folder, size_t first, size_t count,
                                       nade_images **images);
 

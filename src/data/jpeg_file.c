@@ -8,8 +8,9 @@
 
 #include "data/source.h"
 
-/* Bounds on what a small file can make us do: bytes of memory, and passes over the image of a progressive file. */
-enum { PIXELS_MOST = 1 << 26, SCANS_MOST = 200 };
+/* Bounds on what a file can make us do, even a small one that is gzip'ed: bytes to hold, bytes of memory for the image,
+ * and passes over that of a progressive file. */
+enum { BYTES_MOST = 1 << 27, PIXELS_MOST = 1 << 26, SCANS_MOST = 200 };
 
 /* libjpeg reports an error by a function that must not return, so every function that calls it sets `failed` first.
  * Those own nothing: what they allocate belongs to the structure, or to their caller. */
@@ -125,6 +126,16 @@ static nade_status decode(nade_context *context, struct decoder *decoder, struct
     return status;
 }
 
+/* All of the file at hand. */
+static nade_status read_whole(nade_context *context, const char *path, struct source *source)
+{
+    nade_status status = nd_source_look(source, BYTES_MOST + 1);
+    if (status == NADE_OK && nd_source_available(source) > BYTES_MOST)
+        return nd_fail(context, NADE_BAD_INPUT, "%s: holds more than %d bytes, expected an image of at most so many",
+                       path, BYTES_MOST);
+    return status;
+}
+
 nade_status nd_read_jpeg(nade_context *context, const char *path, struct arena *arena, struct grey_image *image)
 {
     struct source source;
@@ -133,7 +144,7 @@ nade_status nd_read_jpeg(nade_context *context, const char *path, struct arena *
     if (status != NADE_OK) return status;
     prepare(&decoder);
     image->path = nd_arena_text(arena, path);
-    status = image->path ? nd_source_look(&source, SIZE_MAX) : nd_no_memory(context, "an image");
+    status = image->path ? read_whole(context, path, &source) : nd_no_memory(context, "an image");
     if (status == NADE_OK && !read_header(&decoder, &source)) status = fail_decoding(context, path, &decoder);
     if (status == NADE_OK) status = choose_decoding(context, path, &decoder);
     if (status == NADE_OK) status = decode(context, &decoder, arena, image);

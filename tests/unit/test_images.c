@@ -268,6 +268,26 @@ static void test_other_files(void **state)
     free(bytes);
 }
 
+/* Whatever its header claims, a file is not read without end. */
+static void test_long_file(void **state)
+{
+    char path[64];
+    unsigned long size = 0;
+    unsigned char *bytes = encode_painting(false, &size);
+    nade_context *context = new_context();
+    struct arena arena = {context->allocator, NULL};
+    struct grey_image image;
+    (void)state;
+    write_file(path, bytes, size);
+    assert_int_equal(truncate(path, (1L << 27) + 1), 0); /* zeros that take no room on the disk */
+    assert_int_equal(nd_read_jpeg(context, path, &arena, &image), NADE_BAD_INPUT);
+    assert_sentence(context, "more than 134217728 bytes");
+    unlink(path);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+    free(bytes);
+}
+
 /* A folder of three images, whose grey levels are 10, 20 and 30, and of what is none. */
 struct folder {
     char path[64];
@@ -408,10 +428,10 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pure_colours), cmocka_unit_test(test_photograph),     cmocka_unit_test(test_grey_file),
-        cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_wrong_bytes),    cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_many_scans),   cmocka_unit_test(test_other_files),    cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_bad_calls),    cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_pure_colours), cmocka_unit_test(test_photograph),  cmocka_unit_test(test_grey_file),
+        cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_many_scans),   cmocka_unit_test(test_other_files), cmocka_unit_test(test_long_file),
+        cmocka_unit_test(test_folder),       cmocka_unit_test(test_bad_calls),   cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,7 +233,7 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     size_t taken = (count - 1) / stride + 1;
     double total = (double)taken;
     for (int round = 0; round < EM_ROUNDS; round++) {
-        struct component component[ND_COMPONENTS_MOST];
+        struct component component[ND_COMPONENTS_MOST] = {{0}};
         begin_pass(column, outputs, component);
         for (size_t i = 0; i < count; i += stride) add_value(column, values[i], component);
         for (size_t c = 0; c < column->components; c++) move_component(column, &component[c], total, c, outputs);

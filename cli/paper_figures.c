@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report.h"
+
 /* log of the mean of the densities whose logs are given. */
 static double log_mean_exp(const double *log_density, size_t count)
 {
@@ -38,35 +40,32 @@ struct paper_figure paper_figure(const struct paper_scores *scores, size_t order
     return (struct paper_figure){count ? mean + scores->shift : NAN, count > 1 ? sqrt(squares / (n - 1) / n) : NAN};
 }
 
-/* JSON has no word for numbers that are not finite: they become null. */
+/* A number that is not finite becomes null. */
 static void set_number(json_t *object, size_t orderings, double value)
 {
     char key[32];
     snprintf(key, sizeof key, "%zu", orderings);
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(object, key, json_number(value));
+}
+
+/* {"1": ..., "2": ...} for the recipe's numbers of orderings: means, or their standard errors. */
+static json_t *figures_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe, bool errors)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < recipe->orderings.count; i++) {
+        struct paper_figure figure = paper_figure(scores, recipe->orderings.size[i], PAPER_SINGLES);
+        set_number(object, recipe->orderings.size[i], errors ? figure.standard_error : figure.mean);
+    }
+    return object;
 }
 
 json_t *paper_means_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe)
 {
-    json_t *object = json_object();
-    for (size_t i = 0; i < recipe->orderings.count; i++) {
-        size_t orderings = recipe->orderings.size[i];
-        set_number(object, orderings, paper_figure(scores, orderings, PAPER_SINGLES).mean);
-    }
-    return object;
+    return figures_as_json(scores, recipe, false);
 }
 
-json_t *paper_errors_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < recipe->orderings.count; i++) {
-        size_t orderings = recipe->orderings.size[i];
-        set_number(object, orderings, paper_figure(scores, orderings, PAPER_SINGLES).standard_error);
-    }
-    return object;
-}
-
-json_t *paper_curve_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe)
+/* The same for all powers of two up to the recipe's largest number, 1 being the mean of all drawn. */
+static json_t *curve_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe)
 {
     json_t *object = json_object();
     size_t largest = recipe->orderings.size[recipe->orderings.count - 1];
@@ -81,7 +80,7 @@ void paper_add_figures(json_t *result, const struct paper_scores *scores, const 
     json_object_set_new(figures, "density", paper_means_as_json(scores, recipe));
     json_object_set_new(result, "figures", figures);
     if (recipe->options.order == NADE_ORDER_AGNOSTIC)
-        json_object_set_new(result, "curve", paper_curve_as_json(scores, recipe));
-    json_object_set_new(result, "standard_error", paper_errors_as_json(scores, recipe));
+        json_object_set_new(result, "curve", curve_as_json(scores, recipe));
+    json_object_set_new(result, "standard_error", figures_as_json(scores, recipe, true));
     json_object_set_new(result, "test_rows", json_integer((json_int_t)scores->rows));
 }

@@ -26,10 +26,6 @@ struct paper_figure paper_figure(const struct paper_scores *scores, size_t order
 
 /* {"1": ..., "2": ...} for the recipe's numbers of orderings; NULL without memory. */
 json_t *paper_means_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe);
-json_t *paper_errors_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe);
-
-/* The same for all powers of two up to the recipe's largest number, 1 being the mean of all drawn. */
-json_t *paper_curve_as_json(const struct paper_scores *scores, const struct paper_recipe *recipe);
 
 /* Adds "figures" (only "density"), "curve" (order-agnostic recipes), "standard_error" and "test_rows" to a result. */
 void paper_add_figures(json_t *result, const struct paper_scores *scores, const struct paper_recipe *recipe);

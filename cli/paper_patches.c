@@ -5,10 +5,6 @@
 #include "patch_feed.h"
 #include "report.h"
 
-/* Patches are drawn by seeds of their own, so that all runs of a recipe learn from and are tested on the same ones.
- * Training's first `pool` patches are the table, the following are fresh. */
-enum { TRAIN_SEED = 1, VALID_SEED = 2, TEST_SEED = 3 };
-
 /* Test rows that are there at a time. */
 enum { TEST_PART = 100000 };
 
@@ -71,19 +67,19 @@ static int make_test_part(void *user, const struct paper_job *job, size_t first,
     (void)job;
     size_t left = work->data->test_rows - first, rows = left < TEST_PART ? left : TEST_PART;
     *table = NULL;
-    return rows ? make_table(work, work->test_images, TEST_SEED, first, rows, 1, table) : EXIT_DONE;
+    return rows ? make_table(work, work->test_images, PATCH_TEST_SEED, first, rows, 1, table) : EXIT_DONE;
 }
 
-/* The rows that training begins with, and where those come from that replace them. */
+/* The first `pool` training patches are the table, the following are fresh. */
 static int make_training(struct patches_work *work)
 {
     const struct paper_patches_data *data = work->data;
-    int status = make_table(work, work->train_images, TRAIN_SEED, 0, data->pool, 0, &work->pool);
-    if (!status) status = make_table(work, work->valid_images, VALID_SEED, 0, data->valid_rows, 1, &work->valid);
+    int status = make_table(work, work->train_images, PATCH_TRAIN_SEED, 0, data->pool, 0, &work->pool);
+    if (!status) status = make_table(work, work->valid_images, PATCH_VALID_SEED, 0, data->valid_rows, 1, &work->valid);
     if (status || data->fresh == 0) return status;
     struct patch_source source = {.images = work->train_images,
                                   .side = data->side,
-                                  .seed = TRAIN_SEED,
+                                  .seed = PATCH_TRAIN_SEED,
                                   .first = data->pool,
                                   .rows = data->fresh,
                                   .threads = work->job->threads};
@@ -91,29 +87,13 @@ static int make_training(struct patches_work *work)
     return work->feed ? EXIT_DONE : report_no_memory(work->job->common);
 }
 
-/* Seeds without a result: where there are none the images need not be looked at. */
-static int count_pending(const struct paper_job *job, size_t *pending)
-{
-    int status = EXIT_DONE;
-    *pending = 0;
-    for (size_t i = 0; i < job->seeds.count && !status; i++) {
-        json_t *result = NULL;
-        status = paper_result_read(job, (struct paper_unit){.seed = (uint32_t)job->seeds.size[i]}, &result);
-        *pending += !result;
-        json_decref(result);
-    }
-    return status;
-}
-
 int paper_run_patches(struct paper_job *job)
 {
     struct patches_work work = {.job = job, .data = &job->recipe->patches};
     struct paper_test test = {.part = make_test_part, .user = &work};
     nade_train_options options = paper_train_options(job);
-    size_t pending;
-    int status = count_pending(job, &pending);
-    if (!status && pending) status = open_all_images(&work);
-    if (!status && pending) status = make_training(&work);
+    int status = open_all_images(&work);
+    if (!status) status = make_training(&work);
     if (!status) {
         options.fresh = patch_feed_fill;
         options.fresh_user = work.feed;

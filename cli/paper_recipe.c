@@ -45,6 +45,8 @@ static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NA
 
 /* One field a line, as the formatter wants it, would hide the tables. */
 /* clang-format off */
+/* The last NETWORK_FIELDS are of recipes with networks only. */
+enum { NETWORK_FIELDS = 2 };
 static const struct field recipe_fields[] = {
     {"table", FIELD_TEXT, AT(table)},
     {"data_set", FIELD_TEXT, AT(data_set)},
@@ -52,22 +54,10 @@ static const struct field recipe_fields[] = {
     {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
     {.key = "data", .kind = FIELD_OBJECT},
     {.key = "model", .kind = FIELD_OBJECT},
+    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
+    {.key = "paper", .kind = FIELD_OBJECT},
     {.key = "training", .kind = FIELD_OBJECT},
-    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
     {"orderings", FIELD_SIZES, AT(orderings), .least = 1, .most = 1024},
-    {.key = "paper", .kind = FIELD_OBJECT},
-};
-
-/* The same without what only networks have. */
-static const struct field gaussian_fields[] = {
-    {"table", FIELD_TEXT, AT(table)},
-    {"data_set", FIELD_TEXT, AT(data_set)},
-    {"title", FIELD_TEXT, AT(title)},
-    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
-    {.key = "data", .kind = FIELD_OBJECT},
-    {.key = "model", .kind = FIELD_OBJECT},
-    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
-    {.key = "paper", .kind = FIELD_OBJECT},
 };
 
 static const struct field split_fields[] = {
@@ -354,8 +344,7 @@ static int read_recipe(struct reading *reading)
 {
     json_t *json = reading->recipe->json;
     bool gaussian = json_object_get(json_object_get(json, "model"), "gaussian") != NULL;
-    int status = gaussian ? read_fields(reading, json, gaussian_fields, COUNT(gaussian_fields))
-                          : read_fields(reading, json, recipe_fields, COUNT(recipe_fields));
+    int status = read_fields(reading, json, recipe_fields, COUNT(recipe_fields) - (gaussian ? NETWORK_FIELDS : 0));
     if (!status) status = read_data(reading);
     if (!status) status = check_folds(reading);
     if (!status) status = gaussian ? read_gaussian(reading) : read_network(reading);

@@ -32,6 +32,9 @@ struct paper_folds_data {
     struct size_list run_folds; /* counted from 1; all of them unless the recipe says otherwise */
 };
 
+/* Patches are drawn by seeds of their own, so that all runs of a recipe learn from and are tested on the same ones. */
+enum { PATCH_TRAIN_SEED = 1, PATCH_VALID_SEED = 2, PATCH_TEST_SEED = 3 };
+
 struct paper_patches_data {
     const char *train, *test; /* folders */
     size_t valid_images, side, pool, fresh, valid_rows, test_rows;

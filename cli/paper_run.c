@@ -39,28 +39,40 @@ static void append(char *text, size_t size, const char *format, ...)
     va_end(values);
 }
 
-static void append_figures(const struct paper_job *job, const json_t *density, char *text, size_t size)
+/* errors: what to give with each figure as its standard error; NULL: nothing. */
+static void append_figures(const struct paper_job *job, const json_t *result, const json_t *errors, char *text,
+                           size_t size)
 {
     const struct size_list *orderings = &job->recipe->orderings;
+    const json_t *density = json_object_get(json_object_get(result, "figures"), "density");
     for (size_t i = 0; i < orderings->count; i++) {
         char key[32];
         double paper = paper_figure_of_paper(job->recipe, orderings->size[i]);
         snprintf(key, sizeof key, "%zu", orderings->size[i]);
         append(text, size, "%s%.3f", i ? ", " : "", json_number_value(json_object_get(density, key)));
+        if (errors) append(text, size, " ± %.3f", json_number_value(json_object_get(errors, key)));
         if (!isnan(paper)) append(text, size, " (paper %.2f)", paper);
         if (orderings->count > 1) append(text, size, " with %s ordering%s", key, orderings->size[i] == 1 ? "" : "s");
     }
 }
 
-static void tell_as_json(const struct paper_job *job, const json_t *result, bool was_there)
+/* What a summary holds of a result, beside the paper's figures. */
+static json_t *summary_of(const struct paper_job *job, const json_t *result)
 {
     json_t *summary = json_object();
-    const char *const keys[] = {"recipe", "seed", "fold", "figures", "standard_error", "valid", "chosen", "seconds"};
+    const char *const keys[] = {"recipe",         "seed",  "fold",   "folds",  "figures",
+                                "standard_error", "valid", "chosen", "seconds"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
     json_object_set(summary, "paper", json_object_get(job->recipe->json, "paper"));
-    json_object_set_new(summary, "was_there", json_boolean(was_there));
-    report_json(summary);
+    return summary;
+}
+
+/* "mnist-2hl seed 0" */
+static void begin_text(const struct paper_job *job, const json_t *result, char *text, size_t size)
+{
+    snprintf(text, size, "%s seed %" JSON_INTEGER_FORMAT, job->recipe->name,
+             json_integer_value(json_object_get(result, "seed")));
 }
 
 void paper_tell(const struct paper_job *job, const json_t *result, bool was_there)
@@ -69,19 +81,34 @@ void paper_tell(const struct paper_job *job, const json_t *result, bool was_ther
     json_int_t fold = json_integer_value(json_object_get(result, "fold"));
     const json_t *seconds = json_object_get(result, "seconds");
     if (job->common->json) {
-        tell_as_json(job, result, was_there);
+        json_t *summary = summary_of(job, result);
+        json_object_set_new(summary, "was_there", json_boolean(was_there));
+        report_json(summary);
         return;
     }
-    snprintf(text, sizeof text, "%s seed %" JSON_INTEGER_FORMAT, job->recipe->name,
-             json_integer_value(json_object_get(result, "seed")));
+    begin_text(job, result, text, sizeof text);
     if (fold) append(text, sizeof text, " fold %" JSON_INTEGER_FORMAT, fold);
     append(text, sizeof text, ": ");
-    append_figures(job, json_object_get(json_object_get(result, "figures"), "density"), text, sizeof text);
+    append_figures(job, result, NULL, text, sizeof text);
     if (seconds)
         snprintf(time, sizeof time, "%.0f s for training, %.0f s for scoring",
                  json_number_value(json_object_get(seconds, "train")),
                  json_number_value(json_object_get(seconds, "score")));
     report_note(job->common, "%s; %s", text, was_there ? "was there already" : time);
+}
+
+void paper_tell_means(const struct paper_job *job, const json_t *means)
+{
+    char text[1024];
+    if (job->common->json) {
+        report_json(summary_of(job, means));
+        return;
+    }
+    begin_text(job, means, text, sizeof text);
+    append(text, sizeof text,
+           ", mean of %" JSON_INTEGER_FORMAT " folds: ", json_integer_value(json_object_get(means, "folds")));
+    append_figures(job, means, json_object_get(means, "standard_error"), text, sizeof text);
+    report_note(job->common, "%s", text);
 }
 
 /* ---- training -------------------------------------------------------------------------------------------------- */

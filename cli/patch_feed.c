@@ -81,9 +81,9 @@ int patch_feed_fill(void *user, uint64_t number, double *values)
     struct patch_feed *feed = user;
     bool made = true;
     pthread_mutex_lock(&feed->mutex);
-    struct block *block = find_block(feed, number);
-    while (block && block == feed->wanted) pthread_cond_wait(&feed->changed, &feed->mutex);
-    block = find_block(feed, number);
+    struct block *block;
+    /* While one waits, others may have these rows made anew in another block. */
+    while ((block = find_block(feed, number)) && block == feed->wanted) pthread_cond_wait(&feed->changed, &feed->mutex);
     if (block)
         memcpy(values, block->values, feed->cells * sizeof *values);
     else

@@ -21,8 +21,8 @@ static int read_examples(struct picture_work *work, double *values)
     if (!folder) return report_no_memory(job->common);
     nade_status status = nade_images_open(job->context, folder, 0, 0, &images);
     if (status == NADE_OK)
-        status = nade_images_patches(job->context, images, work->recipe.patches.side, PICTURE_SEED, 0, PICTURE_IMAGES,
-                                     1, values);
+        status = nade_images_patches(job->context, images, work->recipe.patches.side, PATCH_TEST_SEED, 0,
+                                     PICTURE_IMAGES, 1, values);
     nade_images_free(images);
     free(folder);
     return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);

@@ -281,7 +281,7 @@ static int check_job(const struct paper_job *job)
     return status || all_there ? status : check_data(job);
 }
 
-static int run_job(struct paper_job *job)
+static int make_results(struct paper_job *job)
 {
     bool all_there;
     int status = look_for_results(job, false, &all_there);
@@ -293,6 +293,12 @@ static int run_job(struct paper_job *job)
     case PAPER_PATCHES: return paper_run_patches(job);
     }
     return EXIT_DONE;
+}
+
+static int run_job(struct paper_job *job)
+{
+    int status = make_results(job);
+    return status || job->recipe->kind != PAPER_FOLDS ? status : paper_tell_folds(job);
 }
 
 /* A job without a recipe. */

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 
 /* An update takes fractions of a millisecond and has two parallel sections, so waking a sleeping thread for each would
@@ -173,4 +174,15 @@ void nd_parallel_for(struct pool *pool, size_t tasks, parallel_task run, void *a
     begin_section(pool);
     work(pool, 0);
     wait_for_helpers(pool);
+}
+
+nade_status nd_parallel_once(nade_context *context, unsigned most, size_t tasks, parallel_task run, void *argument)
+{
+    unsigned threads = context->threads < most ? context->threads : most;
+    if (tasks < threads) threads = (unsigned)tasks;
+    struct pool *pool = nd_pool_create(&context->allocator, threads);
+    if (!pool) return nd_no_memory(context, "threads");
+    nd_parallel_for(pool, tasks, run, argument);
+    nd_pool_free(pool);
+    return NADE_OK;
 }

@@ -21,4 +21,7 @@ unsigned nd_pool_threads(const struct pool *pool);
 /* Runs tasks 0…tasks-1 and returns when all have ended. */
 void nd_parallel_for(struct pool *pool, size_t tasks, parallel_task run, void *argument);
 
+/* The same with a pool for this once: the context's threads, but at most `most` of them. */
+nade_status nd_parallel_once(nade_context *context, unsigned most, size_t tasks, parallel_task run, void *argument);
+
 #endif

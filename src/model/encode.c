@@ -265,11 +265,12 @@ static nade_status encode_column(const struct encoder *e, size_t column)
 
 void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale)
 {
-    for (size_t row = 0; row < cells->rows; row++) {
-        log_scale[row] = 0;
-        for (size_t c = 0; c < cells->columns; c++)
-            if (schema->column[c].type == NADE_REAL && (!chosen || chosen[c]) && !isnan(nd_cell(cells, row, c)))
-                log_scale[row] += log(schema->column[c].sd);
+    for (size_t row = 0; row < cells->rows; row++) log_scale[row] = 0;
+    for (size_t c = 0; c < cells->columns; c++) {
+        if (schema->column[c].type != NADE_REAL || (chosen && !chosen[c])) continue;
+        double log_sd = log(schema->column[c].sd);
+        for (size_t row = 0; row < cells->rows; row++)
+            if (!isnan(nd_cell(cells, row, c))) log_scale[row] += log_sd;
     }
 }
 

@@ -39,14 +39,19 @@ static double log_weights(const struct plan_column *column, const double *output
     return log_total(&weights);
 }
 
+static double normal_log_density(double mean, double scale, double log_scale, double x)
+{
+    double z = (x - mean) / scale;
+    return -0.5 * z * z - log_scale - half_log_two_pi;
+}
+
 /* log N(x; mean, scale) of component c, a Gaussian. */
 static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
 {
     size_t count = column->components;
     size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
     double scale = nd_component_spread(outputs, count, c) + column->floor;
-    double z = (x - outputs[count + mean]) / scale;
-    return -0.5 * z * z - log(scale) - half_log_two_pi;
+    return normal_log_density(outputs[count + mean], scale, log(scale), x);
 }
 
 /* log of the sum over components of exp(logit) times density at x, which is the atom number `atom` or none. */
@@ -167,42 +172,54 @@ static void spread_evenly(const struct plan_column *column, double *outputs)
     }
 }
 
-/* What one pass over the values collects for a component. */
-struct moments {
+/* A component during one pass over the values: its Gaussian, and what is collected for the next. */
+struct component {
+    double log_weight, mean, scale, log_scale;
     double weight, sum, squares;
 };
 
-static void add_value(const struct plan_column *column, const double *outputs, double x, struct moments *moments)
+static void begin_pass(const struct plan_column *column, const double *outputs, struct component *component)
+{
+    size_t count = column->components;
+    for (size_t c = 0; c < count; c++) {
+        double scale = nd_component_spread(outputs, count, c) + column->floor;
+        component[c] = (struct component){
+            .log_weight = outputs[c], .mean = outputs[count + c], .scale = scale, .log_scale = log(scale)};
+    }
+}
+
+static void add_value(const struct plan_column *column, double x, struct component *component)
 {
     double term[ND_COMPONENTS_MOST];
     struct log_sum joint = {-HUGE_VAL, 0};
     size_t atom = nd_find_atom(column, x);
     if (atom < column->atoms) {
-        moments[atom].weight += 1;
+        component[atom].weight += 1;
         return;
     }
     for (size_t c = column->atoms; c < column->components; c++) {
-        term[c] = outputs[c] + component_log_density(column, outputs, c, x);
+        const struct component *k = &component[c];
+        term[c] = k->log_weight + normal_log_density(k->mean, k->scale, k->log_scale, x);
         nd_add_term(&joint, term[c]);
     }
     double all = log_total(&joint);
     for (size_t c = column->atoms; c < column->components; c++) {
         double share = exp(term[c] - all);
-        moments[c].weight += share;
-        moments[c].sum += share * x;
-        moments[c].squares += share * x * x;
+        component[c].weight += share;
+        component[c].sum += share * x;
+        component[c].squares += share * x * x;
     }
 }
 
 /* A component that nothing belongs to stays where it is with a negligible weight.  A scale below the floor can't be
  * had: the log-scale then stops at floor/1000. */
-static void move_component(const struct plan_column *column, const struct moments *m, double total, size_t c,
+static void move_component(const struct plan_column *column, const struct component *k, double total, size_t c,
                            double *outputs)
 {
     size_t count = column->components;
-    outputs[c] = log(fmax(m->weight, 1e-3) / total);
-    if (m->weight < 1e-3 || c < column->atoms) return;
-    double mean = m->sum / m->weight, variance = fmax(m->squares / m->weight - mean * mean, 0);
+    outputs[c] = log(fmax(k->weight, 1e-3) / total);
+    if (k->weight < 1e-3 || c < column->atoms) return;
+    double mean = k->sum / k->weight, variance = fmax(k->squares / k->weight - mean * mean, 0);
     outputs[count + c] = mean;
     outputs[2 * count + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));
 }
@@ -216,9 +233,10 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     size_t taken = (count - 1) / stride + 1;
     double total = (double)taken;
     for (int round = 0; round < EM_ROUNDS; round++) {
-        struct moments moments[ND_COMPONENTS_MOST] = {{0, 0, 0}};
-        for (size_t i = 0; i < count; i += stride) add_value(column, outputs, values[i], moments);
-        for (size_t c = 0; c < column->components; c++) move_component(column, &moments[c], total, c, outputs);
+        struct component component[ND_COMPONENTS_MOST] = {{0}};
+        begin_pass(column, outputs, component);
+        for (size_t i = 0; i < count; i += stride) add_value(column, values[i], component);
+        for (size_t c = 0; c < column->components; c++) move_component(column, &component[c], total, c, outputs);
     }
 }
 

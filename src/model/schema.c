@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/numbers.h"
@@ -135,22 +136,23 @@ static bool is_flat(const struct extent *extent)
     return extent->farthest <= 4 * DBL_EPSILON * fabs(extent->mean);
 }
 
-/* Mean and standard deviation (divided by the count) over the chosen rows' present cells. */
-static void learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
+/* Mean and standard deviation (divided by the count) over the chosen rows' present cells.  False: rounding may be all
+ * that tells them apart, and the deviation counts as 1. */
+static bool learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
                         struct column_spec *spec)
 {
     struct extent extent = find_extent(column, rows, row_count);
     double squares = 0;
     int exponent;
     spec->mean = extent.mean;
-    spec->sd = 1;
-    if (is_flat(&extent)) return;
+    if (is_flat(&extent)) return false;
     frexp(extent.farthest, &exponent); /* distances below 1 have squares that neither overflow nor all vanish */
     for (size_t i = 0; i < row_count; i++) {
         double distance = ldexp(nd_table_number(column, rows[i]) - extent.mean, -exponent);
         if (!isnan(distance)) squares += distance * distance;
     }
     spec->sd = ldexp(sqrt(squares / (double)extent.count), exponent);
+    return true;
 }
 
 static void learn_floor(struct column_spec *spec)
@@ -159,10 +161,42 @@ static void learn_floor(struct column_spec *spec)
     spec->floor = width > ND_SCALE_FLOOR ? width : ND_SCALE_FLOOR;
 }
 
+/* Looking through the cells of all real columns, side by side. */
+struct measuring {
+    const nade_table *table;
+    const size_t *rows; /* (row_count) */
+    size_t row_count;
+    struct column_spec *spec; /* (columns) */
+    bool *flat;               /* (columns) the cells are a single value, up to rounding */
+};
+
+static void measure_column(void *argument, size_t number, unsigned worker)
+{
+    const struct measuring *m = argument;
+    const struct table_column *column = &m->table->column[number];
+    struct column_spec *spec = &m->spec[number];
+    (void)worker;
+    if (spec->type != NADE_REAL) return;
+    m->flat[number] = !learn_units(column, m->rows, m->row_count, spec);
+    spec->step = nd_recording_step(column, m->rows, m->row_count, m->table->single);
+    learn_floor(spec);
+}
+
+static nade_status measure_columns(nade_context *context, struct measuring *m)
+{
+    nade_status status = nd_parallel_once(context, context->threads, m->table->columns, measure_column, m);
+    for (size_t c = 0; c < m->table->columns && status == NADE_OK; c++)
+        if (!isfinite(m->spec[c].mean) || !isfinite(m->spec[c].sd))
+            status = nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to add up",
+                             m->table->source, m->table->column[c].name);
+    return status;
+}
+
 /* ---- all columns ------------------------------------------------------------------------------------------------- */
 
+/* All but what the cells of a real column have to say. */
 static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                                const size_t *rows, size_t row_count, struct column_spec *spec)
+                                struct column_spec *spec)
 {
     const struct table_column *column = &table->column[number];
     const char *name = nd_utf8_text(arena, column->name);
@@ -182,15 +216,7 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
     if (!name || !(spec->name = nd_arena_text(arena, name))) return nd_no_memory(context, "the columns");
     spec->type = column->type;
     spec->sd = 1;
-    if (spec->type == NADE_REAL) {
-        learn_units(column, rows, row_count, spec);
-        if (!isfinite(spec->mean) || !isfinite(spec->sd))
-            return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to add up", table->source,
-                           column->name);
-        spec->step = nd_recording_step(column, rows, row_count, table->single);
-        learn_floor(spec);
-        return NADE_OK;
-    }
+    if (spec->type == NADE_REAL) return NADE_OK;
     if (!learn_labels(arena, column, spec)) return nd_no_memory(context, "the labels");
     if (spec->type == NADE_BINARY && spec->label_count == 1)
         return nd_fail(context, NADE_BAD_INPUT,
@@ -231,21 +257,14 @@ static bool is_constant(const struct table_column *column, const size_t *rows, s
     return true;
 }
 
-/* True when rounding may be all that tells the chosen rows' numbers apart: the deviation counts as 1. */
-static bool is_nearly_constant(const struct table_column *column, const size_t *rows, size_t row_count)
+static void warn_of_constants(nade_context *context, const struct measuring *m)
 {
-    if (column->type != NADE_REAL) return false;
-    struct extent extent = find_extent(column, rows, row_count);
-    return is_flat(&extent);
-}
-
-static void warn_of_constants(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count)
-{
+    const nade_table *table = m->table;
     size_t count = 0;
     const char *name = NULL, *nearly = "";
     for (size_t c = 0; c < table->columns; c++) {
-        bool constant = is_constant(&table->column[c], rows, row_count);
-        if (!constant && !is_nearly_constant(&table->column[c], rows, row_count)) continue;
+        bool constant = is_constant(&table->column[c], m->rows, m->row_count);
+        if (!constant && !m->flat[c]) continue;
         if (!name) name = table->column[c].name;
         if (!constant) nearly = ", up to rounding,";
         count++;
@@ -263,14 +282,20 @@ static void warn_of_constants(nade_context *context, const nade_table *table, co
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema)
 {
-    schema->column = nd_arena_alloc(arena, table->columns, sizeof *schema->column);
-    if (!schema->column) return nd_no_memory(context, "the columns");
-    schema->count = table->columns;
-    schema->named = table->named;
-    for (size_t c = 0; c < table->columns; c++) {
-        nade_status status = learn_column(context, arena, table, c, rows, row_count, &schema->column[c]);
-        if (status != NADE_OK) return status;
-    }
-    warn_of_constants(context, table, rows, row_count);
+    nade_status status = NADE_OK;
+    struct measuring measuring = {
+        .table = table,
+        .rows = rows,
+        .row_count = row_count,
+        .spec = nd_arena_alloc(arena, table->columns, sizeof *measuring.spec),
+        .flat = nd_arena_alloc(arena, table->columns, sizeof *measuring.flat),
+    };
+    if (!measuring.spec || !measuring.flat) return nd_no_memory(context, "the columns");
+    *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
+    for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
+        status = learn_column(context, arena, table, c, &schema->column[c]);
+    if (status == NADE_OK) status = measure_columns(context, &measuring);
+    if (status != NADE_OK) return status;
+    warn_of_constants(context, &measuring);
     return check_names(context, table, schema);
 }

@@ -47,7 +47,7 @@ nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade
     if (!split->train || !split->valid || !held || !ranked) return nd_no_memory(context, "the rows");
     size_t count = (size_t)floor(fraction * (double)rows + 0.5);
     if (fraction > 0 && count == 0) count = 1;
-    choose(seed, rows, count, ranked, held);
+    if (count > 0) choose(seed, rows, count, ranked, held);
     for (size_t row = 0; row < rows; row++) {
         if (is_empty(table, row)) continue;
         if (held[row])

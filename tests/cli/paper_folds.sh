@@ -45,6 +45,26 @@ for fold in (1, 2, 3):
     assert result["seed"] == 4 and result["fold"] == fold and "curve" not in result, result
 PYTHON
 
+# The mean over folds is told when all are there, again and with --json too.
+python3 - >mean <<'PYTHON'
+import json, statistics
+each = [json.load(open(f"results/gauss/seed4-fold{fold}.json"))["figures"]["density"]["1"] for fold in (1, 2, 3)]
+print("gauss seed 4, mean of 3 folds: %.3f ± %.3f" % (statistics.fmean(each), statistics.stdev(each) / 3 ** 0.5))
+PYTHON
+[ "$(tail -n 1 err)" = "$(cat mean)" ] || fail "told $(tail -n 1 err), expected $(cat mean)"
+paper gauss.json
+[ "$(tail -n 1 err)" = "$(cat mean)" ] || fail "told later $(tail -n 1 err), expected $(cat mean)"
+paper gauss.json --json
+python3 - <<'PYTHON'
+import json, statistics
+*units, means = [json.loads(line) for line in open("err")]
+assert len(units) == 3 and means["folds"] == 3 and means["seed"] == 4 and "was_there" not in means, means
+for score in "density", "density_new_rows":
+    wanted = statistics.fmean(unit["figures"][score]["1"] for unit in units)
+    assert abs(means["figures"][score]["1"] - wanted) < 1e-12, (means, wanted)
+assert set(means["standard_error"]) == {"1"}, means
+PYTHON
+
 # ---- networks ----------------------------------------------------------------------------------------------------
 network='"model": {"hidden": [8, 7], "components": 3}, "orderings": [1, 2, 16]'
 training='"optimizer": "nag", "momentum": 0.9, "batch": 20, "pretrain": 2, "updates": 40'

@@ -171,3 +171,15 @@ void support_check_ok(const nade_context *context, nade_status status, const cha
     print_error("status %d: %s\n", (int)status, nade_last_error(context));
     _fail(file, line);
 }
+
+int support_stop_after(void *stopper, const nade_progress *report)
+{
+    struct support_stopper *s = stopper;
+    return report->iteration_done && ++s->count == s->stop_at;
+}
+
+int support_stop_within(void *stopper, const nade_progress *report)
+{
+    struct support_stopper *s = stopper;
+    return !report->iteration_done && ++s->count == s->stop_at;
+}

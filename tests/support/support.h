@@ -42,6 +42,14 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
  * cells have mean 0 and variance 1; half of those of a column with atoms are atoms. */
 void support_random_cells(const struct plan *plan, size_t rows, uint32_t seed, double missing_share, float *cells);
 
+/* As progress of training: ends it right after the stop_at-th finished iteration, stages counted together; or at the
+ * stop_at-th report from within one. */
+struct support_stopper {
+    int count, stop_at;
+};
+int support_stop_after(void *stopper, const nade_progress *report);
+int support_stop_within(void *stopper, const nade_progress *report);
+
 /* Fails the test, printing both values, unless |found - expected| <= absolute + relative·|expected|. */
 #define support_assert_close(what, found, expected, relative, absolute)                                                \
     support_check_close(what, found, expected, relative, absolute, __FILE__, __LINE__)

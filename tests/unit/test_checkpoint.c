@@ -64,24 +64,6 @@ static nade_train_options small_options(void)
     return o;
 }
 
-/* Ends training right after the n-th report of a finished iteration, stages counted together. */
-struct stopper {
-    int count, stop_at;
-};
-
-static int stop_later(void *user, const nade_progress *report)
-{
-    struct stopper *s = user;
-    return report->iteration_done && ++s->count == s->stop_at;
-}
-
-/* Stops in the middle of an iteration. */
-static int stop_in_the_middle(void *user, const nade_progress *report)
-{
-    struct stopper *s = user;
-    return !report->iteration_done && ++s->count == s->stop_at;
-}
-
 static nade_model *train(struct fixture *f, const nade_train_options *o)
 {
     nade_model *model = NULL;
@@ -103,9 +85,9 @@ static void check_resume(struct fixture *f, nade_optimizer optimizer)
     nade_model *whole = train(f, &o);
     assert_int_equal(whole->plan.layers, 3);
     for (int n = 1; n <= 11; n++) {
-        struct stopper stopper = {0, n == 11 ? 7 : n};
+        struct support_stopper stopper = {0, n == 11 ? 7 : n};
         nade_train_options part = o, rest = o;
-        part.progress = n == 11 ? stop_in_the_middle : stop_later;
+        part.progress = n == 11 ? support_stop_within : support_stop_after;
         part.progress_user = &stopper;
         part.checkpoint = f->path;
         nade_model_free(train(f, &part));
@@ -132,10 +114,10 @@ static void test_options_come_from_the_checkpoint(void **state)
 {
     struct fixture *f = *state;
     nade_train_options o = small_options(), bare;
-    struct stopper stopper = {0, 3};
+    struct support_stopper stopper = {0, 3};
     nade_model *whole = train(f, &o), *model = NULL;
     o.checkpoint = f->path;
-    o.progress = stop_later;
+    o.progress = support_stop_after;
     o.progress_user = &stopper;
     nade_model_free(train(f, &o));
     nade_train_options_init(&bare, sizeof bare);
@@ -166,13 +148,13 @@ static void test_the_loss_to_stop_at_is_kept(void **state)
 {
     struct fixture *f = *state;
     nade_train_options o = small_options(), bare;
-    struct stopper stopper = {0, 4}; /* while it pretrains */
+    struct support_stopper stopper = {0, 4}; /* while it pretrains */
     nade_model *all = train(f, &o), *model = NULL;
     o.stop_train_loss = all->record.history[3].train_loss + 1e-9;
     nade_model *whole = train(f, &o);
     assert_in_range(whole->record.iterations_done, 1, 4);
     o.checkpoint = f->path;
-    o.progress = stop_later;
+    o.progress = support_stop_after;
     o.progress_user = &stopper;
     nade_model_free(train(f, &o));
     nade_train_options_init(&bare, sizeof bare);
@@ -199,7 +181,7 @@ static void check_fixed_ordering_is_kept(struct fixture *f, int rescale)
 {
     static const size_t order[] = {4, 2, 0, 1, 3}, other[] = {0, 1, 2, 3, 4};
     nade_train_options o = small_options(), bare;
-    struct stopper stopper = {0, 3};
+    struct support_stopper stopper = {0, 3};
     nade_model *model = NULL;
     o.order = NADE_ORDER_FIXED;
     o.layers = 1;
@@ -208,7 +190,7 @@ static void check_fixed_ordering_is_kept(struct fixture *f, int rescale)
     o.rescale = rescale;
     nade_model *whole = train(f, &o);
     o.checkpoint = f->path;
-    o.progress = stop_later;
+    o.progress = support_stop_after;
     o.progress_user = &stopper;
     nade_model_free(train(f, &o));
     nade_train_options_init(&bare, sizeof bare);
@@ -307,14 +289,14 @@ static void test_stages(void **state)
     struct fixture *f = *state;
     nade_train_options o = small_options();
     uint64_t seen[3] = {0};
-    struct stopper stopper = {0, 1};
+    struct support_stopper stopper = {0, 1};
     o.progress = note_stages;
     o.progress_user = seen;
     nade_model *model = train(f, &o);
     assert_true(seen[0] == 2 && seen[1] == 2 && seen[2] == 6);
     assert_int_equal(model->record.pretrain, 2);
     nade_model_free(model);
-    o.progress = stop_later;
+    o.progress = support_stop_after;
     o.progress_user = &stopper;
     model = train(f, &o);
     assert_int_equal(model->plan.layers, 2);

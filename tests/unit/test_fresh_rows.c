@@ -181,22 +181,6 @@ static void test_equal_rows_change_nothing(void **state)
 
 /* ---- going on ---------------------------------------------------------------------------------------------------- */
 
-struct stopper {
-    int count, stop_at;
-};
-
-static int stop_later(void *user, const nade_progress *report)
-{
-    struct stopper *s = user;
-    return report->iteration_done && ++s->count == s->stop_at;
-}
-
-static int stop_in_the_middle(void *user, const nade_progress *report)
-{
-    struct stopper *s = user;
-    return !report->iteration_done && ++s->count == s->stop_at;
-}
-
 /* Stopped after any of the ten iterations, of which four pretrain, or within one. */
 static void test_resumed_runs_have_the_same_bytes(void **state)
 {
@@ -206,11 +190,11 @@ static void test_resumed_runs_have_the_same_bytes(void **state)
     o.updates = 50;
     nade_model *whole = train(f, &o);
     for (int n = 1; n <= 11; n++) {
-        struct stopper stopper = {0, n == 11 ? 7 : n};
+        struct support_stopper stopper = {0, n == 11 ? 7 : n};
         nade_train_options part = o, rest = o;
         struct source again = {.centre = 6};
         source.calls = 0;
-        part.progress = n == 11 ? stop_in_the_middle : stop_later;
+        part.progress = n == 11 ? support_stop_within : support_stop_after;
         part.progress_user = &stopper;
         part.checkpoint = f->path;
         nade_model_free(train(f, &part));

@@ -76,15 +76,15 @@ static void test_several_runs(void **state)
 {
     const struct gallery *gallery = *state;
     pthread_t thread[RUNS];
+    void *done[RUNS];
     struct run run[RUNS], alone;
     for (size_t i = 0; i < RUNS; i++) {
         run[i] = (struct run){.feed = gallery->feed, .first = i * 3};
         assert_int_equal(pthread_create(&thread[i], NULL, follow, &run[i]), 0);
     }
+    for (size_t i = 0; i < RUNS; i++) pthread_join(thread[i], &done[i]);
     for (size_t i = 0; i < RUNS; i++) {
-        void *done;
-        pthread_join(thread[i], &done);
-        assert_ptr_equal(done, &run[i]);
+        assert_ptr_equal(done[i], &run[i]);
         alone = (struct run){.feed = gallery->feed, .first = i * 3};
         assert_ptr_equal(follow(&alone), &alone);
         assert_memory_equal(&run[i].sum, &alone.sum, sizeof alone.sum);

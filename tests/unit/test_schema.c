@@ -468,6 +468,34 @@ static void test_warns_of_far_values(void **state)
     nade_context_free(context);
 }
 
+/* Of many rows some are looked at to find a column, and all to name its values. */
+static void test_warns_of_far_values_among_many(void **state)
+{
+    enum { ROWS = 66000, PASSED_OVER = 142 };
+    static double values[ROWS];
+    static size_t rows[ROWS];
+    struct warnings warnings = {0, ""};
+    nade_context *context = context_with(&warnings);
+    struct arena arena = {context->allocator, NULL};
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = i;
+        values[i] = (double)(i * 37 % 101) / 101;
+    }
+    values[0] = 999999;
+    values[PASSED_OVER] = -1e7;
+    nade_table *table;
+    struct schema s = {0};
+    support_assert_ok(context, nade_table_from_array(context, values, ROWS, 1, NULL, &table));
+    support_assert_ok(context, nd_schema_learn(context, &arena, table, rows, ROWS, &s));
+    support_assert_ok(context, nd_warn_of_far_values(context, table, rows, ROWS, &s));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.last, ": '0' (-10000000, 999999); leave"));
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 /* How many warnings of odd labels a text gives. */
 static size_t odd_labels(const char *text, const char *words)
 {
@@ -516,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_steps_of_large_integers),
         cmocka_unit_test(test_deviations_of_any_size),
         cmocka_unit_test(test_warns_of_far_values),
+        cmocka_unit_test(test_warns_of_far_values_among_many),
         cmocka_unit_test(test_warns_of_odd_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

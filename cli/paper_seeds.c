@@ -90,6 +90,7 @@ static int finish_unit(struct seeds_work *work, const struct train_run *run, dou
     paper_add_training(job, result, &work->grid, run);
     json_object_set_new(result, "seconds",
                         json_pack("{s:f,s:f}", "train", train_seconds, "score", progress_seconds(&clock)));
+    if (run->setting.resume) json_object_set_new(result, "resumed", json_true());
     status = save_model(work, unit, run->model);
     if (!status) status = paper_result_write(job, unit, result);
     if (!status && run->setting.checkpoint) unlink(run->setting.checkpoint);

@@ -99,6 +99,8 @@ wait -f $pid || true
 cp nade-results/single/seed4.checkpoint checkpoint
 expect 0 "$NADE" paper single.json --data data --seeds 4
 cmp nade-results/single/seed4.safetensors whole/single/seed4.safetensors
+grep -q '"resumed": true' nade-results/single/seed4.json || fail "it does not say that it went on from a checkpoint"
+! grep -q resumed whole/single/seed4.json || fail "a run from its beginning says that it was resumed"
 [ "$(ls -A nade-results/single | tr '\n' ' ')" = 'seed4.json seed4.safetensors ' ] || fail "$(ls -A nade-results/single)"
 
 # A checkpoint of another recipe is refused, and it says what to do.

@@ -40,7 +40,8 @@ int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_
 /* A result with the names of recipe and unit; NULL without memory. */
 json_t *paper_result_new(const struct paper_job *job, struct paper_unit unit);
 
-/* Completes a result by what the recipe says, version, commit, machine and device, and writes it: 0 or an exit status.  Not released. */
+/* Completes a result by what the recipe says, version, commit, machine and device, and writes it: 0 or an exit status.
+ * Not released. */
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result);
 
 #endif

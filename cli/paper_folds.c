@@ -1,5 +1,4 @@
 /* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -123,15 +122,14 @@ static int test_model(const struct fold_work *work, const nade_model *model)
 }
 
 /* The chosen setting on all rows of the other folds.  The rule of the paper for when to stop, which needs no validation
- * rows: at the first iteration that does better on its training rows than the chosen run did at its best.  A run that
- * was best before its first iteration is followed for one. */
+ * rows: at the first iteration that does better on its training rows than the chosen run did at its best. */
 static int run_final(const struct fold_work *work, const struct train_run *chosen, const nade_table *train)
 {
     struct train_grid grid = {0};
     struct train_setting setting = chosen->setting;
     nade_train_options options = paper_train_options(work->job);
     options.valid_fraction = 0;
-    setting.stop_train_loss = isnan(chosen->best_train_loss) ? DBL_MAX : chosen->best_train_loss;
+    setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
     snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);

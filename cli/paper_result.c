@@ -153,10 +153,12 @@ static json_t *device_as_json(const struct paper_job *job)
     return json_text(text);
 }
 
-/* Devices that have one precision only say AUTO. */
+/* Devices that have one precision only say AUTO; what walks along one ordering is computed in float whatever is asked.
+ */
 static json_t *precision_as_json(const struct paper_job *job)
 {
     if (job->device == NADE_DEVICE_REFERENCE) return json_string("fp64");
+    if (job->recipe->options.order == NADE_ORDER_FIXED) return json_string("fp32");
     for (const struct choice *choice = precision_choices; choice->name; choice++)
         if (choice->value == (int)job->precision && job->precision != NADE_PRECISION_AUTO)
             return json_string(choice->name);

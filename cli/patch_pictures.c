@@ -12,7 +12,7 @@ enum { ZOOM = 8 };
 /* So many standard deviations of the examples' pixels from grey are white or black, in both pictures. */
 static const double levels_reach = 1.5;
 
-/* Patches of the test images, equally many of each. */
+/* The first patches that the recipe tests on. */
 static int read_examples(struct picture_work *work, double *values)
 {
     const struct paper_job *job = &work->job;

@@ -51,13 +51,26 @@ int paper_make_folder(const struct paper_job *job)
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
+/* Whether the densities that the recipe asks for are there; one that is not finite is null. */
+static bool has_figures(const struct paper_job *job, const json_t *result)
+{
+    const struct size_list *orderings = &job->recipe->orderings;
+    const json_t *density = json_object_get(json_object_get(result, "figures"), "density");
+    for (size_t i = 0; i < orderings->count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%zu", orderings->size[i]);
+        const json_t *figure = json_object_get(density, key);
+        if (!json_is_number(figure) && !json_is_null(figure)) return false;
+    }
+    return true;
+}
+
 static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, const json_t *result)
 {
     const char *recipe = json_string_value(json_object_get(result, "recipe"));
     return recipe && strcmp(recipe, job->recipe->name) == 0 &&
            json_integer_value(json_object_get(result, "seed")) == (json_int_t)unit.seed &&
-           json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold &&
-           json_is_object(json_object_get(result, "figures"));
+           json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold && has_figures(job, result);
 }
 
 /* What of the recipe decides its results, to be released; NULL without memory. */
@@ -144,6 +157,7 @@ static json_t *machine_as_json(const struct paper_job *job)
 static json_t *device_as_json(const struct paper_job *job)
 {
     char name[128], text[160];
+    if (job->recipe->gaussian) return json_string("cpu");
     const char *device = job->device == NADE_DEVICE_CUDA  ? "cuda"
                          : job->device == NADE_DEVICE_CPU ? "cpu"
                                                           : "reference";
@@ -153,11 +167,11 @@ static json_t *device_as_json(const struct paper_job *job)
     return json_text(text);
 }
 
-/* Devices that have one precision only say AUTO; what walks along one ordering is computed in float whatever is asked.
- */
+/* Devices that have one precision only say AUTO; what walks along one ordering is computed in float whatever is asked,
+ * the Gaussian in double. */
 static json_t *precision_as_json(const struct paper_job *job)
 {
-    if (job->device == NADE_DEVICE_REFERENCE) return json_string("fp64");
+    if (job->device == NADE_DEVICE_REFERENCE || job->recipe->gaussian) return json_string("fp64");
     if (job->recipe->options.order == NADE_ORDER_FIXED) return json_string("fp32");
     for (const struct choice *choice = precision_choices; choice->name; choice++)
         if (choice->value == (int)job->precision && job->precision != NADE_PRECISION_AUTO)

@@ -39,6 +39,15 @@ static void append(char *text, size_t size, const char *format, ...)
     va_end(values);
 }
 
+/* What is not finite is null in a result. */
+static void append_number(char *text, size_t size, const json_t *number)
+{
+    if (json_is_number(number))
+        append(text, size, "%.3f", json_number_value(number));
+    else
+        append(text, size, "not finite");
+}
+
 /* errors: what to give with each figure as its standard error; NULL: nothing. */
 static void append_figures(const struct paper_job *job, const json_t *result, const json_t *errors, char *text,
                            size_t size)
@@ -49,10 +58,13 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
         char key[32];
         double paper = paper_figure_of_paper(job->recipe, orderings->size[i]);
         snprintf(key, sizeof key, "%zu", orderings->size[i]);
-        append(text, size, "%s%.3f", i ? ", " : "", json_number_value(json_object_get(density, key)));
-        if (errors) append(text, size, " ± %.3f", json_number_value(json_object_get(errors, key)));
+        append(text, size, "%s", i ? ", " : "");
+        append_number(text, size, json_object_get(density, key));
+        if (errors) append(text, size, " ± ");
+        if (errors) append_number(text, size, json_object_get(errors, key));
         if (!isnan(paper)) append(text, size, " (paper %.2f)", paper);
-        if (orderings->count > 1) append(text, size, " with %s ordering%s", key, orderings->size[i] == 1 ? "" : "s");
+        if (orderings->count > 1 || orderings->size[i] > 1)
+            append(text, size, " with %s ordering%s", key, orderings->size[i] == 1 ? "" : "s");
     }
 }
 

@@ -43,6 +43,7 @@ for fold in (1, 2, 3):
     error = math.sqrt(sum((s - middle) ** 2 for s in spread) / 21 / 22)
     assert abs(result["standard_error"]["1"] - error) < 1e-9, (result, error)
     assert result["seed"] == 4 and result["fold"] == fold and "curve" not in result, result
+    assert (result["device"], result["precision"]) == ("cpu", "fp64"), result
 PYTHON
 
 # The mean over folds is told when all are there, again and with --json too.

@@ -45,7 +45,8 @@ images 120 2 >data/binarized_mnist/test.npy.gz # what it is shows in its content
 expect 0 "$NADE" train train.csv -o results/mnist-2hl/seed0.safetensors --header no "${small[@]}"
 patches 200 1 >patches.csv
 expect 0 "$NADE" train patches.csv -o results/bsds300-6hl/seed0.safetensors --header no --no-atoms "${small[@]}"
-echo '{"recipe": "mnist-2hl", "seed": 0, "figures": {}, "curve": {"1": -88.6, "2": -87.5, "4": -86.7}}' \
+figures='{"density": {"1": -88.6, "2": -87.5, "16": -85.6, "128": -84.8}}'
+echo '{"recipe": "mnist-2hl", "seed": 0, "figures": '"$figures"', "curve": {"1": -88.6, "2": -87.5, "4": -86.7}}' \
     >results/mnist-2hl/seed0.json
 base64 -d >data/bsds300/test/squares.jpg <<'END'
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYV

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "device.h"
 #include "report.h"
@@ -397,7 +398,10 @@ static char *name_of_file(const char *path)
 int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, const char *path)
 {
     json_error_t error;
+    struct stat file;
     *recipe = (struct paper_recipe){.name = name_of_file(path)};
+    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+        return report_error(common, NADE_BAD_INPUT, "%s is a folder, expected a recipe file NAME.json", path);
     return parse_json(recipe, common, json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
 }
 

@@ -13,13 +13,25 @@ static int read_file(const struct paper_job *job, const char *file, nade_table *
     return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
 }
 
-/* What training would find out too late. */
-static int check_columns(const struct paper_job *job, const nade_table *train, const nade_table *test)
+/* What would be found out only after all the training: other columns, or labels that the training rows do not have.  A
+ * dry run with the test rows in the place of the validation rows asks for the same, and looks at no density. */
+static int check_test(const struct paper_job *job, const nade_train_options *options, const nade_table *train,
+                      const nade_table *test)
 {
-    if (nade_table_columns(train) == nade_table_columns(test)) return EXIT_DONE;
-    return report_error(job->common, NADE_BAD_INPUT, "%s has %zu columns, expected %zu as in %s",
-                        job->recipe->split.test, nade_table_columns(test), nade_table_columns(train),
-                        job->recipe->split.train);
+    nade_train_plan plan = {.size = sizeof plan};
+    struct common silent = *job->common; /* training says nothing of columns with a single value either */
+    nade_context *context = NULL;
+    if (nade_table_columns(train) != nade_table_columns(test))
+        return report_error(job->common, NADE_BAD_INPUT, "%s has %zu columns, expected %zu as in %s",
+                            job->recipe->split.test, nade_table_columns(test), nade_table_columns(train),
+                            job->recipe->split.train);
+    silent.quiet = 1;
+    int exit_status = open_context(&silent, 1, &context);
+    if (exit_status) return exit_status;
+    nade_status status = nade_train_dry_run(context, train, test, options, &plan);
+    if (status != NADE_OK) exit_status = report_failure(job->common, context, status);
+    nade_context_free(context);
+    return exit_status;
 }
 
 int paper_run_split(struct paper_job *job)
@@ -30,7 +42,7 @@ int paper_run_split(struct paper_job *job)
     int status = read_file(job, files->train, &train);
     if (!status) status = read_file(job, files->valid, &valid);
     if (!status) status = read_file(job, files->test, &test);
-    if (!status) status = check_columns(job, train, test);
+    if (!status) status = check_test(job, &options, train, test);
     if (!status) status = paper_run_seeds(job, &options, train, valid, &(struct paper_test){.whole = test});
     nade_table_free(test);
     nade_table_free(valid);

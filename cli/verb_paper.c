@@ -350,6 +350,14 @@ static int check_seeds(const struct paper_arguments *paper)
     return EXIT_DONE;
 }
 
+static int check_output(const struct paper_arguments *paper, const struct paper_plan *plan)
+{
+    if (!paper->folder || plan->figures) return EXIT_DONE;
+    return report_error(&paper->common, NADE_BAD_CALL,
+                        "-o is for the pictures of the word figures, which is not there; results go to the folder of "
+                        "--results");
+}
+
 static int run_paper(void *arguments)
 {
     struct paper_arguments *paper = arguments;
@@ -361,6 +369,7 @@ static int run_paper(void *arguments)
         status = list_recipes(&paper->common, &shelf);
     else if (!status)
         status = choose_recipes(&shelf, paper, &plan);
+    if (!status) status = check_output(paper, &plan);
     if (!status && (plan.count > 0 || plan.figures)) status = run_plan(paper, &plan);
     free(plan.recipe);
     free_shelf(&shelf);

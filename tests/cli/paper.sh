@@ -149,7 +149,29 @@ refuse 2 'grid/seed7.json is no result of the recipe grid' -- "$NADE" paper grid
 mv data/test.csv test.csv
 cut -d, -f1-3 test.csv >data/test.csv
 refuse 2 'test.csv has 3 columns, expected 4' -- "$NADE" paper grid.json --data data --seeds 8
+# What the test rows do not have in common with the training rows is found before any training.
+sed '1s/^[^,]*/another/' test.csv >data/test.csv
+refuse 2 "data/test.csv has no column '" -- "$NADE" paper grid.json --data data --seeds 8
+[ "$(wc -l <err)" = 1 ] || fail "found out after training: $(cat err)"
+sed '2s/^[^,]*/7/' test.csv >data/test.csv
+refuse 2 'data/test.csv, line 2, column ' "found '7'" -- "$NADE" paper grid.json --data data --seeds 8
+[ "$(wc -l <err)" = 1 ] || fail "found out after training: $(cat err)"
 mv test.csv data/test.csv
+refuse 2 '-o is for the pictures' -- "$NADE" paper grid.json --data data -o pictures
+refuse 2 'data/ is a folder, expected a recipe file' -- "$NADE" paper data/ --data data
+
+# A result without a figure that the recipe asks for is none; one that is not finite is not told as a number.
+cp -r nade-results/grid kept
+sed -i '0,/"8": /s//"7": /' nade-results/grid/seed0.json
+refuse 2 'grid/seed0.json is no result of the recipe grid' -- "$NADE" paper grid.json --data data
+sed '0,/"8": [-.0-9]*/s//"8": null/' kept/seed0.json >nade-results/grid/seed0.json
+expect 0 "$NADE" paper grid.json --seeds 0
+holds err ', not finite with 8 orderings'
+cp kept/seed0.json nade-results/grid/seed0.json
+# With one number of orderings, it is told unless it is 1.
+sed 's/\[1, 8, 16\]/[3]/' grid.json >three.json
+expect 0 "$NADE" paper three.json --data data --seeds 0
+holds err ' with 3 orderings; '
 
 # Bad recipes: the sentence has the recipe's name and the key.
 refuse_recipe() {

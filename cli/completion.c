@@ -24,28 +24,29 @@ static void print_choices(struct output *output, const struct option *option)
 /* ---- bash ---------------------------------------------------------------------------------------------------- */
 
 /* A value is written as a word of its own, or behind "=", which bash makes a word. */
-static const char bash_beginning[] =
-    "# Completion of nade for bash.  Made by `nade help --completion bash`.\n"
-    "_nade()\n"
-    "{\n"
-    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} options\n"
-    "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
-    "    [ \"$word\" != = ] || word=\n";
+static const char bash_beginning[] = "# Completion of nade for bash.  Made by `nade help --completion bash`.\n"
+                                     "_nade()\n"
+                                     "{\n"
+                                     "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} "
+                                     "verb=${COMP_WORDS[1]} options words=\n"
+                                     "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+                                     "    [ \"$word\" != = ] || word=\n";
 
-static const char bash_end[] = "    if [[ $word == -* ]]; then\n"
-                               "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-                               "    else\n"
-                               "        _nade_files -f\n"
-                               "    fi\n"
-                               "}\n"
-                               "\n"
-                               "# Names of files (-f) or folders (-d); names with blanks stay one word each.\n"
-                               "_nade_files()\n"
-                               "{\n"
-                               "    compopt -o filenames\n"
-                               "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$word\")\n"
-                               "}\n"
-                               "complete -F _nade nade\n";
+static const char bash_end[] =
+    "    if [[ $word == -* ]]; then\n"
+    "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+    "    else\n"
+    "        _nade_files -f -W \"$words\"\n"
+    "    fi\n"
+    "}\n"
+    "\n"
+    "# Names of files (-f) or folders (-d); names with blanks stay one word each.  -W: words, too.\n"
+    "_nade_files()\n"
+    "{\n"
+    "    compopt -o filenames\n"
+    "    mapfile -t COMPREPLY < <(compgen \"$@\" -- \"$word\")\n"
+    "}\n"
+    "complete -F _nade nade\n";
 
 static void print_bash_value(struct output *output, const struct verb *verb, const struct option *option)
 {
@@ -74,6 +75,8 @@ static void print_bash_options(struct output *output, const struct verb *verb)
         output_print(output, "%s--%s", first ? "" : " ", option->name);
         first = false;
     }
+    if (verb->offer) output_print(output, "' words='");
+    if (verb->offer) verb->offer(output);
     output_print(output, "' ;;\n");
 }
 
@@ -95,9 +98,10 @@ static void print_bash(struct output *output)
 /* ---- zsh ----------------------------------------------------------------------------------------------------- */
 
 static const char zsh_beginning[] = "#compdef nade\n"
-                                    "# Completion of nade for zsh.  Made by `nade help --completion zsh`.\n"
-                                    "local -a verbs\n"
-                                    "verbs=(\n";
+                                    "# Completion of nade for zsh.  Made by `nade help --completion zsh`.\n";
+
+static const char zsh_verbs[] = "local -a verbs\n"
+                                "verbs=(\n";
 
 static const char zsh_middle[] = "    'help:print the options of a verb'\n"
                                  ")\n"
@@ -151,9 +155,20 @@ static void print_zsh_option(struct output *output, const struct option *option)
     output_print(output, "'");
 }
 
+/* A function that offers a verb's words and files. */
+static void print_zsh_words(struct output *output, const struct verb *verb)
+{
+    if (!verb->offer) return;
+    output_print(output, "_nade_%s_words()\n{\n    compadd \"$@\" -- ", verb->name);
+    verb->offer(output);
+    output_print(output, "\n    _files \"$@\"\n}\n");
+}
+
 static void print_zsh(struct output *output)
 {
     output_print(output, "%s", zsh_beginning);
+    for (size_t i = 0; i < verb_count; i++) print_zsh_words(output, verb_list[i]);
+    output_print(output, "%s", zsh_verbs);
     for (size_t i = 0; i < verb_count; i++) {
         output_print(output, "    '%s:", verb_list[i]->name);
         print_zsh_text(output, verb_list[i]->summary);
@@ -171,7 +186,10 @@ static void print_zsh(struct output *output)
         }
         if (verb->rest) {
             output_print(output, " \\\n    '*");
-            print_zsh_action(output, verb->rest->metavar);
+            if (verb->offer)
+                output_print(output, ":%s:_nade_%s_words", verb->rest->metavar, verb->name);
+            else
+                print_zsh_action(output, verb->rest->metavar);
             output_print(output, "'");
         }
         output_print(output, "\n    ;;\n");

@@ -83,7 +83,8 @@ struct verb {
     const char *description; /* a paragraph for --help */
     const struct positional *positionals;
     size_t positional_count;
-    const struct positional *rest; /* any number of words behind them, a struct text_list; NULL: none */
+    const struct positional *rest;        /* any number of words behind them, a struct text_list; NULL: none */
+    void (*offer)(struct output *output); /* prints words that rest may be, beside files; NULL: files only */
     const struct option *options;
     size_t option_count;
     size_t arguments_size;

@@ -140,6 +140,21 @@ static int list_recipes(const struct common *common, const struct paper_shelf *s
     return output_close(&output);
 }
 
+/* For completion: tables, recipes, and figures. */
+static void offer_words(struct output *output)
+{
+    const struct common common = {.quiet = 1};
+    struct paper_shelf shelf = {0};
+    const char *table = "";
+    if (fill_shelf(&shelf, &common, 0) == EXIT_DONE) output_print(output, "figures");
+    for (size_t i = 0; i < shelf.count && shelf.recipe[i].table; i++) {
+        if (strcmp(shelf.recipe[i].table, table) != 0) output_print(output, " %s", shelf.recipe[i].table);
+        table = shelf.recipe[i].table;
+        output_print(output, " %s", shelf.recipe[i].name);
+    }
+    free_shelf(&shelf);
+}
+
 /* ---- choosing -------------------------------------------------------------------------------------------------- */
 
 static bool is_file_name(const char *word)
@@ -389,6 +404,7 @@ const struct verb verb_paper = {
         "results that are there. The table quick has small recipes that take minutes on two "
         "cores. docs/paper.md has the form of recipes and results.",
     .rest = &words,
+    .offer = offer_words,
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .arguments_size = sizeof(struct paper_arguments),

@@ -62,6 +62,10 @@ offers '' nade train --hidden ''
 offers '' nade train --columns my
 offers 'folder' nade demo -o ''
 offers 'score' nade help sc
+offers 'figures folder' nade paper f
+offers 'mnist-2hl mnist-2hl-nomasks' nade paper quick mnist-2
+offers 'table1 table2 table3 table4' nade paper ta
+offers 'my data.csv' nade paper my
 offers '' nade nonsense --op
 
 refuse 2 'expected bash or zsh' 'fish' -- "$NADE" help --completion fish

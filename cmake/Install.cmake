@@ -1,12 +1,19 @@
-# What `make install` puts where: headers, both libraries, the command, nade.pc, and a CMake package (nade::nade is the
-# shared library, nade::static the static one); Manual.cmake adds pages and completion.  Both package files find their
-# folder by themselves, so a prefix given at install time, or moved later, is right.
+# What `make install` puts where: headers, both libraries, the command, docs with the paper's recipes, nade.pc, and a
+# CMake package (nade::nade is the shared library, nade::static the static one); Manual.cmake adds pages and completion.
+# Both package files find their folder by themselves, so a prefix given at install time, or moved later, is right.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS nade_shared nade_static EXPORT nade)
 install(TARGETS nade_command)
 install(DIRECTORY include/nade TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE NOTICE TYPE DOC)
+
+# Help texts and messages name pages of docs, and those tell to copy a recipe and to check data.
+install(DIRECTORY docs TYPE DOC)
+set(experiments_folder ${CMAKE_INSTALL_DOCDIR}/experiments)
+install(DIRECTORY experiments/paper DESTINATION ${experiments_folder})
+install(FILES experiments/data-checksums.txt experiments/paper-curve.json DESTINATION ${experiments_folder})
+install(PROGRAMS experiments/check-data DESTINATION ${experiments_folder})
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nade)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nade-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -177,12 +177,16 @@ static void advise_on_checkpoint(const struct train_grid *grid)
 int paper_train(const struct paper_job *job, struct train_grid *grid, const nade_train_options *options,
                 const struct train_setting *settings, size_t count)
 {
-    size_t abreast = runs_abreast(job, count);
+    size_t abreast = runs_abreast(job, count), resumed = 0;
+    char from[64] = "";
     unsigned threads = job->threads / (unsigned)abreast;
     int status = train_grid_open(grid, job->common, settings, count, abreast, threads ? threads : 1, true);
     if (status) return status;
-    report_note(job->common, "%s: training %zu run%s, %zu at a time", job->recipe->name, count, count == 1 ? "" : "s",
-                abreast);
+    for (size_t i = 0; i < count; i++) resumed += settings[i].resume != NULL;
+    if (resumed)
+        snprintf(from, sizeof from, ", %zu from %s", resumed, resumed == 1 ? "its checkpoint" : "their checkpoints");
+    report_note(job->common, "%s: training %zu run%s, %zu at a time%s", job->recipe->name, count, count == 1 ? "" : "s",
+                abreast, from);
     status = train_grid_train(grid, options, NULL);
     if (status) advise_on_checkpoint(grid);
     return status ? status : paper_check_interrupt(job);

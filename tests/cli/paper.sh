@@ -98,6 +98,7 @@ wait -f $pid || true
 [ -e nade-results/single/seed4.checkpoint ] && [ ! -e nade-results/single/seed4.json ] || fail "$(ls nade-results/single)"
 cp nade-results/single/seed4.checkpoint checkpoint
 expect 0 "$NADE" paper single.json --data data --seeds 4
+holds err 'single: training 1 run, 1 at a time, 1 from its checkpoint'
 cmp nade-results/single/seed4.safetensors whole/single/seed4.safetensors
 grep -q '"resumed": true' nade-results/single/seed4.json || fail "it does not say that it went on from a checkpoint"
 ! grep -q resumed whole/single/seed4.json || fail "a run from its beginning says that it was resumed"

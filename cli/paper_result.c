@@ -39,12 +39,27 @@ static int make_folder(const struct common *common, const char *path)
     return report_error(common, NADE_NO_OUTPUT, "the folder %s could not be made: %s", path, strerror(errno));
 }
 
+/* Found out before training, not when its result is to be written.  The path with a dot is that of a folder only. */
+static int check_folder(const struct common *common, const char *path)
+{
+    size_t size = strlen(path) + sizeof "/.";
+    char *inside = malloc(size);
+    if (!inside) return report_no_memory(common);
+    snprintf(inside, size, "%s/.", path);
+    int status = EXIT_DONE;
+    if (access(inside, W_OK | X_OK) != 0)
+        status = report_error(common, NADE_NO_OUTPUT, "the folder %s can't be written to: %s", path, strerror(errno));
+    free(inside);
+    return status;
+}
+
 int paper_make_folder(const struct paper_job *job)
 {
     char *path = folder_path(job);
     if (!path) return report_no_memory(job->common);
     int status = make_folder(job->common, job->results);
     if (!status) status = make_folder(job->common, path);
+    if (!status) status = check_folder(job->common, path);
     free(path);
     return status;
 }

@@ -145,6 +145,9 @@ refuse 2 '--seeds: found 1 twice' -- "$NADE" paper grid.json --data data --seeds
 refuse 2 'recipe nothere: unable to open nothere.json' -- "$NADE" paper nothere.json --data data
 touch file
 refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file
+mkdir taken
+touch taken/long
+refuse 1 "folder taken/long can't be written to" -- "$NADE" paper long.json --data data --results taken
 echo '{}' >nade-results/grid/seed7.json
 refuse 2 'grid/seed7.json is no result of the recipe grid' -- "$NADE" paper grid.json --data data --seeds 7
 mv data/test.csv test.csv

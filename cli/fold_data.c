@@ -29,8 +29,9 @@ static int refuse_missing(const struct common *common, const struct fold_source 
 {
     for (size_t c = 0; c < nade_table_columns(table); c++)
         if (nade_table_missing(table, c) > 0)
-            return report_error(common, NADE_BAD_INPUT, "%s, column '%s' has %zu missing cells, expected none",
-                                source->file, nade_table_column_name(table, c), nade_table_missing(table, c));
+            return report_error(common, NADE_BAD_INPUT, "%s, column '%s' has %zu missing cell%s, expected none",
+                                source->file, nade_table_column_name(table, c), nade_table_missing(table, c),
+                                nade_table_missing(table, c) == 1 ? "" : "s");
     return EXIT_DONE;
 }
 
@@ -109,21 +110,23 @@ static bool take_line(struct fold_data *data, const char *line, size_t folds)
 static int read_fold_lines(struct fold_data *data, const struct common *common, const struct fold_source *source,
                            FILE *file)
 {
-    char line[256], found[64];
-    size_t number = 0;
-    while (fgets(line, sizeof line, file)) {
+    char *line = NULL, found[64];
+    size_t size = 0, number = 0;
+    int status = EXIT_DONE;
+    while (!status && getline(&line, &size, file) >= 0) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] == '\0' || line[0] == '#' || take_line(data, line, source->fold_count)) continue;
-        return report_error(common, NADE_BAD_INPUT,
-                            "%s, line %zu: found '%s', expected a fold of 1 to %zu and a row of 0 to %zu that no other "
-                            "line has",
-                            source->folds, number, printable(line, found, sizeof found - 1), source->fold_count,
-                            data->rows - 1);
+        status = report_error(common, NADE_BAD_INPUT,
+                              "%s, line %zu: found '%s', expected a fold of 1 to %zu and a row of 0 to %zu that no "
+                              "other line has",
+                              source->folds, number, printable(line, found, sizeof found - 1), source->fold_count,
+                              data->rows - 1);
     }
-    return ferror(file)
-               ? report_error(common, NADE_BAD_INPUT, "%s could not be read: %s", source->folds, strerror(errno))
-               : EXIT_DONE;
+    free(line);
+    if (!status && ferror(file))
+        status = report_error(common, NADE_BAD_INPUT, "%s could not be read: %s", source->folds, strerror(errno));
+    return status;
 }
 
 static int read_folds(struct fold_data *data, const struct common *common, const struct fold_source *source)

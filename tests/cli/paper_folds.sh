@@ -7,7 +7,7 @@ real_data 66 5 | awk -F';' -v OFS=';' '
     NR == 1 { print "label", $0; next }
     (NR - 2) % 6 != 5 { kept = $0 }
     { print "row" NR, kept }' >data.csv
-awk 'BEGIN { print "# fold row"; for (i = 0; i < 66; i++) print 1 + i % 3, i }' >folds.txt
+awk 'BEGIN { printf "#"; for (i = 0; i < 99; i++) printf " fold row"; print ""; for (i = 0; i < 66; i++) print 1 + i % 3, i }' >folds.txt
 data='"file": "data.csv", "drop": "label", "folds": "folds.txt", "fold_count": 3'
 head='"table": "mine", "data_set": "made", "title": "a test", "kind": "folds", "seeds": [4], "paper": {}'
 paper() { expect 0 "$NADE" paper "$@" --data . --results results --threads 2; }

@@ -51,10 +51,13 @@ void train_grid_close(struct train_grid *grid)
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
-/* A terminal has one line for progress: it belongs to the first run that has not ended. */
-static bool is_shown(const struct train_run *run)
+/* In a file a brief grid has ten lines for each stage of a run.  A terminal has one line for all: it belongs to the
+ * first run that has not ended. */
+static bool is_shown(const struct train_run *run, const nade_progress *report)
 {
-    if (!run->progress.terminal) return !run->grid->brief;
+    uint64_t lines = 10, iterations = report->iterations;
+    bool tenth = report->iteration * lines / iterations > (report->iteration - 1) * lines / iterations;
+    if (!run->progress.terminal) return !run->grid->brief || tenth;
     const struct train_run *first = run->grid->run;
     while (first->ended) first++;
     return first == run;
@@ -70,7 +73,7 @@ static int on_progress(void *user, const nade_progress *report)
     if (report->iteration_done && report->best_iteration == report->iteration)
         run->best_train_loss = report->train_loss;
     if (grid->log) train_log_write(grid->log, run->setting.rate, report);
-    if (is_shown(run)) progress_train(&run->progress, report);
+    if (is_shown(run, report)) progress_train(&run->progress, report);
     bool stop = grid->failed || interrupt_signal() != 0;
     pthread_mutex_unlock(&grid->mutex);
     return stop;

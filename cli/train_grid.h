@@ -62,8 +62,8 @@ struct train_grid {
 struct train_setting train_setting_of(const nade_train_options *options);
 
 /* Opens a context for each of the settings, which are copied: abreast of them are to run at a time, with so many
- * threads each.  brief: no warnings, and progress on terminals only, where it passes.  0 or an exit status;
- * train_grid_close in either case. */
+ * threads each.  brief: no warnings, and off a terminal few lines of progress.  0 or an exit status; train_grid_close
+ * in either case. */
 int train_grid_open(struct train_grid *grid, const struct common *common, const struct train_setting *settings,
                     size_t count, size_t abreast, unsigned threads, bool brief);
 

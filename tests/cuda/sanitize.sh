@@ -4,6 +4,7 @@
 #
 #   NADE=build/nade PROGRAMS=build/tests tests/cuda/sanitize.sh
 #
+# TOOLS and PRECISIONS choose among them; PLANS=0 leaves the table of plans out, which is most of the time.
 # Tables are small, since a checked kernel is some hundred times slower.  Prints one line a step; ends with 1 when a tool
 # found something or a command failed, and with 77 where compute-sanitizer is not installed.
 set -u
@@ -50,9 +51,11 @@ check() { # check TOOL PRECISION: train, score, sample and impute
     step "$tool" "$2 train, binary" "$nade" train binary.csv -o binary.safetensors "${small[@]}" "${device[@]}"
     step "$tool" "$2 train, fixed order" "$nade" train binary.csv -o fixed.safetensors --order fixed --hidden 40 \
         --iterations 2 --updates 4 --batch 50 --quiet "${device[@]}"
-    for model in mixed binary fixed; do
-        local table=$model.csv
-        [ $model = fixed ] && table=binary.csv
+    step "$tool" "$2 train, fixed order, rescaled" "$nade" train mixed.csv -o rescaled.safetensors --order fixed \
+        --rescale --hidden 40 --iterations 2 --updates 4 --batch 50 --quiet "${device[@]}"
+    for model in mixed binary fixed rescaled; do
+        local table=binary.csv
+        [[ $model = mixed || $model = rescaled ]] && table=mixed.csv
         step "$tool" "$2 score, $model" "$nade" score $model.safetensors $table --orderings 1 --quiet "${device[@]}"
         step "$tool" "$2 sample, $model" "$nade" sample $model.safetensors -n 40 --quiet "${device[@]}"
     done
@@ -64,6 +67,7 @@ for tool in ${TOOLS:-memcheck racecheck}; do
     for precision in ${PRECISIONS:-tf32 bf16}; do
         check "$tool" "$precision"
     done
+    [ "${PLANS:-1}" = 0 ] && continue
     for test in 'test_gradients*' test_validation test_one_label_each; do
         NADE_REQUIRE_GPU=1 step "$tool" "all plans, $test" "$gradients" "$test"
     done

@@ -213,6 +213,7 @@ void nd_cuda_close(struct backend *opaque)
     for (int block = 0; block < BLOCK_COUNT; block++) nd_cuda_free(backend->block[block]);
     for (int role = 0; role < DATA_ROLES; role++) nd_cuda_free(backend->data[role].cells);
     nd_cuda_free(backend->shadow);
+    nd_cuda_free(backend->packed);
     nd_cuda_free((void *)backend->device.column);
     nd_cuda_free((void *)backend->device.atom);
     if (backend->stream) cudaStreamDestroy(backend->stream);
@@ -317,13 +318,20 @@ static struct place place_of(const struct cuda_backend *backend, enum block bloc
     return (struct place){base + layer->bias_offset, layer->bias_stride, layer->rows, 1};
 }
 
-static cudaError_t copy_tensor(const struct place *place, float *values, bool to_device)
+/* Starts the copy of a tensor from values, on the host, to the device. */
+static cudaError_t pad_tensor(const struct place *place, const float *values)
 {
-    size_t width = place->columns * sizeof(float), pitch = place->stride * sizeof(float);
-    return settle(to_device ? cudaMemcpy2DAsync(place->device, pitch, values, width, width, place->rows,
-                                                cudaMemcpyHostToDevice, own_stream)
-                            : cudaMemcpy2DAsync(values, width, place->device, pitch, width, place->rows,
-                                                cudaMemcpyDeviceToHost, own_stream));
+    size_t width = place->columns * sizeof(float);
+    return cudaMemcpy2DAsync(place->device, place->stride * sizeof(float), values, width, width, place->rows,
+                             cudaMemcpyHostToDevice, own_stream);
+}
+
+/* Starts the copy of a tensor to values, on the device as well: row by row to the host is many times slower. */
+static cudaError_t unpad_tensor(const struct place *place, float *values)
+{
+    size_t width = place->columns * sizeof(float);
+    return cudaMemcpy2DAsync(values, width, place->device, place->stride * sizeof(float), width, place->rows,
+                             cudaMemcpyDeviceToDevice, own_stream);
 }
 
 /* The row of each hidden layer that hands the constant on. */
@@ -357,7 +365,7 @@ nade_status nd_cuda_set_block(nade_context *context, struct backend *opaque, enu
     cudaError_t error = cudaSuccess;
     for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
         struct place place = place_of(backend, block, t);
-        error = copy_tensor(&place, (float *)values + backend->plan->tensor[t].offset, true);
+        error = settle(pad_tensor(&place, values + backend->plan->tensor[t].offset));
     }
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
@@ -368,13 +376,20 @@ nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enu
 {
     struct cuda_backend *backend = (void *)opaque;
     nade_status status = nd_cuda_need_block(context, backend, block);
+    if (status == NADE_OK && !backend->packed) {
+        void *memory;
+        status = nd_cuda_alloc(context, &memory, backend->plan->parameters, sizeof(float), "the network");
+        backend->packed = memory;
+    }
     if (status != NADE_OK) return status;
     cudaError_t error = cudaSuccess;
-    memset(values, 0, backend->plan->parameters * sizeof *values);
     for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
         struct place place = place_of(backend, block, t);
-        error = copy_tensor(&place, values + backend->plan->tensor[t].offset, false);
+        error = unpad_tensor(&place, backend->packed + backend->plan->tensor[t].offset);
     }
+    if (error == cudaSuccess)
+        error =
+            nd_cuda_copy(values, backend->packed, backend->plan->parameters * sizeof *values, cudaMemcpyDeviceToHost);
     return nd_cuda_check(context, error, "copying the parameters from the device");
 }
 

@@ -50,6 +50,7 @@ struct cuda_backend {
     bool not_finite;           /* the last update left a parameter that is not finite: the next one fails */
     float *block[BLOCK_COUNT]; /* device; NULL until first needed */
     void *shadow;              /* device: bfloat16 copy of the padded parameters; NULL unless bf16 */
+    float *packed;             /* device: a block without padding, on its way to the host; NULL until first needed */
     struct cuda_data data[DATA_ROLES];
     cudaStream_t stream; /* what is not part of a captured update runs here */
     struct product_library library;

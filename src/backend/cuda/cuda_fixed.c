@@ -379,7 +379,10 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
         return nd_fail(context, NADE_NOT_FINITE, "a parameter is not finite");
     }
     for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(recipe, first + u);
-    nade_status status = nd_cuda_check(context, launch_updates(backend, update, count, &progress), "training");
+    nd_cuda_unlock(); /* other trainings of the process go on beside this one */
+    cudaError_t error = launch_updates(backend, update, count, &progress);
+    nd_cuda_lock();
+    nade_status status = nd_cuda_check(context, error, "training");
     if (status != NADE_OK) return status;
     backend->not_finite = progress.failed == (int32_t)count;
     if (progress.failed < (int32_t)count) {

@@ -40,8 +40,10 @@ struct cuda_training {
     double *loss;
     struct device_rates *host_rates; /* (updates) */
     double *host_loss;               /* (updates) */
-    struct arena arena;              /* what has the backend's life */
-    struct arena room;               /* host_rates, host_loss */
+    double *valid_loss;              /* (valid_losses + 1): of validation rows, and their sum */
+    size_t valid_losses;
+    struct arena arena; /* what has the backend's life */
+    struct arena room;  /* host_rates, host_loss */
 };
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
@@ -138,6 +140,7 @@ void nd_cuda_training_free(struct cuda_backend *backend)
     nd_cuda_free(training->row_loss);
     nd_cuda_free(training->rates);
     nd_cuda_free(training->loss);
+    nd_cuda_free(training->valid_loss);
     nd_arena_free(&training->room);
     struct arena arena = training->arena;
     nd_arena_free(&arena);
@@ -492,6 +495,18 @@ static size_t valid_rows(const struct cuda_backend *backend)
     return rows < VALID_ROWS_MOST ? rows : VALID_ROWS_MOST;
 }
 
+/* Kept from call to call: to free device memory is to wait for all that runs on the device, other trainings too. */
+static nade_status need_valid_losses(nade_context *context, struct cuda_training *training, size_t count)
+{
+    if (training->valid_loss && training->valid_losses == count) return NADE_OK;
+    void *losses;
+    nd_cuda_free(training->valid_loss);
+    nade_status status = nd_cuda_alloc(context, &losses, count + 1, sizeof(double), "the validation rows");
+    training->valid_loss = losses;
+    training->valid_losses = count;
+    return status;
+}
+
 nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)
 {
     struct cuda_backend *backend = (void *)opaque;
@@ -500,12 +515,11 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
     if (status != NADE_OK) return status;
     struct cuda_training *training = backend->training;
     size_t all = backend->data[DATA_VALID].view.rows * repeats;
-    void *losses = NULL;
     if (training->valid.rows == 0)
         status = nd_pass_build(context, backend, valid_rows(backend), false, &training->valid);
-    if (status == NADE_OK) status = nd_cuda_alloc(context, &losses, all + 1, sizeof(double), "the validation rows");
+    if (status == NADE_OK) status = need_valid_losses(context, training, all);
     struct cuda_work work = {context, backend, status};
-    double *each = losses, sum = 0;
+    double *each = training->valid_loss, sum = 0;
     size_t most = training->valid.rows;
     for (size_t first = 0; first < all && work.status == NADE_OK; first += most)
         put_valid(&work, seed, repeats, first, all - first < most ? all - first : most, each + first);
@@ -515,7 +529,6 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
         nd_work_note(&work, cudaMemcpyAsync(&sum, each + all, sizeof sum, cudaMemcpyDeviceToHost, stream),
                      "the losses");
     nd_work_note(&work, cudaStreamSynchronize(stream), "the losses");
-    nd_cuda_free(losses);
     *loss = sum / (double)all;
     return work.status;
 }

@@ -188,7 +188,7 @@ static void open_bench(struct bench *b, nade_precision precision)
     demand(parameters && nd_cuda_open(b->context, &b->plan, precision, &opened) == NADE_OK, "opening the device");
     b->backend = (struct cuda_backend *)opened;
     b->work = (struct cuda_work){b->context, b->backend, NADE_OK};
-    nd_initial_parameters(&b->plan, 1, parameters);
+    nd_initial_parameters(&b->plan, 1, 1, parameters);
     demand(nd_cuda_set_block(b->context, opened, BLOCK_PARAMETERS, parameters) == NADE_OK &&
                nd_cuda_need_all_blocks(b->context, b->backend) == NADE_OK &&
                nd_pass_build(b->context, b->backend, b->batch, true, &b->pass) == NADE_OK,

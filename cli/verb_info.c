@@ -168,6 +168,7 @@ static void print_training(struct output *output, const json_t *training)
     print_number(output, "learning rate", training, "learning_rate");
     print_number(output, "momentum", training, "momentum");
     print_number(output, "weight decay", training, "weight_decay");
+    print_number(output, "initial scale", training, "initial_scale");
     print_number(output, "rows per update", training, "batch");
     print_number(output, "updates per iteration", training, "updates");
     print_number(output, "patience", training, "patience");

@@ -119,6 +119,9 @@ static const struct option options[] = {
      .help = "momentum of nag, first decay rate of adam"},
     {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
      .help = "on weights, not on biases"},
+    {.name = "initial-scale", .metavar = "S", .kind = OPTION_REAL, AT(options.initial_scale), .below = 1000,
+     .help = "hidden weights begin within S / sqrt(units that enter the layer) of 0; 2.45 suits small tables with three and "
+             "more layers"},
     {.name = "pretrain", .metavar = "N", .kind = OPTION_U64, AT(options.pretrain), .below = 1e9 + 1,
      .help = "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: "
              "start with all layers at once"},

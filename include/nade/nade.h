@@ -298,6 +298,7 @@ typedef struct nade_train_options {
     size_t fresh_rows; /* at most as many as train has; 0: none, and fresh is not called */
     int rescale; /* 1, NADE_ORDER_FIXED only: a learnt factor for each position of the ordering on the sums that enter
                     the hidden units there, as in the authors' RNADE of 2013 (docs/model.md) */
+    double initial_scale; /* hidden weights begin uniform in ±initial_scale/sqrt(inputs of the layer) */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

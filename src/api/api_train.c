@@ -22,6 +22,7 @@ void nade_train_options_init(nade_train_options *options, size_t size)
         .device = NADE_DEVICE_AUTO,
         .atoms = 1,
         .stop_train_loss = NAN,
+        .initial_scale = 1,
     };
     nd_options_init(options, size, &defaults, sizeof defaults);
 }

@@ -75,18 +75,18 @@ static void fill_output_column(const struct plan *plan, uint32_t seed, size_t co
     for (size_t i = 0; i < c->output_width; i++) parameters[bias->offset + c->output + i] = (float)outputs[i];
 }
 
-void nd_initial_parameters(const struct plan *plan, uint32_t seed, float *parameters)
+void nd_initial_parameters(const struct plan *plan, uint32_t seed, double scale, float *parameters)
 {
     for (size_t layer = 0; layer < plan->layers; layer++) {
         size_t index = nd_weight_index(layer);
         const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
         for (size_t row = 0; row < weight->rows; row++)
-            fill_row(seed, index, row, weight->columns, range_of(weight),
+            fill_row(seed, index, row, weight->columns, (float)scale * range_of(weight),
                      parameters + weight->offset + row * weight->columns);
         fill_row(seed, index + 1, 0, bias->rows, range_of(weight), parameters + bias->offset);
     }
     for (size_t column = 0; column < plan->columns; column++) fill_output_column(plan, seed, column, parameters);
     if (!plan->rescale) return;
-    float *scale = parameters + plan->tensor[nd_scale_index(plan)].offset;
-    for (size_t t = 0; t < plan->columns; t++) scale[t] = 1;
+    float *factor = parameters + plan->tensor[nd_scale_index(plan)].offset;
+    for (size_t t = 0; t < plan->columns; t++) factor[t] = 1;
 }

@@ -9,8 +9,8 @@
 nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
                              const struct cells *cells, struct schema *schema);
 
-/* Hidden weights and biases uniform in ±1/sqrt(inputs); output weights in a smaller range and output biases as each
- * head asks.  parameters (plan->parameters), zeroed. */
-void nd_initial_parameters(const struct plan *plan, uint32_t seed, float *parameters);
+/* Hidden biases uniform in ±1/sqrt(inputs), hidden weights in ±scale/sqrt(inputs); output weights in a smaller range
+ * and output biases as each head asks.  parameters (plan->parameters), zeroed. */
+void nd_initial_parameters(const struct plan *plan, uint32_t seed, double scale, float *parameters);
 
 #endif

@@ -29,6 +29,7 @@ static nade_status check_options(nade_context *context, const nade_train_options
         {"the learning rate", o->learning_rate, 0, 1e6},
         {"the momentum", o->momentum, 0, 0.999999},
         {"the weight decay", o->weight_decay, 0, 1e6},
+        {"the scale of the initial weights", o->initial_scale, 1e-6, 1e3},
         {"the time limit", o->time_limit, 0, 1e12},
         {"the share of validation rows", o->valid_fraction, 0, 0.999},
         {"the activation", (double)o->activation, NADE_RELU, NADE_TANH},
@@ -262,7 +263,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     if (status != NADE_OK) return status;
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
     if (!run->best) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, run->options.seed, run->best);
+    nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     fill_recipe(run);
     run->iteration = run->update = run->best_iteration = 0;

@@ -215,6 +215,7 @@ static nade_status fill_record(struct run *run)
     r->learning_rate = run->recipe.learning_rate;
     r->momentum = run->recipe.momentum;
     r->weight_decay = run->recipe.weight_decay;
+    r->initial_scale = o->initial_scale;
     r->batch = run->recipe.batch;
     r->iterations = o->iterations;
     r->updates = run->updates;

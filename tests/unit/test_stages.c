@@ -99,7 +99,7 @@ static void test_algorithm_1(void **state)
 
     next_stage(&f, &old);
     float *fresh = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *fresh);
-    nd_initial_parameters(&run->plan, run->options.seed, fresh);
+    nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, fresh);
     assert_true(run->plan.layers == 3 && run->iterations == 2 && run->recipe.first_draw == 20);
     assert_true(run->recipe.total_updates == 20);
     for (size_t t = 0; t < 4; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
@@ -116,8 +116,34 @@ static void test_algorithm_1(void **state)
     close_run(&f);
 }
 
+static bool is_scaled(const struct tensor_view *view, float scale, const float *plain, const float *scaled)
+{
+    for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++)
+        if (plain[i] == 0 || scaled[i] != scale * plain[i]) return false;
+    return true;
+}
+
+/* Hidden weights alone; a power of two makes the products exact. */
+static void test_initial_scale(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_run(&f);
+    struct run *run = &f.run;
+    support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
+    const struct plan *plan = &run->plan;
+    float *scaled = nd_arena_alloc(&run->stage_arena, plan->parameters, sizeof *scaled);
+    nd_initial_parameters(plan, run->options.seed, 4, scaled);
+    for (size_t layer = 0; layer < plan->layers; layer++)
+        assert_true(is_scaled(&plan->tensor[nd_weight_index(layer)], 4, run->best, scaled));
+    for (size_t layer = 0; layer < plan->layers; layer++)
+        assert_true(is_scaled(&plan->tensor[nd_weight_index(layer) + 1], 1, run->best, scaled));
+    assert_true(is_scaled(&plan->tensor[nd_weight_index(plan->layers)], 1, run->best, scaled));
+    close_run(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_algorithm_1)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_algorithm_1), cmocka_unit_test(test_initial_scale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,9 +387,11 @@ nade_status nd_cuda_get_block(nade_context *context, struct backend *opaque, enu
         struct place place = place_of(backend, block, t);
         error = unpad_tensor(&place, backend->packed + backend->plan->tensor[t].offset);
     }
+    nd_cuda_unlock(); /* others need not wait for the copy */
     if (error == cudaSuccess)
         error =
             nd_cuda_copy(values, backend->packed, backend->plan->parameters * sizeof *values, cudaMemcpyDeviceToHost);
+    nd_cuda_lock();
     return nd_cuda_check(context, error, "copying the parameters from the device");
 }
 
@@ -400,14 +402,24 @@ static size_t cell_size(const struct cells *cells)
     return cells->kind == CELLS_BYTES ? 1 : sizeof(float);
 }
 
+/* A block at a time without a branch inside, which a compiler makes several times as fast. */
+static bool has_nan(const float *x, size_t count)
+{
+    enum { BLOCK = 4096 };
+    for (size_t i = 0; i < count; i += BLOCK) {
+        size_t end = count - i < BLOCK ? count : i + BLOCK;
+        int found = 0;
+        for (size_t k = i; k < end; k++) found |= isnan(x[k]) != 0;
+        if (found) return true;
+    }
+    return false;
+}
+
 static bool is_complete(const struct cells *cells)
 {
     size_t count = cells->rows * cells->columns;
     if (cells->kind == CELLS_BYTES) return count == 0 || !memchr(cells->data, ND_BYTE_MISSING, count);
-    const float *x = cells->data;
-    for (size_t i = 0; i < count; i++)
-        if (isnan(x[i])) return false;
-    return true;
+    return !has_nan(cells->data, count);
 }
 
 nade_status nd_cuda_copy_cells(nade_context *context, const struct cells *cells, struct cuda_data *data)

@@ -88,8 +88,8 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
 /* CUDA fails a capture when another thread of the process allocates, frees, loads kernels or captures at the wrong
- * moment.  So all work but the replay of captured updates is done under one lock of the process; the entries of
- * cuda_entries.c hold it, training lets it go while updates run. */
+ * moment.  So all work is put on streams under one lock of the process, captured updates apart; the entries of
+ * cuda_entries.c hold it, and training lets it go while updates run and where it waits for losses or parameters. */
 void nd_cuda_lock(void);
 void nd_cuda_unlock(void);
 

@@ -297,9 +297,11 @@ static nade_status mean_loss(nade_context *context, const struct cuda_backend *b
     const struct cuda_fixed *fixed = backend->fixed;
     double *device_sum = fixed->buffer[BUFFER_SUM].memory, sum = 0;
     cudaError_t error = nd_cuda_sum(fixed->buffer[BUFFER_LOSS].memory, rows, device_sum, backend->stream);
+    nd_cuda_unlock(); /* others need not wait for it */
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(&sum, device_sum, sizeof sum, cudaMemcpyDeviceToHost, backend->stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(backend->stream);
+    nd_cuda_lock();
     *loss = sum / (double)rows;
     return nd_cuda_check(context, error, "summing the losses");
 }

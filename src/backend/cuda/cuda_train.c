@@ -525,10 +525,12 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
         put_valid(&work, seed, repeats, first, all - first < most ? all - first : most, each + first);
     cudaStream_t stream = training->lanes.main;
     if (work.status == NADE_OK) nd_work_note(&work, nd_cuda_sum(each, all, each + all, stream), "the losses");
-    if (work.status == NADE_OK)
-        nd_work_note(&work, cudaMemcpyAsync(&sum, each + all, sizeof sum, cudaMemcpyDeviceToHost, stream),
-                     "the losses");
-    nd_work_note(&work, cudaStreamSynchronize(stream), "the losses");
+    nd_cuda_unlock(); /* all is on its way: others need not wait for it */
+    cudaError_t error = cudaSuccess;
+    if (work.status == NADE_OK) error = cudaMemcpyAsync(&sum, each + all, sizeof sum, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    nd_cuda_lock();
+    nd_work_note(&work, error, "the losses");
     *loss = sum / (double)all;
     return work.status;
 }

@@ -121,7 +121,13 @@ static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, cons
            json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold && has_figures(job, result);
 }
 
-/* What of the recipe decides its results, to be released; NULL without memory. */
+static char *result_text(const json_t *json)
+{
+    return json_dumps(json, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
+}
+
+/* What of the recipe decides its results, with numbers as they are read back from a result; to be released.  NULL
+ * without memory. */
 static json_t *made_from(const struct paper_recipe *recipe)
 {
     static const char *const keys[] = {"data", "model", "training", "orderings"};
@@ -131,7 +137,11 @@ static json_t *made_from(const struct paper_recipe *recipe)
         if (value) json_object_set_new(object, keys[i], json_deep_copy(value));
     }
     json_object_del(json_object_get(object, "data"), "run_folds"); /* which units there are, not what they hold */
-    return object;
+    char *text = result_text(object);
+    json_t *mark = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    json_decref(object);
+    return mark;
 }
 
 /* False where a recipe of the same name, but with other data, sizes or rates, made it.  Results may lack the mark. */
@@ -245,7 +255,7 @@ int paper_result_write(const struct paper_job *job, struct paper_unit unit, json
     json_object_set_new(result, "device", device_as_json(job));
     json_object_set_new(result, "precision", precision_as_json(job));
     char *path = paper_unit_path(job, unit, "json");
-    char *text = json_dumps(result, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
+    char *text = result_text(result);
     int status = path && text ? write_text(job, path, text) : report_no_memory(job->common);
     free(text);
     free(path);

@@ -71,6 +71,11 @@ assert told[1]["chosen"]["lr"] == 0.05 and told[1]["paper"]["1"] == -2.5'
 recipe grid '[0.05, 0.0001]' 4
 refuse 2 'grid/seed0.json was made by another form of the recipe grid' -- "$NADE" paper grid.json --data data
 recipe grid '[0.05, 0.0001]' 3
+# Numbers with more digits than a result has make no other form of it.
+recipe digits '[0.0011000000000000001]' 1
+expect 0 "$NADE" paper digits.json --data data --seeds 0
+expect 0 "$NADE" paper digits.json --data data --seeds 0
+holds err 'was there already'
 # The same bytes whatever the threads.
 for s in 0 1; do cp nade-results/grid/seed$s.safetensors model$s; done
 expect 0 "$NADE" paper grid.json --data data --results one --threads 1 --quiet

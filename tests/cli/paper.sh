@@ -114,6 +114,12 @@ cp checkpoint nade-results/single/seed5.checkpoint
 refuse 2 'seed' -- "$NADE" paper single.json --data data --seeds 5
 holds err 'remove the checkpoint nade-results/single/seed5.checkpoint'
 rm nade-results/single/seed5.checkpoint
+# So is one of the recipe before it was changed to what is usual elsewhere.
+cp checkpoint nade-results/single/seed4.checkpoint
+rm nade-results/single/seed4.json
+sed -i 's/"pretrain": 1/"pretrain": 0/' single.json
+refuse 2 'another value of pretrain' -- "$NADE" paper single.json --data data --seeds 4
+rm nade-results/single/seed4.checkpoint
 
 # Ctrl-C: nothing half done is left as a result.
 recipe long '[0.02]' 1000000

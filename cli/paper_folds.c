@@ -235,8 +235,12 @@ static int read_data(const struct paper_job *job, struct fold_data *data)
     const struct paper_folds_data *folds = &job->recipe->folds;
     char *file = paper_data_path(job, folds->file);
     char *lines = folds->folds ? paper_data_path(job, folds->folds) : NULL;
-    struct fold_source source = {
-        .file = file, .columns = folds->columns, .drop = folds->drop, .folds = lines, .fold_count = folds->fold_count};
+    struct fold_source source = {.recipe = job->recipe->name,
+                                 .file = file,
+                                 .columns = folds->columns,
+                                 .drop = folds->drop,
+                                 .folds = lines,
+                                 .fold_count = folds->fold_count};
     bool complete = file && (lines || !folds->folds);
     int status = complete ? fold_data_read(data, job->common, job->context, &source) : report_no_memory(job->common);
     free(file);

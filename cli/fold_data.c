@@ -35,6 +35,15 @@ static int refuse_missing(const struct common *common, const struct fold_source 
     return EXIT_DONE;
 }
 
+/* Of a bad list of columns the library says which option of `nade train` it is; here it is a key of the recipe. */
+static int report_unread(const struct common *common, nade_context *context, const struct fold_source *source,
+                         nade_status status)
+{
+    const char *text = nade_last_error(context);
+    if (status != NADE_BAD_CALL || strncmp(text, "--", 2) != 0) return report_failure(common, context, status);
+    return report_error(common, NADE_BAD_INPUT, "recipe %s, file %s: data.%s", source->recipe, source->file, text + 2);
+}
+
 static int read_table(struct fold_data *data, const struct common *common, nade_context *context,
                       const struct fold_source *source)
 {
@@ -44,7 +53,7 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     options.drop = source->drop;
     options.keep_text = 1;
     nade_status status = nade_table_read(context, source->file, &options, &data->table);
-    if (status != NADE_OK) return report_failure(common, context, status);
+    if (status != NADE_OK) return report_unread(common, context, source, status);
     int exit_status = make_real(common, context, data->table);
     if (exit_status) return exit_status;
     data->rows = nade_table_rows(data->table);

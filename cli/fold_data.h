@@ -7,6 +7,7 @@
 
 /* Where it comes from. */
 struct fold_source {
+    const char *recipe;         /* its name, for errors */
     const char *file;           /* a text table whose columns, those chosen, are all numbers */
     const char *columns, *drop; /* lists of columns; NULL: all, none */
     const char *folds;          /* lines of a fold, counted from 1, and a row, counted from 0; NULL: shuffled rows */

@@ -25,7 +25,8 @@ bool fold_split_make(struct fold_split *split, const size_t *fold, size_t rows, 
 void fold_split_free(struct fold_split *split);
 
 /* Marks with 1 in is_new (test_count) the test rows of values (rows, columns) that do not occur, all columns equal,
- * among the training rows; returns their number. */
-size_t find_new_rows(const struct fold_split *split, const double *values, size_t columns, uint8_t *is_new);
+ * among the training rows; *count is their number.  False: no memory. */
+bool find_new_rows(const struct fold_split *split, const double *values, size_t columns, uint8_t *is_new,
+                   size_t *count);
 
 #endif

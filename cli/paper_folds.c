@@ -203,11 +203,10 @@ static int run_fold(struct fold_work *work)
     bool made = fold_split_make(&work->split, data->fold, data->rows, work->unit.fold, work->unit.seed);
     work->is_new = made ? calloc(work->split.test_count, sizeof *work->is_new) : NULL;
     work->result = paper_result_new(job, work->unit);
-    int status = work->is_new && work->result ? EXIT_DONE : report_no_memory(job->common);
-    if (!status) {
-        work->new_rows = find_new_rows(&work->split, data->values, data->columns, work->is_new);
-        status = job->recipe->gaussian ? run_gaussian(work) : run_network(work);
-    }
+    bool complete = work->is_new && work->result &&
+                    find_new_rows(&work->split, data->values, data->columns, work->is_new, &work->new_rows);
+    int status = complete ? EXIT_DONE : report_no_memory(job->common);
+    if (!status) status = job->recipe->gaussian ? run_gaussian(work) : run_network(work);
     if (!status) {
         json_object_set_new(work->result, "new_rows", json_integer((json_int_t)work->new_rows));
         status = paper_result_write(job, work->unit, work->result);
@@ -236,8 +235,12 @@ static int read_data(const struct paper_job *job, struct fold_data *data)
     const struct paper_folds_data *folds = &job->recipe->folds;
     char *file = paper_data_path(job, folds->file);
     char *lines = folds->folds ? paper_data_path(job, folds->folds) : NULL;
-    struct fold_source source = {
-        .file = file, .columns = folds->columns, .drop = folds->drop, .folds = lines, .fold_count = folds->fold_count};
+    struct fold_source source = {.recipe = job->recipe->name,
+                                 .file = file,
+                                 .columns = folds->columns,
+                                 .drop = folds->drop,
+                                 .folds = lines,
+                                 .fold_count = folds->fold_count};
     bool complete = file && (lines || !folds->folds);
     int status = complete ? fold_data_read(data, job->common, job->context, &source) : report_no_memory(job->common);
     free(file);

@@ -1,6 +1,8 @@
 #include "paper_result.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +23,47 @@ static char *folder_path(const struct paper_job *job)
     return path;
 }
 
+/* RESULTS/NAME/seedS[-PARTnumber].ENDING */
+static char *seed_path(const struct paper_job *job, uint32_t seed, const char *part, size_t number, const char *ending)
+{
+    char added[48] = "";
+    size_t size = strlen(job->results) + strlen(job->recipe->name) + strlen(ending) + 80;
+    char *path = malloc(size);
+    if (number) snprintf(added, sizeof added, "-%s%zu", part, number);
+    if (path)
+        snprintf(path, size, "%s/%s/seed%lu%s.%s", job->results, job->recipe->name, (unsigned long)seed, added, ending);
+    return path;
+}
+
 char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending)
 {
-    char fold[32] = "";
-    size_t size = strlen(job->results) + strlen(job->recipe->name) + strlen(ending) + 64;
-    char *path = malloc(size);
-    if (unit.fold) snprintf(fold, sizeof fold, "-fold%zu", unit.fold);
-    if (path)
-        snprintf(path, size, "%s/%s/seed%lu%s.%s", job->results, job->recipe->name, (unsigned long)unit.seed, fold,
-                 ending);
-    return path;
+    return seed_path(job, unit.seed, "fold", unit.fold, ending);
+}
+
+char *paper_checkpoint_path(const struct paper_job *job, uint32_t seed, size_t setting)
+{
+    return seed_path(job, seed, "setting", setting, "checkpoint");
+}
+
+/* Behind the ending there may be that of a temporary file. */
+static bool is_checkpoint(const char *name, uint32_t seed)
+{
+    char begin[32];
+    size_t length = (size_t)snprintf(begin, sizeof begin, "seed%lu", (unsigned long)seed);
+    if (strncmp(name, begin, length) != 0) return false;
+    const char *rest = name + length, *ending = strstr(rest, ".checkpoint");
+    return ending && (ending == rest || strncmp(rest, "-setting", strlen("-setting")) == 0);
+}
+
+void paper_remove_checkpoints(const struct paper_job *job, uint32_t seed)
+{
+    char *path = folder_path(job);
+    DIR *folder = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (is_checkpoint(entry->d_name, seed)) unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    free(path);
 }
 
 static int make_folder(const struct common *common, const char *path)
@@ -88,7 +121,13 @@ static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, cons
            json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold && has_figures(job, result);
 }
 
-/* What of the recipe decides its results, to be released; NULL without memory. */
+static char *result_text(const json_t *json)
+{
+    return json_dumps(json, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
+}
+
+/* What of the recipe decides its results, with numbers as they are read back from a result; to be released.  NULL
+ * without memory. */
 static json_t *made_from(const struct paper_recipe *recipe)
 {
     static const char *const keys[] = {"data", "model", "training", "orderings"};
@@ -98,7 +137,11 @@ static json_t *made_from(const struct paper_recipe *recipe)
         if (value) json_object_set_new(object, keys[i], json_deep_copy(value));
     }
     json_object_del(json_object_get(object, "data"), "run_folds"); /* which units there are, not what they hold */
-    return object;
+    char *text = result_text(object);
+    json_t *mark = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    json_decref(object);
+    return mark;
 }
 
 /* False where a recipe of the same name, but with other data, sizes or rates, made it.  Results may lack the mark. */
@@ -212,7 +255,7 @@ int paper_result_write(const struct paper_job *job, struct paper_unit unit, json
     json_object_set_new(result, "device", device_as_json(job));
     json_object_set_new(result, "precision", precision_as_json(job));
     char *path = paper_unit_path(job, unit, "json");
-    char *text = json_dumps(result, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
+    char *text = result_text(result);
     int status = path && text ? write_text(job, path, text) : report_no_memory(job->common);
     free(text);
     free(path);

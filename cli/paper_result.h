@@ -30,6 +30,14 @@ struct paper_unit {
 /* RESULTS/NAME/seedS[-foldF].ENDING, to be freed; NULL without memory. */
 char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending);
 
+/* RESULTS/NAME/seedS-settingI.checkpoint, of setting I of a grid, counted from 1; with 0 seedS.checkpoint, of the one
+ * setting that a seed has.  To be freed; NULL without memory. */
+char *paper_checkpoint_path(const struct paper_job *job, uint32_t seed, size_t setting);
+
+/* Removes all checkpoints of a seed, those of settings that the recipe had before it was changed too, and what a kill
+ * left of a file that was being written. */
+void paper_remove_checkpoints(const struct paper_job *job, uint32_t seed);
+
 /* The folder of the recipe's results is there afterwards: 0 or an exit status. */
 int paper_make_folder(const struct paper_job *job);
 

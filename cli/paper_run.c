@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,12 +126,25 @@ void paper_tell_means(const struct paper_job *job, const json_t *means)
 
 /* ---- training -------------------------------------------------------------------------------------------------- */
 
+/* What a checkpoint must have as the recipe has it, also where that is the library's default: another form of the
+ * recipe may have made it. */
+static const size_t decided[] = {
+#define DECIDED(member) offsetof(nade_train_options, member)
+    DECIDED(hidden),        DECIDED(activation),   DECIDED(order),     DECIDED(masks),
+    DECIDED(components),    DECIDED(rescale),      DECIDED(optimizer), DECIDED(momentum),
+    DECIDED(batch),         DECIDED(iterations),   DECIDED(updates),   DECIDED(pretrain),
+    DECIDED(learning_rate), DECIDED(weight_decay), DECIDED(seed),      DECIDED(fresh_rows),
+#undef DECIDED
+};
+
 nade_train_options paper_train_options(const struct paper_job *job)
 {
     nade_train_options options = job->recipe->options;
     options.hidden = job->recipe->hidden.size;
     options.device = job->device;
     options.precision = job->precision;
+    options.given = decided;
+    options.given_count = sizeof decided / sizeof *decided;
     return options;
 }
 

@@ -7,6 +7,10 @@
 #include "paper_run.h"
 #include "report.h"
 
+/* Runs of a grid: a rate and a weight decay each, or a seed. */
+enum { RUNS_MOST = REALS_MOST * REALS_MOST };
+_Static_assert((int)SIZES_MOST <= (int)RUNS_MOST, "room for a run of every seed");
+
 /* What a run of a recipe holds. */
 struct seeds_work {
     struct paper_job *job;
@@ -15,7 +19,7 @@ struct seeds_work {
     const struct paper_test *test;
     struct size_list pending;       /* seeds without a result */
     struct train_setting *settings; /* of the grid at hand */
-    char *checkpoint[SIZES_MOST];   /* of its runs, where each makes a result of its own */
+    char *checkpoint[RUNS_MOST];    /* of its runs */
     struct train_grid grid;
     double *each; /* (rows, drawn) */
     size_t rows, room;
@@ -74,6 +78,14 @@ static int save_model(const struct seeds_work *work, struct paper_unit unit, con
     return status == NADE_OK ? EXIT_DONE : report_failure(work->job->common, work->job->context, status);
 }
 
+/* Whether any of the runs that lead to the seed's result went on from a checkpoint. */
+static bool is_resumed(const struct train_grid *grid, uint32_t seed)
+{
+    for (size_t i = 0; i < grid->count; i++)
+        if (grid->run[i].setting.seed == seed && grid->run[i].setting.resume) return true;
+    return false;
+}
+
 /* Scores a run's model, keeps it, and writes the result: the result's file says that all is done. */
 static int finish_unit(struct seeds_work *work, const struct train_run *run, double train_seconds)
 {
@@ -90,10 +102,10 @@ static int finish_unit(struct seeds_work *work, const struct train_run *run, dou
     paper_add_training(job, result, &work->grid, run);
     json_object_set_new(result, "seconds",
                         json_pack("{s:f,s:f}", "train", train_seconds, "score", progress_seconds(&clock)));
-    if (run->setting.resume) json_object_set_new(result, "resumed", json_true());
+    if (is_resumed(&work->grid, unit.seed)) json_object_set_new(result, "resumed", json_true());
     status = save_model(work, unit, run->model);
     if (!status) status = paper_result_write(job, unit, result);
-    if (!status && run->setting.checkpoint) unlink(run->setting.checkpoint);
+    if (!status) paper_remove_checkpoints(job, unit.seed);
     if (!status) paper_tell(job, result, false);
     json_decref(result);
     return status;
@@ -122,10 +134,22 @@ static void close_grid(struct seeds_work *work)
     train_grid_close(&work->grid);
     free(work->settings);
     work->settings = NULL;
-    for (size_t i = 0; i < SIZES_MOST; i++) {
+    for (size_t i = 0; i < RUNS_MOST; i++) {
         free(work->checkpoint[i]);
         work->checkpoint[i] = NULL;
     }
+}
+
+/* The run goes on from its checkpoint where there is one: at once to its end where that had been reached. */
+static int set_checkpoint(struct seeds_work *work, size_t number, size_t setting)
+{
+    struct train_setting *run = &work->settings[number];
+    char *path = paper_checkpoint_path(work->job, run->seed, setting);
+    if (!path) return report_no_memory(work->job->common);
+    run->checkpoint = path;
+    run->resume = access(path, F_OK) == 0 ? path : NULL;
+    work->checkpoint[number] = path;
+    return EXIT_DONE;
 }
 
 /* The grid with one seed: the best on the validation rows is that seed's result. */
@@ -135,8 +159,9 @@ static int run_grid(struct seeds_work *work, uint32_t seed)
     size_t count;
     snprintf(label, sizeof label, "seed %lu", (unsigned long)seed);
     work->settings = paper_grid_settings(work->job, seed, label, work->table, work->valid, &count);
-    if (!work->settings) return report_no_memory(work->job->common);
-    int status = paper_train(work->job, &work->grid, work->options, work->settings, count);
+    int status = work->settings ? EXIT_DONE : report_no_memory(work->job->common);
+    for (size_t i = 0; i < count && !status; i++) status = set_checkpoint(work, i, i + 1);
+    if (!status) status = paper_train(work->job, &work->grid, work->options, work->settings, count);
     double seconds = status ? 0 : train_grid_seconds(&work->grid);
     if (!status) status = train_grid_choose(&work->grid);
     if (!status) status = finish_unit(work, work->grid.chosen, seconds);
@@ -144,23 +169,18 @@ static int run_grid(struct seeds_work *work, uint32_t seed)
     return status;
 }
 
-/* A run that goes on from its checkpoint where there is one. */
+/* The run of a seed that has one setting. */
 static int set_run(struct seeds_work *work, size_t number, uint32_t seed, double rate, double weight_decay)
 {
     struct train_setting *setting = &work->settings[number];
-    char *path = paper_unit_path(work->job, (struct paper_unit){.seed = seed}, "checkpoint");
-    if (!path) return report_no_memory(work->job->common);
     *setting = train_setting_of(work->options);
     setting->rate = rate;
     setting->weight_decay = weight_decay;
     setting->seed = seed;
-    setting->checkpoint = path;
-    setting->resume = access(path, F_OK) == 0 ? path : NULL;
     setting->table = work->table;
     setting->valid = work->valid;
     snprintf(setting->label, sizeof setting->label, "%s seed %lu  ", work->job->recipe->name, (unsigned long)seed);
-    work->checkpoint[number] = path;
-    return EXIT_DONE;
+    return set_checkpoint(work, number, 0);
 }
 
 /* All pending seeds with one setting, side by side; each makes a result, also where another one diverges. */

@@ -122,12 +122,19 @@ static nade_status write_checkpoint(struct run *run, struct arena *arena)
     return status;
 }
 
+/* A hundredth of the time is little to lose by a kill, and hours of training do not write without a break. */
+static bool is_recent(const struct run *run, double now)
+{
+    double pause = fmax(10 * run->checkpoint_cost, (now - run->started) / 100);
+    return now - run->checkpoint_written < pause;
+}
+
 nade_status nd_checkpoint_after_iteration(struct run *run)
 {
     double begun = nd_seconds();
     bool last = run->iteration == run->iterations, first = run->checkpoint_written <= 0;
     if (!run->options.checkpoint) return NADE_OK;
-    if (!last && !first && begun - run->checkpoint_written < 10 * run->checkpoint_cost) return NADE_OK;
+    if (!last && !first && is_recent(run, begun)) return NADE_OK;
     struct arena arena = {run->context->allocator, NULL};
     nade_status status = write_checkpoint(run, &arena);
     nd_arena_free(&arena);

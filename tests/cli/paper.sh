@@ -71,6 +71,11 @@ assert told[1]["chosen"]["lr"] == 0.05 and told[1]["paper"]["1"] == -2.5'
 recipe grid '[0.05, 0.0001]' 4
 refuse 2 'grid/seed0.json was made by another form of the recipe grid' -- "$NADE" paper grid.json --data data
 recipe grid '[0.05, 0.0001]' 3
+# Numbers with more digits than a result has make no other form of it.
+recipe digits '[0.0011000000000000001]' 1
+expect 0 "$NADE" paper digits.json --data data --seeds 0
+expect 0 "$NADE" paper digits.json --data data --seeds 0
+holds err 'was there already'
 # The same bytes whatever the threads.
 for s in 0 1; do cp nade-results/grid/seed$s.safetensors model$s; done
 expect 0 "$NADE" paper grid.json --data data --results one --threads 1 --quiet
@@ -109,6 +114,12 @@ cp checkpoint nade-results/single/seed5.checkpoint
 refuse 2 'seed' -- "$NADE" paper single.json --data data --seeds 5
 holds err 'remove the checkpoint nade-results/single/seed5.checkpoint'
 rm nade-results/single/seed5.checkpoint
+# So is one of the recipe before it was changed to what is usual elsewhere.
+cp checkpoint nade-results/single/seed4.checkpoint
+rm nade-results/single/seed4.json
+sed -i 's/"pretrain": 1/"pretrain": 0/' single.json
+refuse 2 'another value of pretrain' -- "$NADE" paper single.json --data data --seeds 4
+rm nade-results/single/seed4.checkpoint
 
 # Ctrl-C: nothing half done is left as a result.
 recipe long '[0.02]' 1000000

@@ -220,7 +220,11 @@ sed 's/^3/2/' good >folds.txt && refuse_folds 'fold 3 of 3 has 0 of 66 rows'
 rm folds.txt && refuse_folds 'folds.txt is not there'
 cp good folds.txt
 sed 's/"label"/"nosuch"/' gauss.json >drop.json
-refuse 2 nosuch -- "$NADE" paper drop.json --data . --results other --quiet
+refuse 2 "recipe drop, file ./data.csv: data.drop: found 'nosuch', expected the name or number of a column" -- \
+    "$NADE" paper drop.json --data . --results other --quiet
+sed 's/"drop": "label"/"columns": "x,7"/' gauss.json >drop.json
+refuse 2 'recipe drop, file ./data.csv: data.columns: found column number 7, expected 0 to 2' -- \
+    "$NADE" paper drop.json --data . --results other --quiet
 sed 's/"drop": "label", //' gauss.json >drop.json
 refuse 2 label -- "$NADE" paper drop.json --data . --results other --quiet
 sed -i '3s/;[^;]*/;NA/' data.csv

@@ -49,25 +49,32 @@ recipe rates '0.00001, 0.01, 0.00002' 100
 paper rates.json --results b
 figures a/one/seed0.json b/rates/seed0.json
 
-# A run that was killed goes on with the rows it had, which the thread has to make again.
+# killed NAME CHECKPOINT: once that checkpoint is there, and run again.  The rows that it had have to be made again.
+killed() {
+    "$NADE" paper "$1.json" --data . --results b --threads 2 --quiet &
+    pid=$!
+    trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
+    for _ in $(seq 300); do
+        [ ! -e "b/$1/$2" ] || break
+        sleep 0.02
+    done
+    kill -KILL $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    trap - EXIT
+    [ -e "b/$1/$2" ] || [ -e "b/$1/seed0.json" ] || fail "no checkpoint"
+    paper "$1.json" --results b
+    figures "a/$1/seed0.json" "b/$1/seed0.json"
+    cmp "a/$1/seed0.safetensors" "b/$1/seed0.safetensors" || fail "another model after a kill"
+    [ -z "$(find b -name '*.checkpoint*')" ] || fail "a checkpoint is still there"
+}
 recipe long 0.01 100
-sed -i 's/"iterations": 6/"iterations": 80/' long.json
-paper long.json --results a
-"$NADE" paper long.json --data . --results b --threads 2 --quiet &
-pid=$!
-trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
-for _ in $(seq 300); do
-    [ ! -e b/long/seed0.checkpoint ] || break
-    sleep 0.02
-done
-kill -KILL $pid 2>/dev/null || true
-wait $pid 2>/dev/null || true
-trap - EXIT
-[ -e b/long/seed0.checkpoint ] || [ -e b/long/seed0.json ] || fail "no checkpoint"
-paper long.json --results b
-figures a/long/seed0.json b/long/seed0.json
-cmp a/long/seed0.safetensors b/long/seed0.safetensors || fail "another model after a kill"
-[ ! -e b/long/seed0.checkpoint ] || fail "the checkpoint is still there"
+recipe longs '0.00001, 0.01, 0.00002' 100
+sed -i 's/"iterations": 6/"iterations": 80/' long.json longs.json
+paper long.json longs.json --results a
+figures a/long/seed0.json a/longs/seed0.json
+killed long seed0.checkpoint
+# Of three rates, two at a time, the first two have ended when the third begins.
+killed longs seed0-setting3.checkpoint
 
 # Where all results are there, nothing else is needed.
 mv train hidden

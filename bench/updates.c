@@ -262,8 +262,7 @@ static nade_status measure_products(struct run *run, const struct settings *s)
         if (nd_layer_inputs(&run->plan, l) > widest) widest = nd_layer_inputs(&run->plan, l);
         if (nd_layer_outputs(&run->plan, l) > widest) widest = nd_layer_outputs(&run->plan, l);
     }
-    for (int i = 0; i < 3; i++)
-        buffer[i] = nd_arena_alloc(&run->arena, (i < 2 ? s->batch : widest) * widest, sizeof **buffer);
+    for (int i = 0; i < 3; i++) buffer[i] = nd_blas_alloc(&run->arena, i < 2 ? s->batch : widest, widest);
     if (!pool || !buffer[0] || !buffer[1] || !buffer[2]) return nd_no_memory(run->context, "the products");
     nd_blas_open();
     double start = 0, seconds;

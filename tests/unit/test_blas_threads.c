@@ -18,7 +18,7 @@ struct product {
 static void *multiply_again(void *argument)
 {
     struct product *p = argument;
-    float *out = malloc(ROWS * p->outputs * sizeof *out);
+    float *out = malloc((ROWS * p->outputs + nd_blas_slack(p->outputs)) * sizeof *out);
     for (size_t i = 0; i < p->calls; i++) {
         memset(out, 0, ROWS * p->outputs * sizeof *out);
         nd_blas_forward(ROWS, p->inputs, p->outputs, p->in, p->inputs, p->weight, out, p->outputs);
@@ -28,8 +28,10 @@ static void *multiply_again(void *argument)
     return NULL;
 }
 
-static float *random_numbers(size_t count)
+/* A matrix (rows, columns). */
+static float *random_numbers(size_t rows, size_t columns)
 {
+    size_t count = rows * columns + nd_blas_slack(columns);
     float *values = malloc(count * sizeof *values);
     uint32_t state = 12345;
     for (size_t i = 0; i < count; i++) {
@@ -43,8 +45,8 @@ static void check(size_t inputs, size_t outputs, size_t calls)
 {
     pthread_t thread[THREADS];
     struct product product[THREADS];
-    float *in = random_numbers(ROWS * inputs), *weight = random_numbers(outputs * inputs);
-    float *expected = malloc(ROWS * outputs * sizeof *expected);
+    float *in = random_numbers(ROWS, inputs), *weight = random_numbers(outputs, inputs);
+    float *expected = malloc((ROWS * outputs + nd_blas_slack(outputs)) * sizeof *expected);
     nd_blas_open();
     nd_blas_forward(ROWS, inputs, outputs, in, inputs, weight, expected, outputs);
     for (size_t t = 0; t < THREADS; t++) {

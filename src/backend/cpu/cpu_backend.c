@@ -64,13 +64,22 @@ static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, u
         s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
         s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
         s->sum = nd_arena_alloc(arena, plan->hidden[0], sizeof *s->sum);
-        s->tile[0] = nd_arena_alloc(arena, widest_hidden, ND_TILE * sizeof(float));
-        s->tile[1] = nd_arena_alloc(arena, widest_hidden, ND_TILE * sizeof(float));
+        s->tile[0] = nd_blas_alloc(arena, ND_TILE, widest_hidden);
+        s->tile[1] = nd_blas_alloc(arena, ND_TILE, widest_hidden);
         if (!s->present || !s->observed || !s->keys || !s->block || !s->block_delta || !s->sum || !s->tile[0] ||
             !s->tile[1])
             return false;
     }
     return true;
+}
+
+/* All tensors one after the other, as rows of the longest of their rows. */
+static float *allocate_block(const struct plan *plan, struct arena *arena)
+{
+    size_t longest = 1;
+    for (size_t l = 0; l <= plan->layers; l++)
+        if (nd_layer_inputs(plan, l) > longest) longest = nd_layer_inputs(plan, l);
+    return nd_blas_alloc(arena, (plan->parameters + longest - 1) / longest, longest);
 }
 
 static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsigned threads)
@@ -80,7 +89,7 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
     if (!backend->stride) return false;
     backend->input_stride = round_up(plan->inputs);
     for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = round_up(nd_layer_outputs(plan, l));
-    backend->block[BLOCK_PARAMETERS] = nd_arena_alloc(arena, plan->parameters, sizeof(float));
+    backend->block[BLOCK_PARAMETERS] = allocate_block(plan, arena);
     if (!backend->block[BLOCK_PARAMETERS]) return false;
     return list_blocks(backend, arena) && allocate_scratch(backend, arena, threads);
 }
@@ -113,16 +122,15 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     struct batch_buffers *batch = &backend->batch;
     struct arena *arena = &batch->arena;
     size_t layer_rows = plan->ordering ? 0 : rows; /* a fixed order keeps no layers */
-    batch->input = nd_arena_alloc(arena, layer_rows, backend->input_stride * sizeof(float));
+    batch->input = nd_blas_alloc(arena, layer_rows, backend->input_stride);
     batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
     batch->delta = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->delta);
     if (!batch->input || !batch->hidden || !batch->delta) return false;
     for (size_t l = 0; l <= plan->layers; l++) {
-        batch->delta[l] =
-            nd_arena_alloc(arena, l < plan->layers ? layer_rows : rows, backend->stride[l] * sizeof(float));
+        batch->delta[l] = nd_blas_alloc(arena, l < plan->layers ? layer_rows : rows, backend->stride[l]);
         if (!batch->delta[l]) return false;
         if (l == plan->layers) break;
-        batch->hidden[l] = nd_arena_alloc(arena, layer_rows, backend->stride[l] * sizeof(float));
+        batch->hidden[l] = nd_blas_alloc(arena, layer_rows, backend->stride[l]);
         if (!batch->hidden[l]) return false;
     }
     if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
@@ -137,8 +145,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
 /* Gradient and moments come with the first use that needs them: scoring and sampling never do. */
 static nade_status need_block(nade_context *context, struct cpu_backend *backend, enum block block)
 {
-    if (!backend->block[block])
-        backend->block[block] = nd_arena_alloc(&backend->arena, backend->plan->parameters, sizeof(float));
+    if (!backend->block[block]) backend->block[block] = allocate_block(backend->plan, &backend->arena);
     return backend->block[block] ? NADE_OK : nd_no_memory(context, "the network's training");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 #include <pthread.h>
+#include <stdint.h>
 
 #ifdef NADE_OPENBLAS
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
@@ -20,6 +21,19 @@ void nd_blas_open(void)
 {
 }
 #endif
+
+size_t nd_blas_slack(size_t stride)
+{
+    enum { REGISTER = 16 };
+    return stride + REGISTER;
+}
+
+float *nd_blas_alloc(struct arena *arena, size_t rows, size_t stride)
+{
+    size_t count;
+    if (!nd_multiply(rows, stride, &count) || count > SIZE_MAX - nd_blas_slack(stride)) return NULL;
+    return nd_arena_alloc(arena, count + nd_blas_slack(stride), sizeof(float));
+}
 
 void nd_blas_forward(size_t rows, size_t inputs, size_t outputs, const float *in, size_t in_stride, const float *weight,
                      float *out, size_t out_stride)

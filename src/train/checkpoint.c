@@ -125,7 +125,7 @@ static nade_status write_checkpoint(struct run *run, struct arena *arena)
 /* A hundredth of the time is little to lose by a kill, and hours of training do not write without a break. */
 static bool is_recent(const struct run *run, double now)
 {
-    double pause = fmax(10 * run->checkpoint_cost, (now - run->started) / 100);
+    double pause = fmax(50 * run->checkpoint_cost, (now - run->started) / 100);
     return now - run->checkpoint_written < pause;
 }
 

@@ -109,6 +109,7 @@ static const struct field training_fields[] = {
     {"pretrain", FIELD_U64, AT(options.pretrain), .least = 0, .most = 1e9},
     {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
     {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
+    {"scaled_means", FIELD_FLAG, AT(options.scaled_means), .optional = true},
     {"initial_scale", FIELD_REAL, AT(options.initial_scale), .optional = true, .least = 1e-6, .most = 1e3},
     {"precision", FIELD_CHOICE, AT(options.precision), .optional = true, .choices = precision_choices},
 };

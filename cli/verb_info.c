@@ -169,6 +169,7 @@ static void print_training(struct output *output, const json_t *training)
     print_number(output, "momentum", training, "momentum");
     print_number(output, "weight decay", training, "weight_decay");
     print_number(output, "initial scale", training, "initial_scale");
+    if (number_of(training, "scaled_means") > 0) output_print(output, "  gradients of means are scaled\n");
     print_number(output, "rows per update", training, "batch");
     print_number(output, "updates per iteration", training, "updates");
     print_number(output, "patience", training, "patience");

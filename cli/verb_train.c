@@ -119,6 +119,9 @@ static const struct option options[] = {
      .help = "momentum of nag, first decay rate of adam"},
     {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
      .help = "on weights, not on biases"},
+    {.name = "scaled-means", .kind = OPTION_ON, AT(options.scaled_means),
+     .help = "real columns: multiply the gradient of each Gaussian's mean by its scale, as the authors' code does; with nag "
+             "larger rates hold"},
     {.name = "initial-scale", .metavar = "S", .kind = OPTION_REAL, AT(options.initial_scale), .below = 1000,
      .help = "hidden weights begin within S / sqrt(units that enter the layer) of 0; 2.45 suits small tables with three and "
              "more layers"},

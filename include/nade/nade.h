@@ -299,6 +299,8 @@ typedef struct nade_train_options {
     int rescale; /* 1, NADE_ORDER_FIXED only: a learnt factor for each position of the ordering on the sums that enter
                     the hidden units there, as in the authors' RNADE of 2013 (docs/model.md) */
     double initial_scale; /* hidden weights begin uniform in ±initial_scale/sqrt(inputs of the layer) */
+    int scaled_means; /* 1: updates see the gradient of each Gaussian's mean times its scale, as in the authors' code: a
+                         narrow Gaussian then takes no leaps, and larger rates hold (docs/model.md) */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

@@ -99,7 +99,7 @@ static double loss_gradient(const struct plan_column *column, const double *outp
         double weight = exp(outputs[c] - all_weights);
         double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
         gradient[c] = weight - share;
-        gradient[count + c] = -share * z / scale;
+        gradient[count + c] = -share * z / (column->scaled_means ? 1 : scale);
         gradient[2 * count + c] = outputs[2 * count + c] < ND_LOG_SCALE_MOST ? share * (1 - z * z) * spread / scale : 0;
     }
     return all_weights - all_joint;

@@ -12,7 +12,8 @@ struct history_entry {
 struct training_record {
     nade_optimizer optimizer;
     double learning_rate, momentum, weight_decay;
-    double initial_scale; /* of the hidden weights */
+    double initial_scale;  /* of the hidden weights */
+    uint32_t scaled_means; /* 1: gradients of means were multiplied by their scales */
     size_t batch;
     uint64_t iterations, updates; /* asked for: iterations, updates per iteration */
     uint64_t iterations_done, best_iteration;

@@ -31,6 +31,7 @@ struct plan_column {
     double floor;                /* real: least scale */
     size_t atoms;                /* real: the first so many components are points, fewer than all */
     const float *atom;           /* (atoms) in the plan's units, exactly as encoded cells are */
+    bool scaled_means;           /* real: gradients of means are multiplied by their scales; training sets it */
 };
 
 /* A maximal run of columns with the same head, widths and number of atoms: what a kernel loops over. */

@@ -21,7 +21,7 @@ static const struct field {
     FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),      FIELD(valid_fraction, FIELD_NUMBER),
     FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),          FIELD(pretrain, FIELD_COUNTER),
     FIELD(atoms, FIELD_CHOICE),        FIELD(stop_train_loss, FIELD_BOUND), FIELD(fresh_rows, FIELD_COUNT),
-    FIELD(rescale, FIELD_CHOICE),      FIELD(initial_scale, FIELD_NUMBER),
+    FIELD(rescale, FIELD_CHOICE),      FIELD(initial_scale, FIELD_NUMBER),  FIELD(scaled_means, FIELD_CHOICE),
 #undef FIELD
 };
 

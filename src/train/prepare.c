@@ -235,7 +235,10 @@ static nade_status build_stage_plan(struct run *run)
 {
     struct architecture architecture = run->model->architecture;
     if (!is_full_run(run)) architecture.layers = run->stage + 2;
-    return nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
+    nade_status status = nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
+    for (size_t c = 0; c < run->plan.columns && status == NADE_OK; c++)
+        run->plan.column[c].scaled_means = run->options.scaled_means != 0;
+    return status;
 }
 
 /* The hidden layers that both have; of a network of the same depth, the output layer too. */

@@ -216,6 +216,7 @@ static nade_status fill_record(struct run *run)
     r->momentum = run->recipe.momentum;
     r->weight_decay = run->recipe.weight_decay;
     r->initial_scale = o->initial_scale;
+    r->scaled_means = o->scaled_means != 0;
     r->batch = run->recipe.batch;
     r->iterations = o->iterations;
     r->updates = run->updates;

@@ -209,7 +209,8 @@ static void test_heads(void **state)
                                            .output_width = 3 + 3 * (i % 20),
                                            .floor = 0.01,
                                            .atoms = i % 20 < i / 20 % 4 ? 0 : i / 20 % 4,
-                                           .atom = atom};
+                                           .atom = atom,
+                                           .scaled_means = i % 7 < 3};
         float found[60], x = i % 50 == 0 ? 300.0f : number(112, i, 3);
         if (column.atoms && i % 3 == 0) x = atom[i % column.atoms];
         double outputs[60], gradient[60], numbers[60];
@@ -226,6 +227,22 @@ static void test_heads(void **state)
         }
         support_assert_all_close("mixture gradient", numbers, gradient, column.output_width, 3e-5);
     }
+}
+
+/* The gradient of a mean is multiplied by the component's scale, the others are what they are. */
+static void test_scaled_means(void **state)
+{
+    const struct plan_column plain = {.components = 2, .output_width = 6, .floor = 0.25};
+    struct plan_column scaled = plain;
+    const double outputs[] = {0.3, -0.2, -1, 0.5, log(0.75), log(1.75)}, scales[] = {1, 2};
+    const struct head *mixture = nd_head_for(NADE_REAL);
+    double expected[6], found[6];
+    (void)state;
+    scaled.scaled_means = true;
+    double loss = mixture->loss_gradient(&plain, outputs, 0.1, expected);
+    assert_true(mixture->loss_gradient(&scaled, outputs, 0.1, found) == loss);
+    for (size_t c = 0; c < 2; c++) expected[2 + c] *= scales[c];
+    support_assert_all_close("gradient", found, expected, 6, 1e-14);
 }
 
 /* Outputs of a diverging network: the loss is the specification's, or not finite. */
@@ -252,8 +269,13 @@ static void test_extreme_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),         cmocka_unit_test(test_log),   cmocka_unit_test(test_variants_agree),
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_heads), cmocka_unit_test(test_extreme_outputs),
+        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_scaled_means),
+        cmocka_unit_test(test_extreme_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,31 @@ static void test_real_density_in_data_units(void **state)
     nade_table_free(points);
 }
 
+/* Real columns learn otherwise, binary ones have no means. */
+static void test_scaled_means(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    double values[ROWS];
+    nade_table *table = NULL;
+    nade_model *plain = train(f, &o), *scaled, *real = NULL, *real_scaled = NULL;
+    for (uint32_t row = 0; row < ROWS; row++)
+        values[row] = (double)nd_random_uniform(nd_random_word(6, PURPOSE_SPLIT, row, 0, 0));
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, 1, NULL, &table));
+    support_assert_ok(f->context, nade_train(f->context, table, NULL, &o, &real));
+    o.scaled_means = 1;
+    scaled = train(f, &o);
+    support_assert_ok(f->context, nade_train(f->context, table, NULL, &o, &real_scaled));
+    assert_memory_equal(scaled->parameters, plain->parameters, plain->plan.parameters * sizeof(float));
+    assert_memory_not_equal(real_scaled->parameters, real->parameters, real->plan.parameters * sizeof(float));
+    assert_true(real_scaled->record.scaled_means == 1 && real->record.scaled_means == 0);
+    nade_model_free(plain);
+    nade_model_free(scaled);
+    nade_model_free(real);
+    nade_model_free(real_scaled);
+    nade_table_free(table);
+}
+
 /* The parameters kept are those of the iteration with the lowest validation loss. */
 static void test_best_iteration_is_kept(void **state)
 {
@@ -463,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns_and_sums_to_one),
         cmocka_unit_test(test_real_density_in_data_units),
+        cmocka_unit_test(test_scaled_means),
         cmocka_unit_test(test_best_iteration_is_kept),
         cmocka_unit_test(test_seed_decides),
         cmocka_unit_test(test_divergence_names_update_and_tensor),

@@ -201,7 +201,7 @@ static double mixture(const struct plan_column *column, float x, float factor, f
     for (size_t c = 0; c < count; c++) {
         float share = k.joint[c] / all_joint;
         outputs[c] = factor * (k.weight[c] / all_weights - share);
-        outputs[count + c] = factor * (-share * k.z[c] * k.inverse[c]);
+        outputs[count + c] = factor * (-share * k.z[c] * (column->scaled_means ? 1 : k.inverse[c]));
         float slope = outputs[2 * count + c] < most ? k.spread[c] * k.inverse[c] : 0;
         outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
     }

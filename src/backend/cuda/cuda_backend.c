@@ -105,6 +105,7 @@ static struct device_column device_column(const struct plan_column *column, size
         .atoms = (int32_t)column->atoms,
         .first_atom = (int32_t)first_atom,
         .floor = (float)column->floor,
+        .scaled_means = column->scaled_means,
     };
 }
 

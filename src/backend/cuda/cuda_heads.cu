@@ -120,7 +120,7 @@ __device__ __forceinline__ void put_gradient(const struct device_column &column,
     const int32_t count = column.components;
     bool free = o[2 * count + c] < (float)ND_LOG_SCALE_MOST, gaussian = c >= column.atoms;
     o[c] = factor * (__fdividef(k.weight, all) - share);
-    o[count + c] = gaussian ? factor * (-share * k.z * k.inverse) : 0.0f;
+    o[count + c] = gaussian ? factor * (-share * k.z * (column.scaled_means ? 1.0f : k.inverse)) : 0.0f;
     o[2 * count + c] = free && gaussian ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
 }
 

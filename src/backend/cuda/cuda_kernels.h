@@ -22,6 +22,7 @@ struct device_column {
     int32_t components;
     int32_t atoms, first_atom; /* its atoms are device_plan.atom[first_atom…] */
     float floor;
+    int32_t scaled_means;
     int32_t position; /* in the ordering, where positions have factors; else 0 */
 };
 

@@ -9,17 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cuda/cuda_pass.h"
+#include "backend/cuda/cuda_lanes.h"
 
 enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_OUTPUT_BYTES = 256 << 20 };
-
-struct lanes {
-    cudaStream_t main, gradients, steps, draws;
-    void *workspace[2]; /* of main and gradients */
-    cudaEvent_t drawn[ND_DRAWN], freed[ND_DRAWN];
-    cudaEvent_t delta, below, gradients_done;
-    cudaEvent_t *gradient, *step; /* (layers + 1) */
-};
 
 /* What the graphs were captured for; other values need other graphs. */
 struct captured {
@@ -48,76 +40,6 @@ struct cuda_training {
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
 
-static void open_lane(struct cuda_work *work, cudaStream_t *stream)
-{
-    if (work->status == NADE_OK)
-        nd_work_note(work, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "opening a stream");
-}
-
-static void make_event(struct cuda_work *work, cudaEvent_t *event)
-{
-    if (work->status == NADE_OK)
-        nd_work_note(work, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
-}
-
-static void open_lanes(struct cuda_work *work, struct lanes *lanes, struct arena *arena)
-{
-    size_t layers = work->backend->plan->layers + 1;
-    open_lane(work, &lanes->main);
-    open_lane(work, &lanes->gradients);
-    open_lane(work, &lanes->steps);
-    open_lane(work, &lanes->draws);
-    for (int i = 0; i < 2 && work->status == NADE_OK; i++)
-        work->status = nd_cuda_alloc(work->context, &lanes->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
-    for (int i = 0; i < ND_DRAWN; i++) {
-        make_event(work, &lanes->drawn[i]);
-        make_event(work, &lanes->freed[i]);
-    }
-    make_event(work, &lanes->delta);
-    make_event(work, &lanes->below);
-    make_event(work, &lanes->gradients_done);
-    lanes->gradient = nd_arena_alloc(arena, layers, sizeof *lanes->gradient);
-    lanes->step = nd_arena_alloc(arena, layers, sizeof *lanes->step);
-    if (!lanes->gradient || !lanes->step) {
-        work->status = nd_no_memory(work->context, "training");
-        return;
-    }
-    for (size_t l = 0; l < layers; l++) {
-        make_event(work, &lanes->gradient[l]);
-        make_event(work, &lanes->step[l]);
-    }
-}
-
-static void close_stream(cudaStream_t stream)
-{
-    if (stream) cudaStreamDestroy(stream);
-}
-
-static void destroy_event(cudaEvent_t event)
-{
-    if (event) cudaEventDestroy(event);
-}
-
-static void close_lanes(struct lanes *lanes, size_t layers)
-{
-    for (size_t l = 0; l < layers && lanes->gradient && lanes->step; l++) {
-        destroy_event(lanes->gradient[l]);
-        destroy_event(lanes->step[l]);
-    }
-    for (int i = 0; i < ND_DRAWN; i++) {
-        destroy_event(lanes->drawn[i]);
-        destroy_event(lanes->freed[i]);
-    }
-    destroy_event(lanes->delta);
-    destroy_event(lanes->below);
-    destroy_event(lanes->gradients_done);
-    for (int i = 0; i < 2; i++) nd_cuda_free(lanes->workspace[i]);
-    close_stream(lanes->main);
-    close_stream(lanes->gradients);
-    close_stream(lanes->steps);
-    close_stream(lanes->draws);
-}
-
 void nd_cuda_training_forget(struct cuda_backend *backend)
 {
     if (!backend->training) return;
@@ -135,7 +57,7 @@ void nd_cuda_training_free(struct cuda_backend *backend)
     nd_cuda_training_forget(backend);
     nd_pass_free(&training->train);
     nd_pass_free(&training->valid);
-    close_lanes(&training->lanes, backend->plan->layers + 1);
+    nd_lanes_close(&training->lanes, backend->plan->layers + 1);
     nd_cuda_free(training->progress);
     nd_cuda_free(training->row_loss);
     nd_cuda_free(training->rates);
@@ -161,7 +83,7 @@ static nade_status need_training(nade_context *context, struct cuda_backend *bac
     backend->training = training;
     struct cuda_work work = {context, backend, NADE_OK};
     void *progress = NULL;
-    open_lanes(&work, &training->lanes, &arena);
+    nd_lanes_open(&work, &training->lanes, &arena);
     training->arena = arena;
     if (work.status == NADE_OK)
         work.status = nd_cuda_alloc(context, &progress, 1, sizeof(struct device_progress), "training");

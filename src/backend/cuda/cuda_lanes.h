@@ -1,0 +1,21 @@
+/* The streams on which the steps of an update run beside each other, and the events that order them (cuda_train.c). */
+#ifndef ND_BACKEND_CUDA_LANES_H
+#define ND_BACKEND_CUDA_LANES_H
+
+#include "backend/cuda/cuda_pass.h"
+
+struct lanes {
+    cudaStream_t main, gradients, steps, draws;
+    void *workspace[2]; /* of main and gradients */
+    cudaEvent_t drawn[ND_DRAWN], freed[ND_DRAWN];
+    cudaEvent_t delta, below, gradients_done;
+    cudaEvent_t *gradient, *step; /* (layers + 1) */
+};
+
+/* Opens all; a failure is work->status, and what there is by then is for nd_lanes_close.  The lists are the arena's. */
+void nd_lanes_open(struct cuda_work *work, struct lanes *lanes, struct arena *arena);
+
+/* layers: the output's too. */
+void nd_lanes_close(struct lanes *lanes, size_t layers);
+
+#endif

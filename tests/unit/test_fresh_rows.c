@@ -104,12 +104,6 @@ static nade_model *train(struct fixture *f, const nade_train_options *o)
     return model;
 }
 
-static void assert_same(const nade_model *a, const nade_model *b)
-{
-    assert_string_equal(nade_model_description(a), nade_model_description(b));
-    assert_memory_equal(a->parameters, b->parameters, a->plan.parameters * sizeof(float));
-}
-
 /* Before every iteration but the first, counted through the stages. */
 static void test_one_call_an_iteration(void **state)
 {
@@ -201,7 +195,7 @@ static void test_resumed_runs_have_the_same_bytes(void **state)
         rest.resume = f->path;
         rest.fresh_user = &again;
         nade_model *resumed = train(f, &rest);
-        assert_same(resumed, whole);
+        model_support_compare(resumed, whole);
         if (n == 10) { /* nine calls made the pool; of these the last three are in it */
             assert_int_equal(again.calls, 3);
             assert_int_equal(again.asked[0], 6);

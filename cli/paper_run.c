@@ -130,10 +130,10 @@ void paper_tell_means(const struct paper_job *job, const json_t *means)
  * recipe may have made it. */
 static const size_t decided[] = {
 #define DECIDED(member) offsetof(nade_train_options, member)
-    DECIDED(hidden),        DECIDED(activation),   DECIDED(order),     DECIDED(masks),
-    DECIDED(components),    DECIDED(rescale),      DECIDED(optimizer), DECIDED(momentum),
-    DECIDED(batch),         DECIDED(iterations),   DECIDED(updates),   DECIDED(pretrain),
-    DECIDED(learning_rate), DECIDED(weight_decay), DECIDED(seed),      DECIDED(fresh_rows),
+    DECIDED(hidden),     DECIDED(activation),    DECIDED(order),         DECIDED(masks),        DECIDED(components),
+    DECIDED(rescale),    DECIDED(optimizer),     DECIDED(momentum),      DECIDED(batch),        DECIDED(iterations),
+    DECIDED(updates),    DECIDED(pretrain),      DECIDED(learning_rate), DECIDED(weight_decay), DECIDED(seed),
+    DECIDED(fresh_rows), DECIDED(initial_scale), DECIDED(scaled_means),
 #undef DECIDED
 };
 
@@ -224,7 +224,8 @@ void paper_add_training(const struct paper_job *job, json_t *result, const struc
                         const struct train_run *chosen)
 {
     json_t *runs = json_array();
-    for (size_t i = 0; i < grid->count; i++) json_array_append_new(runs, run_as_json(&grid->run[i]));
+    for (size_t i = 0; i < grid->count; i++)
+        if (grid->run[i].setting.seed == chosen->setting.seed) json_array_append_new(runs, run_as_json(&grid->run[i]));
     json_object_set_new(result, "valid", json_number(-chosen->last.best_valid_loss));
     json_object_set_new(result, "chosen",
                         json_pack("{s:f,s:f,s:I}", "lr", chosen->setting.rate, "weight_decay",

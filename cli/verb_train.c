@@ -101,7 +101,7 @@ static const struct option options[] = {
      .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
     {.name = "recipe", .metavar = "NAME", .kind = OPTION_CHOICE, AT(recipe), .choices = recipe_choices, .excludes = "resume",
-     .help = "default, or paper: the recipe of the paper's binary tables in place of the defaults below and of atoms: nag "
+     .help = "default, or paper: the recipe of the paper's Table 1 in place of the defaults below and of atoms: nag "
              "with momentum 0.9, 100 iterations of 1000 updates of 100 rows, pretraining of 20 iterations, the best of "
              "the rates 0.016, 0.004, 0.001, 0.00025 and 0.0000675. Options that are given count in any case"},
     {.name = "batch", .metavar = "B", .kind = OPTION_SIZE, AT(options.batch), .least = 1, .below = 10000001,
@@ -123,8 +123,8 @@ static const struct option options[] = {
      .help = "real columns: multiply the gradient of each Gaussian's mean by its scale, as the authors' code does; with nag "
              "larger rates hold"},
     {.name = "initial-scale", .metavar = "S", .kind = OPTION_REAL, AT(options.initial_scale), .below = 1000,
-     .help = "hidden weights begin within S / sqrt(units that enter the layer) of 0; 2.45 suits small tables with three and "
-             "more layers"},
+     .help = "hidden weights begin within S / sqrt(units that enter the layer) of 0; 2.45 keeps the variance of "
+             "relu units from layer to layer"},
     {.name = "pretrain", .metavar = "N", .kind = OPTION_U64, AT(options.pretrain), .below = 1e9 + 1,
      .help = "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: "
              "start with all layers at once"},

@@ -41,10 +41,11 @@ end() {
     trap - EXIT
 }
 
-# same RESULTS: what whole/ holds, but for the seconds, and where training went on from a checkpoint.
+# same RESULTS: what whole/ holds, but for the seconds, where training went on from a checkpoint, and what a kill left half
+# written.
 same() {
     local seed
-    [ "$(ls -A "$1/grid" | tr '\n' ' ')" = 'seed0.json seed0.safetensors seed1.json seed1.safetensors ' ] || fail "$(ls -A "$1/grid")"
+    [ "$(ls -A "$1/grid" | grep -v tmp | tr '\n' ' ')" = 'seed0.json seed0.safetensors seed1.json seed1.safetensors ' ] || fail "$(ls -A "$1/grid")"
     for seed in 0 1; do
         cmp "$1/grid/seed$seed.safetensors" whole/grid/seed$seed.safetensors || fail "another model in $1"
         python3 -c '
@@ -109,3 +110,23 @@ same many
 cp ended kept/grid/seed0-setting2.checkpoint
 refuse 2 weight_decay -- "${paper[@]}" --results kept --threads 1
 holds err 'remove the checkpoint kept/grid/seed0-setting2.checkpoint'
+
+# So is that of another form of the recipe, also where the recipe leaves the option out.
+checkpoint_of() {
+    mkdir -p "other/$1"
+    sed "s/\"pretrain\"/\"$1\": $2, &/" grid.json >"other/$1/grid.json"
+    "$NADE" paper "other/$1/grid.json" --data data --results "other/$1" --threads 1 2>told &
+    pid=$!
+    trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
+    wait_for "other/$1/grid/seed0-setting1.checkpoint"
+    end
+    refuse 2 "another value of $1" -- "${paper[@]}" --results "other/$1" --threads 1
+}
+checkpoint_of initial_scale 2
+checkpoint_of scaled_means true
+
+# A seed's grid has its own runs only.
+expect 0 "${paper[@]}" --results more --seeds 0,1,2
+python3 -c '
+import json
+assert [len(json.load(open(f"more/grid/seed{seed}.json"))["grid"]) for seed in range(3)] == [4, 1, 1]'

@@ -78,7 +78,7 @@ line "| RNADE 1hl, 2 orderings | −10.40 ± 0.17 | −10.03 | −0.37 | below |
 line "| RNADE 1hl, 16 orderings | −9.90 ± 0.00 | −9.94 | +0.04 | density only | −11.00 ± 0.00 | −12.00 ± 0.00 | −13.00 ± 0.00 |  |"
 line "| Table 3, the paper's recipe | 0 | 1 | 1 | 1 | 0 | 24 |"
 line "| RNADE 1hl, scaled gradients | not run | −10.35 |  |  | – | – | – | scaled gradients |"
-line "| Gaussian | −13.18 ± 0.00 (of 9 folds) | −13.18 | +0.00 | incomplete | – | – | – |"
+line "| Gaussian | −13.18 ± 0.00 (9 of 10 folds) | −13.18 | +0.00 | incomplete | – | – | – |"
 line "Test rows that do not occur in training: 70 of 100 in white wine."
 holds page.md "| 0.005 (7×), 0.02 (3×) of 4 | 0.002 | 11 to 20 |"
 

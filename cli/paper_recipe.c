@@ -109,6 +109,7 @@ static const struct field training_fields[] = {
     {"pretrain", FIELD_U64, AT(options.pretrain), .least = 0, .most = 1e9},
     {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
     {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
+    {"pretrain_best", FIELD_FLAG, AT(options.pretrain_best), .optional = true},
     {"scaled_means", FIELD_FLAG, AT(options.scaled_means), .optional = true},
     {"initial_scale", FIELD_REAL, AT(options.initial_scale), .optional = true, .least = 1e-6, .most = 1e3},
     {"precision", FIELD_CHOICE, AT(options.precision), .optional = true, .choices = precision_choices},
@@ -330,6 +331,8 @@ static int read_network(struct reading *reading)
 {
     int status = read_part(reading, "model", model_fields, COUNT(model_fields));
     if (!status) status = read_part(reading, "training", training_fields, COUNT(training_fields));
+    if (!status && reading->recipe->kind == PAPER_FOLDS && reading->recipe->options.pretrain_best)
+        return refuse(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
     return status ? status : check_network(reading);
 }
 

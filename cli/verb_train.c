@@ -128,6 +128,8 @@ static const struct option options[] = {
     {.name = "pretrain", .metavar = "N", .kind = OPTION_U64, AT(options.pretrain), .below = 1e9 + 1,
      .help = "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: "
              "start with all layers at once"},
+    {.name = "pretrain-best", .kind = OPTION_ON, AT(options.pretrain_best),
+     .help = "go on from the best iteration of each depth, not from its last; the full run begins with it as the best so far"},
     {.name = "patience", .metavar = "N", .kind = OPTION_U64, AT(options.patience), .below = 1e9 + 1,
      .help = "stop after N iterations without a better validation; 0: never"},
     {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(options.time_limit),

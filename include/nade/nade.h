@@ -301,6 +301,9 @@ typedef struct nade_train_options {
     double initial_scale; /* hidden weights begin uniform in ±initial_scale/sqrt(inputs of the layer) */
     int scaled_means; /* 1: updates see the gradient of each Gaussian's mean times its scale, as in the authors' code: a
                          narrow Gaussian then takes no leaps, and larger rates hold (docs/model.md) */
+    int pretrain_best; /* 1: a stage of pretraining hands on the parameters of its best iteration, not of its last, and
+                          the full run keeps those that it began with unless it betters them (best_iteration 0).
+                          Without validation rows no iteration is known to be best, and the last is handed on */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

@@ -18,7 +18,8 @@ struct training_record {
     uint64_t iterations, updates; /* asked for: iterations, updates per iteration */
     uint64_t iterations_done, best_iteration;
     uint64_t patience;
-    uint64_t pretrain; /* iterations of each stage of pretraining */
+    uint64_t pretrain;      /* iterations of each stage of pretraining */
+    uint32_t pretrain_best; /* 1: each of them handed on its best iteration */
     uint32_t seed;
     size_t train_rows, valid_rows, valid_repeats;
     size_t fresh_rows;             /* that were replaced before each iteration but the first */

@@ -30,7 +30,7 @@ const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
     FIELD(FIELD_LONG, iterations_done), FIELD(FIELD_LONG, best_iteration), FIELD(FIELD_LONG, patience),
     FIELD(FIELD_LONG, pretrain),        FIELD(FIELD_WORD, seed),           FIELD(FIELD_SIZE, train_rows),
     FIELD(FIELD_SIZE, valid_rows),      FIELD(FIELD_SIZE, valid_repeats),  FIELD(FIELD_SIZE, fresh_rows),
-    FIELD(FIELD_REAL, initial_scale),   FIELD(FIELD_WORD, scaled_means),
+    FIELD(FIELD_REAL, initial_scale),   FIELD(FIELD_WORD, scaled_means),   FIELD(FIELD_WORD, pretrain_best),
 };
 
 struct builder {

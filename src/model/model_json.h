@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { ND_TYPES = 3, ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 17 };
+enum { ND_TYPES = 3, ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 18 };
 
 /* Indexed by the enumerations of the public header. */
 extern const char *const nd_type_names[ND_TYPES];

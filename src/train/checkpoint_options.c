@@ -15,13 +15,28 @@ static const struct field {
     {                                                                                                                  \
 #name, type, offsetof(nade_train_options, name)                                                                \
     }
-    FIELD(components, FIELD_COUNT),    FIELD(activation, FIELD_CHOICE),     FIELD(masks, FIELD_CHOICE),
-    FIELD(batch, FIELD_COUNT),         FIELD(iterations, FIELD_COUNTER),    FIELD(updates, FIELD_COUNTER),
-    FIELD(optimizer, FIELD_CHOICE),    FIELD(learning_rate, FIELD_NUMBER),  FIELD(momentum, FIELD_NUMBER),
-    FIELD(weight_decay, FIELD_NUMBER), FIELD(patience, FIELD_COUNTER),      FIELD(valid_fraction, FIELD_NUMBER),
-    FIELD(seed, FIELD_SEED),           FIELD(order, FIELD_CHOICE),          FIELD(pretrain, FIELD_COUNTER),
-    FIELD(atoms, FIELD_CHOICE),        FIELD(stop_train_loss, FIELD_BOUND), FIELD(fresh_rows, FIELD_COUNT),
-    FIELD(rescale, FIELD_CHOICE),      FIELD(initial_scale, FIELD_NUMBER),  FIELD(scaled_means, FIELD_CHOICE),
+    FIELD(components, FIELD_COUNT),
+    FIELD(activation, FIELD_CHOICE),
+    FIELD(masks, FIELD_CHOICE),
+    FIELD(batch, FIELD_COUNT),
+    FIELD(iterations, FIELD_COUNTER),
+    FIELD(updates, FIELD_COUNTER),
+    FIELD(optimizer, FIELD_CHOICE),
+    FIELD(learning_rate, FIELD_NUMBER),
+    FIELD(momentum, FIELD_NUMBER),
+    FIELD(weight_decay, FIELD_NUMBER),
+    FIELD(patience, FIELD_COUNTER),
+    FIELD(valid_fraction, FIELD_NUMBER),
+    FIELD(seed, FIELD_SEED),
+    FIELD(order, FIELD_CHOICE),
+    FIELD(pretrain, FIELD_COUNTER),
+    FIELD(atoms, FIELD_CHOICE),
+    FIELD(stop_train_loss, FIELD_BOUND),
+    FIELD(fresh_rows, FIELD_COUNT),
+    FIELD(rescale, FIELD_CHOICE),
+    FIELD(initial_scale, FIELD_NUMBER),
+    FIELD(scaled_means, FIELD_CHOICE),
+    FIELD(pretrain_best, FIELD_CHOICE),
 #undef FIELD
 };
 

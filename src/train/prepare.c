@@ -276,6 +276,35 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     return open_backend(run);
 }
 
+/* Algorithm 1 trains for a number of iterations, so a stage hands on what it ended with; its best iteration only where
+ * that is asked for and there are validation rows to know it by. */
+static nade_status find_heritage(struct run *run, const float **parameters)
+{
+    *parameters = run->best;
+    if (run->options.pretrain_best && run->valid.rows > 0) return NADE_OK;
+    float *last = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *last);
+    if (!last) return nd_no_memory(run->context, "the parameters");
+    *parameters = last;
+    return run->entries->get_block(run->context, run->backend, BLOCK_PARAMETERS, last);
+}
+
+nade_status nd_stage_next(struct run *run)
+{
+    const float *parameters;
+    nade_status status = find_heritage(run, &parameters);
+    if (status != NADE_OK) return status;
+    struct run old = *run;
+    run->entries->close(run->backend);
+    run->backend = NULL;
+    run->stage_arena.newest = NULL;
+    run->stage++;
+    status = nd_stage_begin(run, &old.plan, parameters);
+    /* A network that is handed on whole and best is one that the full run has to better. */
+    if (parameters == old.best && old.plan.layers == run->plan.layers) run->best_loss = old.best_loss;
+    nd_arena_free(&old.stage_arena);
+    return status;
+}
+
 void nd_stage_end(struct run *run)
 {
     if (run->backend) run->entries->close(run->backend);

@@ -58,6 +58,9 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);
 
+/* Begins the stage after run->stage with what that one hands on. */
+nade_status nd_stage_next(struct run *run);
+
 /* Closes the stage's backend and frees what belongs to it. */
 void nd_stage_end(struct run *run);
 

@@ -177,29 +177,11 @@ static nade_status run_stage(struct run *run)
     return status;
 }
 
-/* The next stage starts from where this one ended, not from its best iteration: Algorithm 1 trains for a number of
- * iterations. */
-static nade_status next_stage(struct run *run)
-{
-    struct run old = *run;
-    float *parameters = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *parameters);
-    old.stage_arena = run->stage_arena;
-    if (!parameters) return nd_no_memory(run->context, "the parameters");
-    nade_status status = run->entries->get_block(run->context, run->backend, BLOCK_PARAMETERS, parameters);
-    run->entries->close(run->backend);
-    run->backend = old.backend = NULL;
-    run->stage_arena.newest = NULL;
-    run->stage++;
-    if (status == NADE_OK) status = nd_stage_begin(run, &old.plan, parameters);
-    nd_arena_free(&old.stage_arena);
-    return status;
-}
-
 static nade_status run_stages(struct run *run)
 {
     nade_status status = run_stage(run);
     while (status == NADE_OK && run->stage + 1 < run->stages && !run->stop) {
-        status = next_stage(run);
+        status = nd_stage_next(run);
         if (status == NADE_OK) status = run_stage(run);
     }
     return status;
@@ -224,6 +206,7 @@ static nade_status fill_record(struct run *run)
     r->best_iteration = run->best_iteration;
     r->patience = o->patience;
     r->pretrain = o->pretrain;
+    r->pretrain_best = o->pretrain_best != 0;
     r->seed = o->seed;
     r->train_rows = run->train.rows;
     r->valid_rows = run->valid.rows;

@@ -1,4 +1,5 @@
 /* Pretraining, Algorithm 1: what a stage takes over from the one before and what starts anew. */
+#include <math.h>
 #include <string.h>
 
 #include "model/initial.h"
@@ -12,6 +13,7 @@ struct fixture {
     nade_context *context;
     nade_table *table;
     struct run run;
+    size_t offset[8]; /* of the tensors of a stage that has ended */
 };
 
 static const size_t hidden[] = {6, 5, 4};
@@ -116,6 +118,59 @@ static void test_algorithm_1(void **state)
     close_run(&f);
 }
 
+/* Made-up best and last parameters of the current stage; a copy of those that are to be handed on. */
+static float *make_up(struct fixture *f, bool best, double loss, struct plan *plan)
+{
+    struct run *run = &f->run;
+    size_t count = run->plan.parameters;
+    float *last = nd_alloc(&f->context->allocator, count, sizeof *last);
+    float *expected = nd_alloc(&f->context->allocator, count, sizeof *expected);
+    support_random_parameters(&run->plan, 77, run->best);
+    support_random_parameters(&run->plan, 78, last);
+    support_assert_ok(f->context, run->entries->set_block(f->context, run->backend, BLOCK_PARAMETERS, last));
+    memcpy(expected, best ? run->best : last, count * sizeof *expected);
+    nd_free(&f->context->allocator, last);
+    run->best_loss = loss;
+    run->best_iteration = 1;
+    *plan = run->plan;
+    for (size_t t = 0; t < plan->tensors; t++) f->offset[t] = plan->tensor[t].offset;
+    return expected;
+}
+
+static void check_heritage(bool best)
+{
+    struct fixture f;
+    struct plan plan;
+    open_run(&f);
+    struct run *run = &f.run;
+    run->options.pretrain_best = best;
+    assert_true(run->valid.rows > 0);
+    support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
+    for (size_t stage = 1; stage < 3; stage++) {
+        float *expected = make_up(&f, best, 5, &plan);
+        support_assert_ok(f.context, nd_stage_next(run));
+        size_t tensors = stage == 1 ? 4 : 8;
+        for (size_t t = 0; t < tensors; t++) compare_tensor(run, t, expected, f.offset[t]);
+        /* Only a network of the same depth is one to better. */
+        assert_true(run->best_loss == (best && stage == 2 ? 5 : INFINITY));
+        check_fresh_start(&f);
+        nd_free(&f.context->allocator, expected);
+    }
+    close_run(&f);
+}
+
+static void test_last_is_handed_on(void **state)
+{
+    (void)state;
+    check_heritage(false);
+}
+
+static void test_best_is_handed_on(void **state)
+{
+    (void)state;
+    check_heritage(true);
+}
+
 static bool is_scaled(const struct tensor_view *view, float scale, const float *plain, const float *scaled)
 {
     for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++)
@@ -144,6 +199,7 @@ static void test_initial_scale(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_algorithm_1), cmocka_unit_test(test_initial_scale)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_algorithm_1), cmocka_unit_test(test_last_is_handed_on),
+                                       cmocka_unit_test(test_best_is_handed_on), cmocka_unit_test(test_initial_scale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

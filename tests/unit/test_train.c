@@ -150,6 +150,49 @@ static void test_scaled_means(void **state)
     nade_table_free(table);
 }
 
+struct lowest {
+    double loss;
+    uint64_t stage, iteration;
+};
+
+/* Among the iterations of the whole network, in the last stage of pretraining and in the full run. */
+static int find_lowest(void *user, const nade_progress *report)
+{
+    struct lowest *lowest = user;
+    if (!report->iteration_done || report->stage == 0 || !(report->valid_loss < lowest->loss)) return 0;
+    *lowest = (struct lowest){report->valid_loss, report->stage, report->iteration};
+    return 0;
+}
+
+/* Noise, of which the longer it is learnt the less is right: the parameters are those that the full run began with. */
+static void test_best_of_pretraining_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    struct lowest lowest = {INFINITY, 0, 0};
+    const size_t hidden[] = {40, 40, 40};
+    double values[ROWS * COLUMNS], score[ROWS];
+    nade_table *noise = NULL;
+    nade_model *model = NULL;
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++) values[i] = nd_random_word(7, PURPOSE_SPLIT, i, 0, 0) % 2;
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, COLUMNS, NULL, &noise));
+    o.hidden = hidden;
+    o.layers = 3;
+    o.pretrain = 4;
+    o.pretrain_best = 1;
+    o.valid_fraction = 0.5;
+    o.progress = find_lowest;
+    o.progress_user = &lowest;
+    support_assert_ok(f->context, nade_train(f->context, noise, NULL, &o, &model));
+    assert_int_equal(lowest.stage, 1);
+    assert_int_equal(model->record.best_iteration, 0);
+    assert_int_equal(model->record.pretrain_best, 1);
+    support_assert_ok(f->context, nade_score(f->context, model, noise, NULL, score, NULL, NULL));
+    for (size_t row = 0; row < ROWS; row++) assert_true(isfinite(score[row]));
+    nade_table_free(noise);
+    nade_model_free(model);
+}
+
 /* The parameters kept are those of the iteration with the lowest validation loss. */
 static void test_best_iteration_is_kept(void **state)
 {
@@ -489,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_learns_and_sums_to_one),
         cmocka_unit_test(test_real_density_in_data_units),
         cmocka_unit_test(test_scaled_means),
+        cmocka_unit_test(test_best_of_pretraining_is_kept),
         cmocka_unit_test(test_best_iteration_is_kept),
         cmocka_unit_test(test_seed_decides),
         cmocka_unit_test(test_divergence_names_update_and_tensor),

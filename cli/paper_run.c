@@ -130,10 +130,10 @@ void paper_tell_means(const struct paper_job *job, const json_t *means)
  * recipe may have made it. */
 static const size_t decided[] = {
 #define DECIDED(member) offsetof(nade_train_options, member)
-    DECIDED(hidden),     DECIDED(activation),    DECIDED(order),         DECIDED(masks),        DECIDED(components),
-    DECIDED(rescale),    DECIDED(optimizer),     DECIDED(momentum),      DECIDED(batch),        DECIDED(iterations),
-    DECIDED(updates),    DECIDED(pretrain),      DECIDED(learning_rate), DECIDED(weight_decay), DECIDED(seed),
-    DECIDED(fresh_rows), DECIDED(initial_scale), DECIDED(scaled_means),
+    DECIDED(hidden),     DECIDED(activation),    DECIDED(order),         DECIDED(masks),         DECIDED(components),
+    DECIDED(rescale),    DECIDED(optimizer),     DECIDED(momentum),      DECIDED(batch),         DECIDED(iterations),
+    DECIDED(updates),    DECIDED(pretrain),      DECIDED(learning_rate), DECIDED(weight_decay),  DECIDED(seed),
+    DECIDED(fresh_rows), DECIDED(initial_scale), DECIDED(scaled_means),  DECIDED(pretrain_best),
 #undef DECIDED
 };
 

@@ -159,7 +159,8 @@ static int run_grid(struct seeds_work *work, uint32_t seed)
     size_t count;
     snprintf(label, sizeof label, "seed %lu", (unsigned long)seed);
     work->settings = paper_grid_settings(work->job, seed, label, work->table, work->valid, &count);
-    int status = work->settings ? EXIT_DONE : report_no_memory(work->job->common);
+    if (!work->settings) return report_no_memory(work->job->common);
+    int status = EXIT_DONE;
     for (size_t i = 0; i < count && !status; i++) status = set_checkpoint(work, i, i + 1);
     if (!status) status = paper_train(work->job, &work->grid, work->options, work->settings, count);
     double seconds = status ? 0 : train_grid_seconds(&work->grid);

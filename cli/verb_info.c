@@ -152,12 +152,12 @@ static void print_validation(struct output *output, const json_t *training)
     double best = number_of(training, "best_iteration");
     double first = valid_at(losses, 1), last = valid_at(losses, count);
     if (isnan(first)) return;
-    if (best >= 1)
-        output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first,
-                     valid_at(losses, (size_t)best), last);
-    else
+    if (best == 0)
         output_print(output, "  %-22s first %.6g, last %.6g nats per row, pretraining's best is better\n", "validation",
                      first, last);
+    else
+        output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first,
+                     best >= 1 ? valid_at(losses, (size_t)best) : NAN, last);
 }
 
 static void print_number(struct output *output, const char *label, const json_t *object, const char *key)

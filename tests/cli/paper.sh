@@ -2,10 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 : "${NADE_STAND_IN:?a CUDA backend that computes on the CPU}"
 
-mkdir data
-binary_data 300 1 >data/train.csv
-binary_data 80 2 >data/valid.csv
-binary_data 90 3 >data/test.csv
+binary_split data
 
 # recipe NAME LR ITERATIONS MORE: a small one; MORE is put before its last keys.
 recipe() {

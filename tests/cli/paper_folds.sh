@@ -219,6 +219,9 @@ cp short folds.txt && refuse_folds 'row 65' 'in no fold'
 sed 's/^3/2/' good >folds.txt && refuse_folds 'fold 3 of 3 has 0 of 66 rows'
 rm folds.txt && refuse_folds 'folds.txt is not there'
 cp good folds.txt
+sed 's/"pretrain": 2/"pretrain": 2, "pretrain_best": true/' one.json >best.json
+refuse 2 'recipe best: training.pretrain_best must be left out or false in a recipe of kind folds' -- \
+    "$NADE" paper best.json --data . --results other --quiet
 sed 's/"label"/"nosuch"/' gauss.json >drop.json
 refuse 2 "recipe drop, file ./data.csv: data.drop: found 'nosuch', expected the name or number of a column" -- \
     "$NADE" paper drop.json --data . --results other --quiet

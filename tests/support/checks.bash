@@ -61,6 +61,14 @@ binary_data() {
         }'
 }
 
+# binary_split FOLDER: train.csv, valid.csv and test.csv of such rows in a new folder.
+binary_split() {
+    mkdir "$1"
+    binary_data 300 1 >"$1/train.csv"
+    binary_data 80 2 >"$1/valid.csv"
+    binary_data 90 3 >"$1/test.csv"
+}
+
 # real_data ROWS SEED: x with two humps, y close to 2 x + 10, both with three decimals.
 real_data() {
     awk -v rows="$1" -v seed="$2" '

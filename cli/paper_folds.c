@@ -121,11 +121,11 @@ static int test_model(const struct fold_work *work, const nade_model *model)
     return status;
 }
 
-/* The chosen setting on all rows of the other folds.  The rule of the paper for when to stop, which needs no validation
- * rows: at the first iteration that does better on its training rows than the chosen run did at its best. */
-static int run_final(const struct fold_work *work, const struct train_run *chosen, const nade_table *train)
+/* The setting of a run of the grid on all rows of the other folds.  The rule of the paper for when to stop, which needs
+ * no validation rows: at the first iteration that does better on its training rows than that run did at its best. */
+static int train_final(const struct fold_work *work, const struct train_run *chosen, const nade_table *train,
+                       struct train_grid *final)
 {
-    struct train_grid grid = {0};
     struct train_setting setting = chosen->setting;
     nade_train_options options = paper_train_options(work->job);
     options.valid_fraction = 0;
@@ -133,21 +133,53 @@ static int run_final(const struct fold_work *work, const struct train_run *chose
     setting.table = train;
     setting.valid = NULL;
     snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);
-    int status = paper_train(work->job, &grid, &options, &setting, 1);
-    if (!status) status = train_grid_choose(&grid);
-    if (!status) {
-        const struct train_run *run = &grid.run[0];
-        double seconds = json_number_value(json_object_get(json_object_get(work->result, "seconds"), "train"));
-        json_object_set_new(work->result, "updates", json_integer((json_int_t)paper_updates(work->job, run)));
-        json_object_set_new(work->result, "final",
-                            json_pack("{s:I,s:o,s:o}", "iteration", (json_int_t)run->last.iteration, "train",
-                                      json_number(-run->last.train_loss), "stop_train",
-                                      json_number(-chosen->best_train_loss)));
-        json_object_set_new(json_object_get(work->result, "seconds"), "train",
-                            json_number(seconds + train_grid_seconds(&grid)));
-        status = test_model(work, run->model);
+    return paper_train(work->job, final, &options, &setting, 1);
+}
+
+/* Says and keeps that a final run has diverged, so that another setting is tried. */
+static void pass_over(const struct fold_work *work, const struct train_run *run, json_t *passed_over)
+{
+    const struct train_setting *setting = &run->setting;
+    report_note(work->job->common, "%swith lr %g and weight decay %g %s; trying the next best setting", setting->label,
+                setting->rate, setting->weight_decay, nade_last_error(run->context));
+    json_array_append_new(passed_over, json_pack("{s:f,s:f,s:s}", "lr", setting->rate, "weight_decay",
+                                                 setting->weight_decay, "reason", "diverged"));
+}
+
+/* Adds what was trained: the grid, the run of it whose setting is used, and the final run. */
+static void add_training(const struct fold_work *work, const struct train_grid *grid, const struct train_run *chosen,
+                         const struct train_run *run, json_t *passed_over)
+{
+    json_t *final = json_pack("{s:I,s:o,s:o}", "iteration", (json_int_t)run->last.iteration, "train",
+                              json_number(-run->last.train_loss), "stop_train", json_number(-chosen->best_train_loss));
+    if (json_array_size(passed_over) > 0) json_object_set(final, "passed_over", passed_over);
+    paper_add_training(work->job, work->result, grid, chosen);
+    json_object_set_new(work->result, "updates", json_integer((json_int_t)paper_updates(work->job, run)));
+    json_object_set_new(work->result, "seconds", json_pack("{s:o}", "train", json_number(train_grid_seconds(grid))));
+    json_object_set_new(work->result, "final", final);
+}
+
+/* The final run, with the best setting of the grid that does not diverge in it either, and its test.  All rows are not
+ * those of the grid, and a rate at the edge of what it bore can be too high for them. */
+static int run_final(const struct fold_work *work, const struct train_grid *grid, const nade_table *train)
+{
+    struct train_grid final = {0};
+    json_t *passed_over = json_array();
+    const struct train_run *chosen = grid->chosen, *next;
+    int status = train_final(work, chosen, train, &final);
+    while (!status && !final.run[0].model && (next = train_grid_next(grid, chosen))) {
+        pass_over(work, &final.run[0], passed_over);
+        train_grid_close(&final);
+        chosen = next;
+        status = train_final(work, chosen, train, &final);
     }
-    train_grid_close(&grid);
+    if (!status) status = train_grid_choose(&final);
+    if (!status) {
+        add_training(work, grid, chosen, final.chosen, passed_over);
+        status = test_model(work, final.chosen->model);
+    }
+    train_grid_close(&final);
+    json_decref(passed_over);
     return status;
 }
 
@@ -164,12 +196,7 @@ static int run_grid(const struct fold_work *work, const nade_table *fit, const n
     struct train_setting *settings = paper_grid_settings(job, work->unit.seed, label, fit, valid, &count);
     int status = settings ? paper_train(job, &grid, &options, settings, count) : report_no_memory(job->common);
     if (!status) status = train_grid_choose(&grid);
-    if (!status) {
-        paper_add_training(job, work->result, &grid, grid.chosen);
-        json_object_set_new(work->result, "seconds",
-                            json_pack("{s:o}", "train", json_number(train_grid_seconds(&grid))));
-        status = run_final(work, grid.chosen, train);
-    }
+    if (!status) status = run_final(work, &grid, train);
     train_grid_close(&grid);
     free(settings);
     return status;

@@ -73,8 +73,8 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
 static json_t *summary_of(const struct paper_job *job, const json_t *result)
 {
     json_t *summary = json_object();
-    const char *const keys[] = {"recipe",         "seed",  "fold",   "folds",  "figures",
-                                "standard_error", "valid", "chosen", "seconds"};
+    const char *const keys[] = {"recipe",         "seed",  "fold",   "folds", "figures",
+                                "standard_error", "valid", "chosen", "final", "seconds"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
     json_object_set(summary, "paper", json_object_get(job->recipe->json, "paper"));

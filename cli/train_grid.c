@@ -160,12 +160,19 @@ double train_grid_seconds(const struct train_grid *grid)
 /* ---- choosing ----------------------------------------------------------------------------------------------- */
 
 /* Of equals the first. */
-static const struct train_run *best_run(const struct train_grid *grid)
+static bool is_better(const struct train_run *run, const struct train_run *other)
+{
+    double loss = run->last.best_valid_loss, other_loss = other->last.best_valid_loss;
+    return loss < other_loss || (loss == other_loss && run < other);
+}
+
+const struct train_run *train_grid_next(const struct train_grid *grid, const struct train_run *after)
 {
     const struct train_run *best = NULL;
     for (size_t i = 0; i < grid->count; i++) {
         const struct train_run *run = &grid->run[i];
-        if (run->model && (!best || run->last.best_valid_loss < best->last.best_valid_loss)) best = run;
+        bool behind = run->model && (!after || is_better(after, run));
+        if (behind && (!best || is_better(run, best))) best = run;
     }
     return best;
 }
@@ -186,7 +193,7 @@ static int report_divergence(const struct train_grid *grid)
 
 int train_grid_choose(struct train_grid *grid)
 {
-    grid->chosen = best_run(grid);
+    grid->chosen = train_grid_next(grid, NULL);
     return grid->chosen ? EXIT_DONE : report_divergence(grid);
 }
 

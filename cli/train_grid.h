@@ -75,6 +75,10 @@ int train_grid_train(struct train_grid *grid, const nade_train_options *options,
 /* Chooses the run with the best validation loss.  0, or an exit status where all have diverged. */
 int train_grid_choose(struct train_grid *grid);
 
+/* The run that did best of those behind this one, by validation loss and, where it is equal, in the grid's order; after
+ * NULL the best of all.  Runs that have diverged are none of them.  NULL: there is none. */
+const struct train_run *train_grid_next(const struct train_grid *grid, const struct train_run *after);
+
 /* How many runs of one small network a device takes at a time. */
 size_t train_grid_abreast(nade_device device);
 

@@ -1,5 +1,5 @@
 # nade paper with a recipe of folds: which rows are tested, learnt from and new; the grid, the final run and where it
-# stops; the four figures; the Gaussian.
+# stops or diverges; the four figures; the Gaussian.
 . "$(dirname "$0")/../support/checks.bash"
 
 # 66 rows in three folds of 22: row i is in fold 1 + i mod 3, and every sixth row is the row before it once more.
@@ -95,6 +95,7 @@ for left in range(len(rows), 1, -1):
 parts = {"train": rows, "valid": rows[:4], "fit": rows[4:], "test": range(1, 66, 3)}
 for name, part in parts.items():
     open(name + ".csv", "w").write("\n".join([lines[0]] + [lines[1 + i] for i in part]) + "\n")
+open("valid_rows", "w").writelines(f"{i}\n" for i in parts["valid"])
 PYTHON
 
 options=(--hidden 8,7 --components 3 --optimizer nag --momentum 0.9 --batch 20 --pretrain 2 --updates 40 --seed 4
@@ -186,6 +187,47 @@ assert set(result["figures"]) == {"density", "density_new_rows", "cells", "cells
 assert all(set(f) == {"1"} for f in result["figures"].values()), result
 assert abs(result["figures"]["density"]["1"] - wanted) < 1e-9, (result, wanted)
 PYTHON
+
+# ---- a final run that diverges -------------------------------------------------------------------------------------
+# x is zero but in the validation rows of fold 2, where it is so small that a grid which has seen zeros alone takes it for zero too.
+# On all rows it has deviation 1.  So the weights on it reach the outputs in the final run only, and a decay that makes them grow,
+# as it does where rate times decay is above 2, ends that run alone.
+awk 'NR == FNR { tiny[$1]; next } FNR == 1 { print "x;y"; next }
+    { split($0, cell, ";"); print (FNR - 2 in tiny ? FNR "e-100" : 0) ";" cell[3] }' valid_rows data.csv >edge.csv
+# edge NAME RATES: a recipe whose rates above 0.01 are such.
+edge() {
+    local small='"hidden": [6], "order": "fixed", "components": 2'
+    echo "{$head, \"data\": {\"file\": \"edge.csv\", \"folds\": \"folds.txt\", \"fold_count\": 3, \"run_folds\": [2]}, \"model\": {$small},
+        \"orderings\": [1], \"training\": {\"optimizer\": \"nag\", \"momentum\": 0, \"batch\": 20, \"pretrain\": 0, \"updates\": 50,
+        \"iterations\": 3, \"lr\": $2, \"weight_decay\": [200]}}" >"$1.json"
+}
+edge edge '[0.000001, 0.018, 0.02, 0.001]'
+edge alone '[0.001]'
+edge wild '[0.018, 0.02]'
+paper edge.json
+holds err 'edge fold 2, all rows  with lr 0.02 and weight decay 200 training diverged: the loss at update' \
+    'edge fold 2, all rows  with lr 0.018 and weight decay 200 training diverged: the loss at update' 'trying the next best setting'
+paper alone.json
+python3 - <<'PYTHON'
+import json
+edge, alone = (json.load(open(f"results/{name}/seed4-fold2.json")) for name in ("edge", "alone"))
+assert all(run["valid"] is not None for run in edge["grid"]), edge   # else the final run is not what diverges
+best = sorted(edge["grid"], key=lambda run: -run["valid"])
+assert {run["lr"] for run in best[:2]} == {0.018, 0.02} and best[2]["lr"] == 0.001, best
+assert edge["final"].pop("passed_over") == [
+    {"lr": run["lr"], "weight_decay": 200, "reason": "diverged"} for run in best[:2]], edge
+# All else is as if the rate that is left had been the only one.
+assert edge["chosen"] == {key: best[2][key] for key in ("lr", "weight_decay", "iteration")}, edge
+assert all(figure["1"] is not None for figure in edge["figures"].values()), edge
+for result in edge, alone:
+    for key in "recipe", "made_from", "grid", "seconds": result.pop(key)
+assert edge == alone, (edge, alone)
+PYTHON
+rm results/edge/seed4-fold2.json
+paper edge.json --json
+python3 -c 'import json; (o,) = map(json.loads, open("err")); assert len(o["final"]["passed_over"]) == 2, o'
+refuse 1 'training diverged: the loss at update' -- "$NADE" paper wild.json --data . --results results --threads 2 --quiet
+[ ! -e results/wild/seed4-fold2.json ] || fail "a result although all final runs diverged"
 
 # ---- going on, and shuffled folds ----------------------------------------------------------------------------------
 cp -r results before

@@ -143,6 +143,7 @@ nade_train_options paper_train_options(const struct paper_job *job)
     options.hidden = job->recipe->hidden.size;
     options.device = job->device;
     options.precision = job->precision;
+    options.share_device = job->recipe->kind == PAPER_FOLDS; /* a hundred small networks */
     options.given = decided;
     options.given_count = sizeof decided / sizeof *decided;
     return options;

@@ -28,6 +28,7 @@ struct recipe {
     uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
+    bool share_device; /* take little of the device: others train on it too */
 };
 
 /* Densities of rows under given orders.  Each order lists `length` columns; the first `given` of them are conditioned

@@ -228,6 +228,7 @@ static void fill_recipe(struct run *run)
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
         .seed = o->seed,
+        .share_device = o->share_device != 0,
     };
 }
 

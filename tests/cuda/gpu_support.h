@@ -47,7 +47,7 @@ enum { GPU_RESCALED = 2 };
 struct gpu_plan {
     const char *kinds; /* as support_build takes them */
     size_t repeat;     /* how often the kinds follow one another */
-    size_t hidden[3], layers, components;
+    size_t hidden[4], layers, components;
     nade_activation activation;
     bool masks;
     int fixed;      /* 1: one ordering; GPU_RESCALED: one with a factor for each position */

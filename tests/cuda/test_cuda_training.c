@@ -26,9 +26,17 @@ struct training_case {
         .batch = batch_, .seed = 17                                                                                    \
     }
 
+/* The same for a network that one block trains. */
+#define SHARED(optimizer_, rate, decay, batch_)                                                                        \
+    {                                                                                                                  \
+        .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
+        .batch = batch_, .seed = 17, .share_device = true                                                              \
+    }
+
 /* Binary, real, categorical and mixed tables, with and without atoms and holes, both optimisers, batches that are and
- * are not a multiple of a tile, a table for each kernel that draws, all orderings and a fixed one.  Weight decay is
- * strong enough to show in the losses. */
+ * are not a multiple of a tile, a table for each kernel that draws, all orderings and a fixed one, networks of one to
+ * four layers that one block trains, one of them too wide for it.  Weight decay is strong enough to show in the losses.
+ */
 static const struct training_case cases[] = {
     {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
     {{"b", 40, {50, 40}, 2, 1, NADE_RELU, true, false, 0.2}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0, 37)},
@@ -48,6 +56,13 @@ static const struct training_case cases[] = {
     {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
     {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
     {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, GPU_RESCALED, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
+    {{"r", 12, {50, 50}, 2, 20, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 100)},
+    {{"r", 15, {50}, 1, 10, NADE_TANH, true, false, 0.3}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.003, 0.05, 61)},
+    {{"brrc4", 7, {48, 33, 63}, 3, 15, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, SHARED(NADE_NAG, 0.01, 0.02, 64)},
+    {{"arra", 9, {40, 17, 9, 30}, 4, 7, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.003, 0.02, 17)},
+    {{"r", 3, {127}, 1, 42, NADE_RELU, false, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 5)},
+    {{"r", 64, {20}, 1, 6, NADE_RELU, true, false, 0.1}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 128)},
+    {{"r", 12, {128}, 1, 10, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 64)},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -337,12 +352,10 @@ static void test_same_bytes_of_tuned_products(void **state)
 }
 
 /* Two backends at once, each in a thread of its own, end like those that ran alone. */
-static void test_two_at_once(void **state)
+static void check_two_at_once(const size_t *chosen)
 {
-    static const size_t chosen[] = {1, 4};
     struct run alone[2], beside[2];
     pthread_t thread[2];
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         open_rig(&alone[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
         open_rig(&beside[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
@@ -358,6 +371,57 @@ static void test_two_at_once(void **state)
         close_rig(&alone[i].rig);
         close_rig(&beside[i].rig);
     }
+}
+
+static void test_two_at_once(void **state)
+{
+    static const size_t chosen[][2] = {{1, 4}, {18, 20}, {19, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) check_two_at_once(chosen[i]);
+}
+
+/* ---- one block -----------------------------------------------------------------------------------------------------
+ */
+
+/* The first moments after one update, whose decay is left out: the gradient, but for Adam's constant factor. */
+static const float *first_moments(struct rig *rig, const struct training_case *c, bool share)
+{
+    struct recipe recipe = c->recipe;
+    double loss = NAN;
+    uint64_t failed;
+    recipe.share_device = share;
+    recipe.weight_decay = 0;
+    open_rig(rig, c, NULL, NADE_PRECISION_TF32);
+    support_assert_ok(rig->m.context, train(rig, &recipe, 3, 1, &loss, &failed));
+    return block_of(rig, BLOCK_MOMENT1);
+}
+
+/* Every tensor's gradient is that of the graphs, up to the roundings of TF32, but not in the same bits. */
+static void check_one_block(const struct training_case *c)
+{
+    struct rig graphs, block;
+    const float *expected = first_moments(&graphs, c, false), *found = first_moments(&block, c, true);
+    const struct plan *plan = &graphs.m.plan;
+    for (size_t t = 0; t < plan->tensors; t++) {
+        size_t first = plan->tensor[t].offset, count = plan->tensor[t].rows * plan->tensor[t].columns;
+        double off = 0, all = 0;
+        for (size_t i = first; i < first + count; i++) {
+            off += pow((double)found[i] - (double)expected[i], 2);
+            all += pow((double)expected[i], 2);
+        }
+        gpu_note("one block's gradients", "tf32", sqrt(off / all), 5e-3);
+        if (!(sqrt(off) <= 5e-3 * sqrt(all))) fail_msg("tensor %zu is off by %.3g", t, sqrt(off / all));
+    }
+    assert_memory_not_equal(found, expected, plan->parameters * sizeof *found);
+    close_rig(&graphs);
+    close_rig(&block);
+}
+
+static void test_one_block(void **state)
+{
+    (void)state;
+    if (gpu_stand_in()) skip();
+    for (size_t i = 18; i + 1 < CASES; i++) check_one_block(&cases[i]);
 }
 
 /* ---- rows that change --------------------------------------------------------------------------------------------
@@ -415,7 +479,8 @@ static void test_changed_rows(void **state)
     static const struct {
         size_t number;
         bool holes;
-    } chosen[] = {{0, false}, {1, false}, {2, false}, {2, true}, {3, false}, {13, false}, {14, false}};
+    } chosen[] = {{0, false},  {1, false},  {2, false},  {2, true},  {3, false},
+                  {13, false}, {14, false}, {18, false}, {18, true}, {20, false}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         for (size_t p = 0; p < gpu_precision_count(); p++)
@@ -461,7 +526,9 @@ static void test_divergence(void **state)
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         check_divergence(&cases[0], gpu_precisions[p].precision);
         check_divergence(&cases[2], gpu_precisions[p].precision);
-        check_divergence(&cases[CASES - 1], gpu_precisions[p].precision);
+        check_divergence(&cases[17], gpu_precisions[p].precision);
+        check_divergence(&cases[18], gpu_precisions[p].precision);
+        check_divergence(&cases[21], gpu_precisions[p].precision);
     }
 }
 
@@ -517,6 +584,8 @@ static void test_gradients_that_overflow(void **state)
     static const struct training_case overflow[] = {
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
     };
@@ -536,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_same_bytes_run_to_run),
         cmocka_unit_test(test_same_bytes_of_tuned_products),
         cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_one_block),
         cmocka_unit_test(test_changed_rows),
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_gradients_that_overflow),

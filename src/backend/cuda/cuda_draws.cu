@@ -1,5 +1,5 @@
 /* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
-#include "backend/cuda/cuda_device.cuh"
+#include "backend/cuda/cuda_draw.cuh"
 #include "model/draws.h"
 
 namespace
@@ -98,21 +98,6 @@ __device__ uint64_t find_threshold(const uint32_t *keys, const uint8_t *present,
     return s->threshold;
 }
 
-/* Writes a column's part of the input: its value and its mask, zero where it is not observed. */
-template <typename T>
-__device__ __forceinline__ void write_input(const struct draw_job &job, int32_t c, float x, bool observed, T *input)
-{
-    const T zero = to_element<T>(0.0f), one = to_element<T>(1.0f);
-    if (job.plan.one_hot && job.plan.column[c].type == NADE_CATEGORICAL) {
-        const struct device_column column = job.plan.column[c];
-        for (int32_t v = 0; v < column.input_width; v++)
-            input[column.input + v] = observed && v == (int32_t)x ? one : zero;
-    } else {
-        input[job.plan.one_hot ? job.plan.column[c].input : c] = observed ? to_element<T>(x) : zero;
-    }
-    if (job.plan.masks) input[job.plan.values_width + c] = observed ? one : zero;
-}
-
 /* Shared memory: keys and candidates (columns, rounded up to 4), then presence. */
 template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struct draw_job job)
 {
@@ -146,7 +131,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
         observed = observed && is;
         own += is && !observed;
         float x = is ? cell_at(job.cells, job.plan.columns, row, c) : 0.0f;
-        write_input(job, c, x, observed, input);
+        write_input(job.plan, c, x, observed, input);
         job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
         if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
     }

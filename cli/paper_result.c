@@ -208,7 +208,7 @@ static json_t *machine_as_json(const struct paper_job *job)
 {
     char processor[200], text[256];
     read_processor(processor, sizeof processor);
-    snprintf(text, sizeof text, "%s, %u thread%s", processor, job->threads, job->threads == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s, %u thread%s", processor, job->all_threads, job->all_threads == 1 ? "" : "s");
     return json_text(text);
 }
 

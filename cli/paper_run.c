@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@ char *paper_data_path(const struct paper_job *job, const char *file)
 
 int paper_check_interrupt(const struct paper_job *job)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT; /* the signal is the process's, and so is this */
     if (!interrupt_signal()) return EXIT_DONE;
+    if (atomic_flag_test_and_set(&told)) return EXIT_FAILED;
     return report_error(job->common, NADE_INTERRUPTED,
                         "stopped by a signal; results that are there are kept, and the same call goes on from them");
 }

@@ -8,6 +8,7 @@
 #include "fold_data.h"
 #include "fold_split.h"
 #include "full_gaussian.h"
+#include "interrupt.h"
 #include "paper_run.h"
 #include "report.h"
 
@@ -133,7 +134,8 @@ static int train_final(const struct fold_work *work, const struct train_run *cho
     setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
-    snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);
+    snprintf(setting.label, sizeof setting.label, "%s seed %" PRIu32 " fold %zu, all rows  ", work->job->recipe->name,
+             work->unit.seed, work->unit.fold);
     return paper_train(work->job, final, &options, &setting, 1);
 }
 
@@ -331,8 +333,12 @@ static void *run_folds(void *argument)
     struct fold_worker *worker = argument;
     size_t number;
     while (take_fold(worker->crew, &number)) {
-        int status = run_missing_fold(&worker->job, worker->crew->data, unit_of(&worker->job, number));
+        struct paper_unit unit = unit_of(&worker->job, number);
+        int status = run_missing_fold(&worker->job, worker->crew->data, unit);
         if (status) note_failure(worker->crew, number, status);
+        if (status && !interrupt_signal())
+            report_note(&worker->common, "%s seed %" PRIu32 " fold %zu failed", worker->job.recipe->name, unit.seed,
+                        unit.fold);
     }
     return NULL;
 }

@@ -72,7 +72,7 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
     }
 }
 
-/* What a summary holds of a result, beside the paper's figures. */
+/* What a summary holds of a result, beside the paper's figures: a copy, since threads share the recipe. */
 static json_t *summary_of(const struct paper_job *job, const json_t *result)
 {
     json_t *summary = json_object();
@@ -80,7 +80,7 @@ static json_t *summary_of(const struct paper_job *job, const json_t *result)
                                 "standard_error", "valid", "chosen", "final", "seconds"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
-    json_object_set(summary, "paper", json_object_get(job->recipe->json, "paper"));
+    json_object_set_new(summary, "paper", json_deep_copy(json_object_get(job->recipe->json, "paper")));
     return summary;
 }
 

@@ -43,7 +43,7 @@ expect 0 "${device[@]}" folds.json --results abreast
 same alone/folds abreast/folds
 # Lines of six folds on stderr, each whole: eight for training, one for the result; then the means.
 whole='^folds(: training [12] runs?, [12] at a time| seed [49] fold [123] lr 0[.0-9]+  iteration [1-4]/4  .* left'
-whole="$whole| fold [123], all rows  iteration [1-4]/4  .* left"
+whole="$whole| seed [49] fold [123], all rows  iteration [1-4]/4  .* left"
 whole="$whole| seed [49] fold [123]: -?[.0-9]+ \(paper 2\.50\) with 1 ordering, .* s for scoring| seed [49], mean of 3 folds: .*)\$"
 ! grep -vE "$whole" err || fail "lines are mixed up: $(cat err)"
 [ "$(grep -cE '^folds seed [49] fold [123]: ' err)" = 6 ] || fail "not a line for each fold: $(cat err)"
@@ -68,7 +68,8 @@ recipe edge 2 0.02
 sed -i 's/"data.csv"/"edge.csv", "folds": "folds.txt"/; s/"components": 2/&, "order": "fixed"/; s/\[1, 2\]/[1]/
     s/"momentum": 0.9/"momentum": 0, "weight_decay": [200]/' edge.json
 expect 1 "${device[@]}" edge.json --results partly --seeds 4
-holds err 'edge seed 4 fold 1: ' 'nade: training diverged'
+holds err 'edge seed 4 fold 1: ' 'nade: training diverged' failed
+! grep -q 'edge seed 4 fold 1 failed' err || fail "a fold that is done is said to have failed: $(cat err)"
 [ "$(ls partly/edge)" = seed4-fold1.json ] || fail "other results: $(ls partly/edge)"
 
 # They do go at the same time: each of six endless folds has its line, and one signal ends them all with one sentence.

@@ -68,7 +68,8 @@ struct option {
 /* What every verb's arguments begin with. */
 struct common {
     int help, quiet, json;
-    bool *given; /* (verb_option_count) which options were on the command line; parse_arguments makes it */
+    bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
+    bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };
 
 struct positional {

@@ -26,7 +26,8 @@ int output_check(const struct common *common, const char *path, const char *inpu
  * that ends with NULL); the two must differ. */
 int output_check_files(const struct common *common, const char *output, const char *png, const char *const *inputs);
 
-/* Opens path, or stdout when it is NULL: 0 or an exit status. */
+/* Opens path, or stdout when it is NULL: 0 or an exit status.  Of several threads one may have a file open at a time,
+ * since there is one unfinished file that a signal removes. */
 int output_open(struct output *output, const struct common *common, const char *path);
 
 /* printf to the output.  After a failure it does nothing: output_close will say why. */

@@ -1,12 +1,14 @@
 /* Recipes of kind folds: every fold of a table is tested by a model of the others (docs/paper.md says how). */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fold_data.h"
 #include "fold_split.h"
 #include "full_gaussian.h"
+#include "interrupt.h"
 #include "paper_run.h"
 #include "report.h"
 
@@ -132,7 +134,8 @@ static int train_final(const struct fold_work *work, const struct train_run *cho
     setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
-    snprintf(setting.label, sizeof setting.label, "%s fold %zu, all rows  ", work->job->recipe->name, work->unit.fold);
+    snprintf(setting.label, sizeof setting.label, "%s seed %" PRIu32 " fold %zu, all rows  ", work->job->recipe->name,
+             work->unit.seed, work->unit.fold);
     return paper_train(work->job, final, &options, &setting, 1);
 }
 
@@ -275,15 +278,121 @@ static int read_data(const struct paper_job *job, struct fold_data *data)
     return status;
 }
 
-int paper_run_folds(struct paper_job *job)
+/* ---- side by side ---------------------------------------------------------------------------------------------- */
+
+/* Folds at a time on a device, each with its whole grid. */
+enum { FOLDS_ABREAST = 16 };
+
+/* All folds with all seeds.  What changes is guarded by the mutex. */
+struct fold_crew {
+    const struct fold_data *data;
+    size_t count, next; /* next: the first that nobody has taken yet */
+    size_t failed;      /* the first by number of those that failed */
+    int status;         /* its exit status; 0: none failed */
+    pthread_mutex_t mutex;
+};
+
+/* A thread of the crew. */
+struct fold_worker {
+    struct fold_crew *crew;
+    struct common common;
+    struct paper_job job; /* with a context of its own */
+    pthread_t thread;
+};
+
+/* Once a fold has failed no other begins; those that have begun go on, and their results are kept. */
+static bool take_fold(struct fold_crew *crew, size_t *number)
+{
+    pthread_mutex_lock(&crew->mutex);
+    bool taken = crew->next < crew->count && !crew->status;
+    if (taken) *number = crew->next++;
+    pthread_mutex_unlock(&crew->mutex);
+    return taken;
+}
+
+static void note_failure(struct fold_crew *crew, size_t number, int status)
+{
+    pthread_mutex_lock(&crew->mutex);
+    if (!crew->status || number < crew->failed) {
+        crew->failed = number;
+        crew->status = status;
+    }
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+/* Seed by seed. */
+static struct paper_unit unit_of(const struct paper_job *job, size_t number)
 {
     const struct size_list *folds = &job->recipe->folds.run_folds;
+    return (struct paper_unit){(uint32_t)job->seeds.size[number / folds->count], folds->size[number % folds->count]};
+}
+
+/* A thread's work. */
+static void *run_folds(void *argument)
+{
+    struct fold_worker *worker = argument;
+    size_t number;
+    while (take_fold(worker->crew, &number)) {
+        struct paper_unit unit = unit_of(&worker->job, number);
+        int status = run_missing_fold(&worker->job, worker->crew->data, unit);
+        if (status) note_failure(worker->crew, number, status);
+        if (status && !interrupt_signal())
+            report_note(&worker->common, "%s seed %" PRIu32 " fold %zu failed", worker->job.recipe->name, unit.seed,
+                        unit.fold);
+    }
+    return NULL;
+}
+
+/* The worker of the calling thread has the job's context and, on a terminal, the passing line; others have neither. */
+static bool start_worker(struct fold_worker *worker)
+{
+    worker->common.no_passing_line = true;
+    worker->job.common = &worker->common;
+    worker->job.context = NULL;
+    int status = open_context(&worker->common, worker->job.threads, &worker->job.context);
+    if (status) note_failure(worker->crew, worker->crew->count, status);
+    if (status) return false;
+    if (pthread_create(&worker->thread, NULL, run_folds, worker) == 0) return true;
+    nade_context_free(worker->job.context);
+    return false;
+}
+
+/* Runs so many folds at a time.  Threads that can't be had leave their work to the others. */
+static int run_crew(const struct paper_job *job, struct fold_crew *crew, size_t abreast)
+{
+    size_t started = 1;
+    struct fold_worker *worker = calloc(abreast, sizeof *worker);
+    if (!worker) return report_no_memory(job->common);
+    for (size_t i = 0; i < abreast; i++) {
+        worker[i] = (struct fold_worker){.crew = crew, .common = *job->common, .job = *job};
+        worker[i].job.threads = job->threads > abreast ? job->threads / (unsigned)abreast : 1;
+    }
+    pthread_mutex_init(&crew->mutex, NULL);
+    while (started < abreast && start_worker(&worker[started])) started++;
+    run_folds(&worker[0]);
+    for (size_t i = 1; i < started; i++) {
+        pthread_join(worker[i].thread, NULL);
+        nade_context_free(worker[i].job.context);
+    }
+    pthread_mutex_destroy(&crew->mutex);
+    free(worker);
+    return crew->status;
+}
+
+/* A device takes the small networks of many folds at a time; a processor is busy with one fold's grid. */
+static size_t folds_abreast(const struct paper_job *job, size_t count)
+{
+    if (job->device != NADE_DEVICE_CUDA || job->recipe->gaussian) return 1;
+    return count < FOLDS_ABREAST ? count : FOLDS_ABREAST;
+}
+
+int paper_run_folds(struct paper_job *job)
+{
     struct fold_data data = {0};
+    struct fold_crew crew = {.data = &data, .count = job->seeds.count * job->recipe->folds.run_folds.count};
     int status = read_data(job, &data);
     if (!status) status = paper_make_folder(job);
-    for (size_t s = 0; s < job->seeds.count && !status; s++)
-        for (size_t f = 0; f < folds->count && !status; f++)
-            status = run_missing_fold(job, &data, (struct paper_unit){(uint32_t)job->seeds.size[s], folds->size[f]});
+    if (!status) status = run_crew(job, &crew, folds_abreast(job, crew.count));
     fold_data_free(&data);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,7 @@ static json_t *machine_as_json(const struct paper_job *job)
 {
     char processor[200], text[256];
     read_processor(processor, sizeof processor);
-    snprintf(text, sizeof text, "%s, %u thread%s", processor, job->threads, job->threads == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s, %u thread%s", processor, job->all_threads, job->all_threads == 1 ? "" : "s");
     return json_text(text);
 }
 
@@ -237,13 +238,19 @@ static json_t *precision_as_json(const struct paper_job *job)
     return json_string("fp32");
 }
 
+/* Folds may end at the same time, but a signal can remove one unfinished file only (output.c). */
 static int write_text(const struct paper_job *job, const char *path, const char *text)
 {
+    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
     struct output output;
+    pthread_mutex_lock(&writing);
     int status = output_open(&output, job->common, path);
-    if (status) return status;
-    output_print(&output, "%s\n", text);
-    return output_close(&output);
+    if (!status) {
+        output_print(&output, "%s\n", text);
+        status = output_close(&output);
+    }
+    pthread_mutex_unlock(&writing);
+    return status;
 }
 
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result)

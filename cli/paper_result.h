@@ -17,7 +17,8 @@ struct paper_job {
     struct size_list seeds;
     nade_device device; /* chosen: not auto */
     nade_precision precision;
-    unsigned threads;      /* not 0 */
+    unsigned threads;      /* not 0; of units side by side: the share of each */
+    unsigned all_threads;  /* of the whole command */
     nade_context *context; /* for reading, scoring and writing; training has its own */
 };
 

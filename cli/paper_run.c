@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@ char *paper_data_path(const struct paper_job *job, const char *file)
 
 int paper_check_interrupt(const struct paper_job *job)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT; /* the signal is the process's, and so is this */
     if (!interrupt_signal()) return EXIT_DONE;
+    if (atomic_flag_test_and_set(&told)) return EXIT_FAILED;
     return report_error(job->common, NADE_INTERRUPTED,
                         "stopped by a signal; results that are there are kept, and the same call goes on from them");
 }
@@ -69,7 +72,7 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
     }
 }
 
-/* What a summary holds of a result, beside the paper's figures. */
+/* What a summary holds of a result, beside the paper's figures: a copy, since threads share the recipe. */
 static json_t *summary_of(const struct paper_job *job, const json_t *result)
 {
     json_t *summary = json_object();
@@ -77,7 +80,7 @@ static json_t *summary_of(const struct paper_job *job, const json_t *result)
                                 "standard_error", "valid", "chosen", "final", "seconds"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
-    json_object_set(summary, "paper", json_object_get(job->recipe->json, "paper"));
+    json_object_set_new(summary, "paper", json_deep_copy(json_object_get(job->recipe->json, "paper")));
     return summary;
 }
 

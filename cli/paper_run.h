@@ -71,7 +71,7 @@ void paper_tell_means(const struct paper_job *job, const json_t *means);
 /* Tells the means over folds for each seed that has a result for all of them, if they are two or more. */
 int paper_tell_folds(const struct paper_job *job);
 
-/* An error for a signal that came; 0 where none did. */
+/* An error for a signal that came, told once, whichever thread meets it first; 0 where none did. */
 int paper_check_interrupt(const struct paper_job *job);
 
 #endif

@@ -12,8 +12,8 @@ static const double refresh = 0.2;
 void progress_start(struct progress *progress, const struct common *common, double time_limit)
 {
     *progress = (struct progress){.common = common, .label = "", .time_limit = time_limit};
-    progress->visible = !common->quiet && !common->json;
     progress->terminal = report_is_terminal();
+    progress->visible = !common->quiet && !common->json && !(progress->terminal && common->no_passing_line);
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 

@@ -1,27 +1,39 @@
 #include "report.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this. */
+/* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this.  The mutex guards it
+ * and keeps messages of several threads whole. */
 static bool passing_line_shown;
+static pthread_mutex_t terminal = PTHREAD_MUTEX_INITIALIZER;
 
-static void clear_passing_line(void)
+/* What is printed until end_message is one message. */
+static void begin_message(void)
 {
+    pthread_mutex_lock(&terminal);
     if (!passing_line_shown) return;
     fputs("\r\033[K", stderr);
     passing_line_shown = false;
 }
 
+static void end_message(void)
+{
+    pthread_mutex_unlock(&terminal);
+}
+
 void report_passing_line(const char *line)
 {
+    pthread_mutex_lock(&terminal);
     fprintf(stderr, "\r%s\033[K", line);
     fflush(stderr);
     passing_line_shown = true;
+    pthread_mutex_unlock(&terminal);
 }
 
 bool report_is_terminal(void)
@@ -52,9 +64,10 @@ static int exit_status_for(nade_status status)
 
 void report_json(json_t *object)
 {
-    clear_passing_line();
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    begin_message();
     fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
+    end_message();
     free(text);
     json_decref(object);
 }
@@ -88,8 +101,9 @@ int report_error(const struct common *common, nade_status status, const char *fo
         report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
     } else {
         char safe[sizeof sentence];
-        clear_passing_line();
+        begin_message();
         fprintf(stderr, "nade: %s\n", printable(sentence, safe, sizeof safe - 1));
+        end_message();
     }
     return exit_status_for(status);
 }
@@ -107,12 +121,13 @@ int report_no_memory(const struct common *common)
 void report_note(const struct common *common, const char *format, ...)
 {
     if (common->quiet || common->json) return;
-    clear_passing_line();
     va_list values;
     va_start(values, format);
+    begin_message();
     vfprintf(stderr, format, values);
-    va_end(values);
     fputc('\n', stderr);
+    end_message();
+    va_end(values);
 }
 
 static void show_warning(const struct common *common, const char *warning)
@@ -123,8 +138,9 @@ static void show_warning(const struct common *common, const char *warning)
         return;
     }
     char safe[2048];
-    clear_passing_line();
+    begin_message();
     fprintf(stderr, "nade: warning: %s\n", printable(warning, safe, sizeof safe - 1));
+    end_message();
 }
 
 void report_warn(const struct common *common, const char *format, ...)

@@ -1,6 +1,7 @@
 /* What the command says on stderr: errors, warnings, notes, one line of progress; and what its exit status means.
  *
- * With --json each message is one JSON object on a line of its own, and there is nothing else on stderr. */
+ * With --json each message is one JSON object on a line of its own, and there is nothing else on stderr.  Messages may
+ * come from several threads: each is printed as a whole. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 

@@ -219,6 +219,7 @@ static int make_job(struct paper_arguments *paper, nade_context *context, const 
                               .device = paper->device,
                               .precision = paper->precision,
                               .threads = count_threads(paper->threads),
+                              .all_threads = count_threads(paper->threads),
                               .context = context};
     int status = choose_device(job->common, context, &job->device, &job->precision);
     bool own = paper->precision == NADE_PRECISION_AUTO && recipe->options.precision != NADE_PRECISION_AUTO;

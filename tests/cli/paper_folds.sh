@@ -205,8 +205,8 @@ edge edge '[0.000001, 0.018, 0.02, 0.001]'
 edge alone '[0.001]'
 edge wild '[0.018, 0.02]'
 paper edge.json
-holds err 'edge fold 2, all rows  with lr 0.02 and weight decay 200 training diverged: the loss at update' \
-    'edge fold 2, all rows  with lr 0.018 and weight decay 200 training diverged: the loss at update' 'trying the next best setting'
+holds err 'edge seed 4 fold 2, all rows  with lr 0.02 and weight decay 200 training diverged: the loss at update' \
+    'edge seed 4 fold 2, all rows  with lr 0.018 and weight decay 200 training diverged: the loss at update' 'trying the next best setting'
 paper alone.json
 python3 - <<'PYTHON'
 import json

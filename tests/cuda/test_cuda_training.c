@@ -396,6 +396,16 @@ static const float *first_moments(struct rig *rig, const struct training_case *c
     return block_of(rig, BLOCK_MOMENT1);
 }
 
+/* The validation loss of so many rows after that update. */
+static double validation_of(struct rig *rig, size_t rows, size_t repeats)
+{
+    double loss = NAN;
+    struct cells valid = gpu_cells(&rig->m, &rig->c->plan, rows, 77, rig->c->kind);
+    support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_VALID, &valid));
+    support_assert_ok(rig->m.context, rig->entries->validate(rig->m.context, rig->backend, 5, repeats, &loss));
+    return loss;
+}
+
 /* Every tensor's gradient is that of the graphs, up to the roundings of TF32, but not in the same bits. */
 static void check_one_block(const struct training_case *c)
 {
@@ -413,6 +423,13 @@ static void check_one_block(const struct training_case *c)
         if (!(sqrt(off) <= 5e-3 * sqrt(all))) fail_msg("tensor %zu is off by %.3g", t, sqrt(off / all));
     }
     assert_memory_not_equal(found, expected, plan->parameters * sizeof *found);
+    const size_t sizes[][2] = {{1, 1}, {97, 3}, {300, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double whole = validation_of(&graphs, sizes[i][0], sizes[i][1]);
+        double one = validation_of(&block, sizes[i][0], sizes[i][1]), error = fabs(one - whole) / fabs(whole);
+        gpu_note("one block's validation", "tf32", error, 2e-3);
+        if (!(error <= 2e-3)) fail_msg("%zu rows: loss %.9g, the graphs' %.9g", sizes[i][0], one, whole);
+    }
     close_rig(&graphs);
     close_rig(&block);
 }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/optimizer.h"
 #include "model/head.h"
@@ -29,6 +30,19 @@ nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *
     if (error == cudaErrorMemoryAllocation)
         return nd_fail(context, NADE_NO_MEMORY, "the CUDA device has no memory left for %s", what);
     return nd_fail(context, NADE_NO_DEVICE, "%s failed on the CUDA device: %s", what, cudaGetErrorString(error));
+}
+
+cudaError_t nd_cuda_wait(cudaStream_t stream)
+{
+    enum { SHORTEST = 20000, LONGEST = 2000000 }; /* nanoseconds; each nap is a sixteenth of the wait so far */
+    struct timespec nap = {.tv_nsec = SHORTEST};
+    cudaError_t error;
+    for (long waited = 0; (error = cudaStreamQuery(stream)) == cudaErrorNotReady; waited += nap.tv_nsec) {
+        long next = waited / 16;
+        nap.tv_nsec = next < SHORTEST ? SHORTEST : next > LONGEST ? LONGEST : next;
+        nanosleep(&nap, NULL);
+    }
+    return error;
 }
 
 /* The thread's own stream: the default one would wait for other threads' work, and they for it. */

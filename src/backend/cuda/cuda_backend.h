@@ -93,6 +93,11 @@ nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *
 void nd_cuda_lock(void);
 void nd_cuda_unlock(void);
 
+/* Waits for a stream's work without a word to the device: a copy or an event behind it would keep what other streams
+ * put into the same of the device's few queues from starting.  The host sleeps meanwhile, since it may wait for a
+ * hundred trainings in as many threads. */
+cudaError_t nd_cuda_wait(cudaStream_t stream);
+
 /* Copies and waits until it is done. */
 cudaError_t nd_cuda_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 

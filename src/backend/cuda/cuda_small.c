@@ -1,6 +1,5 @@
 /* When and how one block makes a training's updates. */
-#include "backend/cuda/cuda_small.h"
-
+#include "backend/cuda/cuda_together.h"
 #include "backend/cuda/cuda_training.h"
 
 static const enum block saved_blocks[] = {BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2};
@@ -11,6 +10,23 @@ static int32_t widest_output(const struct plan *plan)
     for (size_t c = 0; c < plan->columns; c++)
         if (plan->column[c].output_width > widest) widest = plan->column[c].output_width;
     return (int32_t)widest;
+}
+
+static struct small_layer layer_of(const struct cuda_backend *backend, const struct recipe *recipe, size_t l)
+{
+    struct step_job step = nd_cuda_step_job(backend, recipe->optimizer, l);
+    return (struct small_layer){
+        .weight = step.weight,
+        .moment1 = step.moment1,
+        .moment2 = step.moment2,
+        .bias = step.bias,
+        .bias1 = step.bias1,
+        .bias2 = step.bias2,
+        .rows = (int32_t)step.rows,
+        .columns = (int32_t)step.columns,
+        .stride = (int32_t)step.stride,
+        .bias_stride = (int32_t)step.bias_stride,
+    };
 }
 
 static struct small_job job_of(const struct cuda_backend *backend, const struct recipe *recipe)
@@ -24,7 +40,7 @@ static struct small_job job_of(const struct cuda_backend *backend, const struct 
         .layers = (int32_t)plan->layers,
         .activation = (int)plan->activation,
     };
-    for (size_t l = 0; l <= plan->layers; l++) job.layer[l] = nd_cuda_step_job(backend, recipe->optimizer, l);
+    for (size_t l = 0; l <= plan->layers; l++) job.layer[l] = layer_of(backend, recipe, l);
     nd_small_lay_out(&job, widest_output(plan));
     return job;
 }
@@ -44,20 +60,29 @@ static bool is_small(const struct cuda_backend *backend, const struct recipe *re
 bool nd_small_is_meant(const struct cuda_backend *backend, const struct recipe *recipe)
 {
     if (!recipe->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, recipe)) return false;
-    return job_of(backend, recipe).layout.bytes <= (size_t)backend->device.shared_most;
+    return job_of(backend, recipe).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }
 
 nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe)
 {
+    struct cuda_training *training = backend->training;
     nade_status status = NADE_OK;
     size_t blocks = recipe->optimizer == NADE_ADAM ? 3 : 2;
     for (size_t i = 0; i < blocks && status == NADE_OK; i++) {
-        float **saved = &backend->training->saved[i];
-        void *memory = *saved;
-        if (!memory) status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof **saved, "the network");
-        *saved = memory;
+        void *memory = training->saved[i];
+        if (!memory) status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof(float), "the network");
+        training->saved[i] = memory;
     }
+    if (status != NADE_OK || training->together) return status;
+    status = nd_together_join(context);
+    training->together = status == NADE_OK;
     return status;
+}
+
+void nd_small_free(struct cuda_training *training)
+{
+    for (size_t i = 0; i < sizeof training->saved / sizeof *training->saved; i++) nd_cuda_free(training->saved[i]);
+    if (training->together) nd_together_leave();
 }
 
 /* Saves parameters and moments, or brings them back. */
@@ -72,9 +97,10 @@ static void copy_blocks(struct cuda_work *work, const struct recipe *recipe, boo
                                      backend->training->lanes.main),
                      "the updates");
     }
+    nd_work_note(work, nd_cuda_wait(backend->training->lanes.main), "the updates");
 }
 
-static void launch(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
+static void run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
 {
     const struct cuda_training *training = work->backend->training;
     struct small_job job = job_of(work->backend, recipe);
@@ -83,19 +109,33 @@ static void launch(struct cuda_work *work, const struct recipe *recipe, uint64_t
     job.rates = training->rates;
     job.progress = training->progress;
     job.loss = training->loss;
-    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_small_updates(&job, training->lanes.main), "the updates");
+    if (work->status == NADE_OK)
+        nd_work_note(work, nd_together_run(&job, recipe->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG),
+                     "the updates");
 }
 
-void nd_small_launch(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
+void nd_small_run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
 {
     copy_blocks(work, recipe, false);
-    launch(work, recipe, first, updates);
+    run(work, recipe, first, updates);
 }
 
 void nd_small_repeat(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
 {
     copy_blocks(work, recipe, true);
-    launch(work, recipe, first, updates);
-    if (work->status == NADE_OK)
-        nd_work_note(work, cudaStreamSynchronize(work->backend->training->lanes.main), "the updates");
+    nd_cuda_unlock();
+    run(work, recipe, first, updates);
+    nd_cuda_lock();
+}
+
+void nd_small_validate(struct cuda_work *work, uint32_t seed, size_t repeats, double *sum)
+{
+    struct small_job job = job_of(work->backend, &work->backend->training->recipe);
+    job.cells = work->backend->data[DATA_VALID].view;
+    job.seed = seed;
+    job.repeats = (uint32_t)repeats;
+    job.loss = sum;
+    nd_cuda_unlock();
+    if (work->status == NADE_OK) nd_work_note(work, nd_together_run(&job, SMALL_VALIDATION), "the losses");
+    nd_cuda_lock();
 }

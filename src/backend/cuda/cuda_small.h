@@ -25,30 +25,43 @@ enum {
 struct small_layout {
     int32_t rows; /* of the batch, whole tiles */
     int32_t input_stride, hidden_stride, output_stride;
-    size_t loss, factor, row, observed, present, column;
-    size_t input, hidden, delta, output, target, listed, count;
-    size_t bytes;
+    int32_t loss, factor, row, observed, present, column;
+    int32_t input, hidden, delta, output, target, listed, count;
+    int32_t bytes;
 };
 
+/* A layer as in struct step_job: (rows, columns) weights, stride apart, and the bias of each row. */
+struct small_layer {
+    float *weight, *moment1, *moment2; /* moment2 only with Adam */
+    float *bias, *bias1, *bias2;       /* each bias_stride apart */
+    int32_t rows, columns, stride, bias_stride;
+};
+
+/* What one block does: updates of a network, or the losses of its validation rows. */
 struct small_job {
     struct device_plan plan;
     struct device_cells cells;
     struct small_layout layout;
     uint32_t seed;
+    uint32_t repeats;    /* draws of each validation row; 0: training */
     uint64_t first_draw; /* of update 0 */
     int32_t batch, layers, activation, updates;
-    struct step_job layer[ND_SMALL_LAYERS + 1]; /* gradient, shadow, rates, progress and offset are not used */
-    const struct device_rates *rates;           /* (updates) */
-    struct device_progress *progress;           /* failed is written */
-    double *loss;                               /* (updates) */
+    struct small_layer layer[ND_SMALL_LAYERS + 1];
+    const struct device_rates *rates; /* (updates) */
+    struct device_progress *progress; /* failed is written */
+    double *loss;                     /* (updates); of validation the sum */
 };
+
+enum small_kind { SMALL_NAG, SMALL_ADAM, SMALL_VALIDATION };
 
 /* Fills layout from the job's plan, layers and batch. */
 void nd_small_lay_out(struct small_job *job, int32_t widest_output);
 
-/* All updates, or those up to the first whose loss is not finite, which may have changed part of the parameters by
- * then. */
-cudaError_t nd_cuda_small_updates(const struct small_job *job, cudaStream_t stream);
+/* A block for each of the jobs, which are on the device; shared: the most bytes that a layout has.  All updates of
+ * each, or those up to the first whose loss is not finite, which may have changed part of the parameters by then; or
+ * all losses. */
+cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind, int32_t shared,
+                               cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ void nd_cuda_training_free(struct cuda_backend *backend)
     nd_cuda_free(training->rates);
     nd_cuda_free(training->loss);
     nd_cuda_free(training->valid_loss);
-    for (size_t i = 0; i < sizeof training->saved / sizeof *training->saved; i++) nd_cuda_free(training->saved[i]);
+    nd_small_free(training);
     nd_arena_free(&training->room);
     struct arena arena = training->arena;
     nd_arena_free(&arena);
@@ -115,6 +115,7 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
 {
     struct cuda_training *training = backend->training;
     cudaStream_t stream = training->lanes.main;
+    nd_cuda_unlock();
     nade_status status = start_progress(context, training, recipe->first_draw + first);
     struct cuda_work work = {context, backend, status};
     for (uint64_t u = 0; u < count; u++) training->host_rates[u] = nd_cuda_rates(recipe, first + u);
@@ -122,12 +123,11 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
                  cudaMemcpyAsync(training->rates, training->host_rates, count * sizeof *training->rates,
                                  cudaMemcpyHostToDevice, stream),
                  "starting the updates");
-    bool small = nd_small_is_meant(backend, recipe);
-    if (small) nd_small_launch(&work, recipe, first, count);
-    nd_cuda_unlock();
-    if (!small) nd_graphs_launch(&work, count);
-    /* A copy to ordinary memory would wait with CUDA's own locks held. */
-    nd_work_note(&work, cudaStreamSynchronize(stream), "the updates");
+    if (nd_small_is_meant(backend, recipe))
+        nd_small_run(&work, recipe, first, count);
+    else
+        nd_graphs_launch(&work, count);
+    nd_work_note(&work, nd_cuda_wait(stream), "the updates");
     nd_work_note(
         &work,
         cudaMemcpyAsync(training->host_loss, training->loss, count * sizeof(double), cudaMemcpyDeviceToHost, stream),
@@ -159,6 +159,7 @@ nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque,
         return nd_cuda_fixed_train_updates(context, backend, recipe, first, count, loss, failed);
     nade_status status = prepare_updates(context, backend, recipe, (size_t)count);
     if (status != NADE_OK) return status;
+    backend->training->recipe = *recipe;
     if (backend->not_finite) {
         *failed = first;
         return report_failed(context, backend, recipe, first);
@@ -223,6 +224,30 @@ static nade_status need_valid_losses(nade_context *context, struct cuda_training
     return status;
 }
 
+/* The losses of all validation rows under all their draws, and behind them their sum. */
+static void put_validation(struct cuda_work *work, uint32_t seed, size_t repeats, size_t all)
+{
+    struct cuda_backend *backend = work->backend;
+    struct cuda_training *training = backend->training;
+    if (training->valid.rows == 0)
+        work->status = nd_pass_build(work->context, backend, valid_rows(backend), false, &training->valid);
+    if (work->status == NADE_OK) work->status = need_valid_losses(work->context, training, all);
+    double *each = training->valid_loss;
+    size_t most = training->valid.rows;
+    for (size_t first = 0; first < all && work->status == NADE_OK; first += most)
+        put_valid(work, seed, repeats, first, all - first < most ? all - first : most, each + first);
+    if (work->status == NADE_OK)
+        nd_work_note(work, nd_cuda_sum(each, all, each + all, training->lanes.main), "the losses");
+}
+
+/* The sum alone, by one block. */
+static void put_small_validation(struct cuda_work *work, uint32_t seed, size_t repeats)
+{
+    struct cuda_training *training = work->backend->training;
+    work->status = need_valid_losses(work->context, training, 0);
+    nd_small_validate(work, seed, repeats, training->valid_loss);
+}
+
 nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)
 {
     struct cuda_backend *backend = (void *)opaque;
@@ -230,21 +255,17 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
     nade_status status = need_training(context, backend);
     if (status != NADE_OK) return status;
     struct cuda_training *training = backend->training;
+    struct cuda_work work = {context, backend, NADE_OK};
     size_t all = backend->data[DATA_VALID].view.rows * repeats;
-    if (training->valid.rows == 0)
-        status = nd_pass_build(context, backend, valid_rows(backend), false, &training->valid);
-    if (status == NADE_OK) status = need_valid_losses(context, training, all);
-    struct cuda_work work = {context, backend, status};
-    double *each = training->valid_loss, sum = 0;
-    size_t most = training->valid.rows;
-    for (size_t first = 0; first < all && work.status == NADE_OK; first += most)
-        put_valid(&work, seed, repeats, first, all - first < most ? all - first : most, each + first);
-    cudaStream_t stream = training->lanes.main;
-    if (work.status == NADE_OK) nd_work_note(&work, nd_cuda_sum(each, all, each + all, stream), "the losses");
+    if (training->recipe.batch > 0 && nd_small_is_meant(backend, &training->recipe))
+        put_small_validation(&work, seed, repeats);
+    else
+        put_validation(&work, seed, repeats, all);
     nd_cuda_unlock(); /* all is on its way: others need not wait for it */
-    cudaError_t error = cudaSuccess;
-    if (work.status == NADE_OK) error = cudaMemcpyAsync(&sum, each + all, sizeof sum, cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    double sum = 0;
+    cudaError_t error = nd_cuda_wait(training->lanes.main);
+    if (work.status == NADE_OK && error == cudaSuccess)
+        error = nd_cuda_copy(&sum, training->valid_loss + training->valid_losses, sizeof sum, cudaMemcpyDeviceToHost);
     nd_cuda_lock();
     nd_work_note(&work, error, "the losses");
     *loss = sum / (double)all;

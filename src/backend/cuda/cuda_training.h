@@ -18,6 +18,7 @@ struct cuda_training {
     struct cuda_pass train, valid;
     struct lanes lanes;
     struct captured captured;
+    struct recipe recipe; /* of the last updates; batch 0: there were none */
     struct device_progress *progress;
     double *row_loss; /* (ND_GRAPH_UPDATES, batch) */
     size_t updates;   /* room in the arrays below */
@@ -27,6 +28,7 @@ struct cuda_training {
     double *host_loss;               /* (updates) */
     double *valid_loss;              /* (valid_losses + 1): of validation rows, and their sum */
     size_t valid_losses;
+    bool together;      /* among those of cuda_together.h */
     float *saved[3];    /* parameters and moments before updates that one block makes; NULL until first needed */
     struct arena arena; /* what has the backend's life */
     struct arena room;  /* host_rates, host_loss */
@@ -50,13 +52,19 @@ nade_status nd_gradient_alone(struct cuda_work *work, const struct draw_job *job
 /* Whether updates of the recipe are to be made by one block, and can be. */
 bool nd_small_is_meant(const struct cuda_backend *backend, const struct recipe *recipe);
 
-/* Memory for what nd_small_launch saves. */
+/* What they need besides; and its end. */
 nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe);
+void nd_small_free(struct cuda_training *training);
 
-/* Saves parameters and moments and puts `updates` updates on the main lane, the first of them being `first`. */
-void nd_small_launch(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);
+/* Saves parameters and moments and makes `updates` updates, the first of them being `first`; progress and rates are on
+ * their way on the main lane.  The device's lock is not held. */
+void nd_small_run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);
 
-/* After an update that failed: parameters and moments as they were before it. */
+/* After an update that failed: parameters and moments as they were before it.  The lock is held. */
 void nd_small_repeat(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);
+
+/* *sum, on the device, = the losses of all validation rows under all their draws; after updates by one block.  The lock
+ * is held. */
+void nd_small_validate(struct cuda_work *work, uint32_t seed, size_t repeats, double *sum);
 
 #endif

@@ -305,8 +305,8 @@ typedef struct nade_train_options {
                           the full run keeps those that it began with unless it betters them (best_iteration 0).
                           Without validation rows no iteration is known to be best, and the last is handed on */
     int share_device;  /* 1: many trainings run on one CUDA device at the same time, so take little of it.  A small
-                          network  of wide columns (docs/cuda.md) then has one multiprocessor to itself: slower alone,
-                          many times  as fast beside a hundred others.  Sums are rounded in another order, results differ
+                          network (docs/architecture.md says which) then has one multiprocessor to itself: slower alone,
+                          many times as fast beside a hundred others.  Sums are rounded in another order, results differ
                           by that */
 } nade_train_options;
 

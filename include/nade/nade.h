@@ -304,10 +304,10 @@ typedef struct nade_train_options {
     int pretrain_best; /* 1: a stage of pretraining hands on the parameters of its best iteration, not of its last, and
                           the full run keeps those that it began with unless it betters them (best_iteration 0).
                           Without validation rows no iteration is known to be best, and the last is handed on */
-    int share_device;  /* 1: many trainings run on one CUDA device at the same time, so take little of it.  A small
-                          network (docs/architecture.md says which) then has one multiprocessor to itself: slower alone,
-                          many times as fast beside a hundred others.  Sums are rounded in another order, results differ
-                          by that */
+    int share_device; /* 1: many trainings run on one CUDA device at the same time, a thread each, so take little of it.
+                         A small network (docs/architecture.md says which) then has one multiprocessor to itself: slower
+                         alone, faster beside a hundred others.  Sums are rounded in another order, and results differ
+                         by that */
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);

@@ -130,7 +130,7 @@ struct work {
 
 static bool trains(struct work *w)
 {
-    const struct recipe recipe = {NADE_NAG, 0.01, 0.9, 0, 2, 0, ROWS, 1};
+    const struct recipe recipe = {NADE_NAG, 0.01, 0.9, 0, 2, 0, ROWS, 1, false};
     double loss;
     uint64_t failed;
     return nd_cpu_entries.set_data(w->context, w->backend, DATA_TRAIN, &w->cells) == NADE_OK &&

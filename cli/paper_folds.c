@@ -131,7 +131,7 @@ static int train_final(const struct fold_work *work, const struct train_run *cho
     struct train_setting setting = chosen->setting;
     nade_train_options options = paper_train_options(work->job);
     options.valid_fraction = 0;
-    options.share_device = 0; /* with one run a fold there is room for all */
+    options.share_device = 0; /* one run a fold is not a hundred */
     setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;

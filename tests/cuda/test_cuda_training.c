@@ -66,6 +66,9 @@ static const struct training_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
+/* Some of them by name; the last is the one that is too wide for a block. */
+enum { CASE_RESCALED = 17, CASE_BLOCK = 18, CASE_BLOCK_ADAM = 21, CASE_TOO_WIDE = CASES - 1 };
+
 /* A model of a case on an open backend with its training rows. */
 struct rig {
     struct support_model m;
@@ -351,31 +354,58 @@ static void test_same_bytes_of_tuned_products(void **state)
     }
 }
 
+/* What a run that is over has left. */
+struct ended {
+    double loss;
+    float *parameters, *moments; /* of the heap */
+};
+
+static float *copy_of_block(struct rig *rig, enum block block)
+{
+    size_t bytes = rig->m.plan.parameters * sizeof(float);
+    float *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, block_of(rig, block), bytes);
+    return copy;
+}
+
+static struct ended run_alone(const struct training_case *c)
+{
+    struct run run;
+    open_rig(&run.rig, c, NULL, NADE_PRECISION_TF32);
+    run_training(&run);
+    support_assert_ok(run.rig.m.context, run.status);
+    struct ended ended = {run.loss, copy_of_block(&run.rig, BLOCK_PARAMETERS), copy_of_block(&run.rig, BLOCK_MOMENT1)};
+    close_rig(&run.rig);
+    return ended;
+}
+
 /* Two backends at once, each in a thread of its own, end like those that ran alone. */
 static void check_two_at_once(const size_t *chosen)
 {
-    struct run alone[2], beside[2];
+    struct ended alone[2];
+    struct run beside[2];
     pthread_t thread[2];
-    for (size_t i = 0; i < 2; i++) {
-        open_rig(&alone[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
-        open_rig(&beside[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
-        run_training(&alone[i]);
-    }
+    for (size_t i = 0; i < 2; i++) alone[i] = run_alone(&cases[chosen[i]]);
+    for (size_t i = 0; i < 2; i++) open_rig(&beside[i].rig, &cases[chosen[i]], NULL, NADE_PRECISION_TF32);
     for (size_t i = 0; i < 2; i++) assert_int_equal(pthread_create(&thread[i], NULL, run_training, &beside[i]), 0);
     for (size_t i = 0; i < 2; i++) pthread_join(thread[i], NULL);
     for (size_t i = 0; i < 2; i++) {
-        support_assert_ok(alone[i].rig.m.context, alone[i].status);
+        size_t bytes = beside[i].rig.m.plan.parameters * sizeof(float);
         support_assert_ok(beside[i].rig.m.context, beside[i].status);
         assert_true(alone[i].loss == beside[i].loss);
-        assert_same_blocks(&alone[i].rig, &beside[i].rig);
-        close_rig(&alone[i].rig);
+        assert_memory_equal(block_of(&beside[i].rig, BLOCK_PARAMETERS), alone[i].parameters, bytes);
+        assert_memory_equal(block_of(&beside[i].rig, BLOCK_MOMENT1), alone[i].moments, bytes);
         close_rig(&beside[i].rig);
+        free(alone[i].parameters);
+        free(alone[i].moments);
     }
 }
 
 static void test_two_at_once(void **state)
 {
-    static const size_t chosen[][2] = {{1, 4}, {18, 20}, {19, 2}};
+    static const size_t chosen[][2] = {
+        {1, 4}, {CASE_BLOCK, 20}, {CASE_BLOCK, CASE_BLOCK}, {CASE_BLOCK_ADAM, CASE_BLOCK}, {19, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) check_two_at_once(chosen[i]);
 }
@@ -407,7 +437,7 @@ static double validation_of(struct rig *rig, size_t rows, size_t repeats)
 }
 
 /* Every tensor's gradient is that of the graphs, up to the roundings of TF32, but not in the same bits. */
-static void check_one_block(const struct training_case *c)
+static void check_one_block(const struct training_case *c, double tolerance)
 {
     struct rig graphs, block;
     const float *expected = first_moments(&graphs, c, false), *found = first_moments(&block, c, true);
@@ -419,26 +449,37 @@ static void check_one_block(const struct training_case *c)
             off += pow((double)found[i] - (double)expected[i], 2);
             all += pow((double)expected[i], 2);
         }
-        gpu_note("one block's gradients", "tf32", sqrt(off / all), 5e-3);
-        if (!(sqrt(off) <= 5e-3 * sqrt(all))) fail_msg("tensor %zu is off by %.3g", t, sqrt(off / all));
+        gpu_note("one block's gradients", "tf32", sqrt(off / all), tolerance);
+        if (!(sqrt(off) <= tolerance * sqrt(all))) fail_msg("tensor %zu is off by %.3g", t, sqrt(off / all));
     }
     assert_memory_not_equal(found, expected, plan->parameters * sizeof *found);
     const size_t sizes[][2] = {{1, 1}, {97, 3}, {300, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double whole = validation_of(&graphs, sizes[i][0], sizes[i][1]);
         double one = validation_of(&block, sizes[i][0], sizes[i][1]), error = fabs(one - whole) / fabs(whole);
-        gpu_note("one block's validation", "tf32", error, 2e-3);
-        if (!(error <= 2e-3)) fail_msg("%zu rows: loss %.9g, the graphs' %.9g", sizes[i][0], one, whole);
+        gpu_note("one block's validation", "tf32", error, 1e-4);
+        if (!(error <= 1e-4)) fail_msg("%zu rows: loss %.9g, the graphs' %.9g", sizes[i][0], one, whole);
     }
     close_rig(&graphs);
     close_rig(&block);
 }
 
+/* Less than a tile of everything, and narrow columns between wide ones; few rows average little of the rounding. */
 static void test_one_block(void **state)
 {
+    static const struct training_case odd[] = {
+        {{"r", 1, {3}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 1)},
+        {{"r", 2, {1, 1}, 2, 2, NADE_TANH, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.003, 0, 3)},
+        {{"brbc7", 1, {15, 16}, 2, 17, NADE_RELU, true, false, 0.2}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 33)},
+        {{"9r", 3, {31}, 1, 42, NADE_SIGMOID, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 128)},
+    };
     (void)state;
     if (gpu_stand_in()) skip();
-    for (size_t i = 18; i + 1 < CASES; i++) check_one_block(&cases[i]);
+    for (size_t i = CASE_BLOCK; i < CASE_TOO_WIDE; i++) {
+        assert_true(cases[i].recipe.share_device);
+        check_one_block(&cases[i], 1e-3);
+    }
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) check_one_block(&odd[i], 5e-3);
 }
 
 /* ---- rows that change --------------------------------------------------------------------------------------------
@@ -496,8 +537,8 @@ static void test_changed_rows(void **state)
     static const struct {
         size_t number;
         bool holes;
-    } chosen[] = {{0, false},  {1, false},  {2, false},  {2, true},  {3, false},
-                  {13, false}, {14, false}, {18, false}, {18, true}, {20, false}};
+    } chosen[] = {{0, false},  {1, false},  {2, false},          {2, true},          {3, false},
+                  {13, false}, {14, false}, {CASE_BLOCK, false}, {CASE_BLOCK, true}, {20, false}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         for (size_t p = 0; p < gpu_precision_count(); p++)
@@ -543,9 +584,9 @@ static void test_divergence(void **state)
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         check_divergence(&cases[0], gpu_precisions[p].precision);
         check_divergence(&cases[2], gpu_precisions[p].precision);
-        check_divergence(&cases[17], gpu_precisions[p].precision);
-        check_divergence(&cases[18], gpu_precisions[p].precision);
-        check_divergence(&cases[21], gpu_precisions[p].precision);
+        check_divergence(&cases[CASE_RESCALED], gpu_precisions[p].precision);
+        check_divergence(&cases[CASE_BLOCK], gpu_precisions[p].precision);
+        check_divergence(&cases[CASE_BLOCK_ADAM], gpu_precisions[p].precision);
     }
 }
 

@@ -42,6 +42,7 @@ cudaError_t nd_cuda_wait(cudaStream_t stream)
         nap.tv_nsec = next < SHORTEST ? SHORTEST : next > LONGEST ? LONGEST : next;
         nanosleep(&nap, NULL);
     }
+    cudaGetLastError(); /* that it was not ready must not come back from the next call */
     return error;
 }
 

@@ -34,7 +34,7 @@ struct cuda_data {
     struct device_cells view;
 };
 
-struct cuda_training; /* cuda_train.c */
+struct cuda_training; /* cuda_training.h */
 struct cuda_scoring;  /* cuda_score.c */
 struct cuda_fixed;    /* cuda_fixed.c */
 
@@ -88,8 +88,9 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 nade_status nd_cuda_check(nade_context *context, cudaError_t error, const char *what);
 
 /* CUDA fails a capture when another thread of the process allocates, frees, loads kernels or captures at the wrong
- * moment.  So all work is put on streams under one lock of the process, captured updates apart; the entries of
- * cuda_entries.c hold it, and training lets it go while updates run and where it waits for losses or parameters. */
+ * moment.  So all work is put on streams under one lock of the process, updates and the copies around them apart; the
+ * entries of cuda_entries.c hold it, and training lets it go while updates run and where it waits for losses or
+ * parameters. */
 void nd_cuda_lock(void);
 void nd_cuda_unlock(void);
 

@@ -19,8 +19,6 @@ void nd_lanes_open(struct cuda_work *work, struct lanes *lanes, struct arena *ar
     open_lane(work, &lanes->gradients);
     open_lane(work, &lanes->steps);
     open_lane(work, &lanes->draws);
-    for (int i = 0; i < 2 && work->status == NADE_OK; i++)
-        work->status = nd_cuda_alloc(work->context, &lanes->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
     for (int i = 0; i < ND_DRAWN; i++) {
         make_event(work, &lanes->drawn[i]);
         make_event(work, &lanes->freed[i]);
@@ -38,6 +36,13 @@ void nd_lanes_open(struct cuda_work *work, struct lanes *lanes, struct arena *ar
         make_event(work, &lanes->gradient[l]);
         make_event(work, &lanes->step[l]);
     }
+}
+
+void nd_lanes_need_workspaces(struct cuda_work *work, struct lanes *lanes)
+{
+    for (int i = 0; i < 2 && work->status == NADE_OK; i++)
+        if (!lanes->workspace[i])
+            work->status = nd_cuda_alloc(work->context, &lanes->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
 }
 
 static void close_stream(cudaStream_t stream)

@@ -1,4 +1,5 @@
-/* The streams on which the steps of an update run beside each other, and the events that order them (cuda_train.c). */
+/* The streams on which the steps of an update run beside each other, and the events that order them (cuda_updates.c).
+ */
 #ifndef ND_BACKEND_CUDA_LANES_H
 #define ND_BACKEND_CUDA_LANES_H
 
@@ -6,7 +7,7 @@
 
 struct lanes {
     cudaStream_t main, gradients, steps, draws;
-    void *workspace[2]; /* of main and gradients */
+    void *workspace[2]; /* of main and gradients; NULL until first needed */
     cudaEvent_t drawn[ND_DRAWN], freed[ND_DRAWN];
     cudaEvent_t delta, below, gradients_done;
     cudaEvent_t *gradient, *step; /* (layers + 1) */
@@ -14,6 +15,9 @@ struct lanes {
 
 /* Opens all; a failure is work->status, and what there is by then is for nd_lanes_close.  The lists are the arena's. */
 void nd_lanes_open(struct cuda_work *work, struct lanes *lanes, struct arena *arena);
+
+/* Memory for products on main and gradients: much, and one block that trains by itself needs none. */
+void nd_lanes_need_workspaces(struct cuda_work *work, struct lanes *lanes);
 
 /* layers: the output's too. */
 void nd_lanes_close(struct lanes *lanes, size_t layers);

@@ -79,10 +79,16 @@ nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend
     return status;
 }
 
+void nd_small_leave(struct cuda_training *training)
+{
+    if (training->together) nd_together_leave();
+    training->together = false;
+}
+
 void nd_small_free(struct cuda_training *training)
 {
+    nd_small_leave(training);
     for (size_t i = 0; i < sizeof training->saved / sizeof *training->saved; i++) nd_cuda_free(training->saved[i]);
-    if (training->together) nd_together_leave();
 }
 
 /* Saves parameters and moments, or brings them back. */

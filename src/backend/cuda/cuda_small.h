@@ -58,8 +58,8 @@ enum small_kind { SMALL_NAG, SMALL_ADAM, SMALL_VALIDATION };
 void nd_small_lay_out(struct small_job *job, int32_t widest_output);
 
 /* A block for each of the jobs, which are on the device; shared: the most bytes that a layout has.  All updates of
- * each, or those up to the first whose loss is not finite, which may have changed part of the parameters by then; or
- * all losses. */
+ * each, or those up to the first that leaves a parameter that is not finite or whose own loss is not, which may then
+ * have changed part of the parameters; or all losses. */
 cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind, int32_t shared,
                                cudaStream_t stream);
 

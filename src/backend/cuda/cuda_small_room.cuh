@@ -28,7 +28,7 @@ struct room {
 
 template <typename T> __device__ __forceinline__ T *shared_at(int32_t bytes)
 {
-    extern __shared__ double memory[];
+    extern __shared__ uint4 memory[]; /* aligned for all that lies in it */
     return reinterpret_cast<T *>(reinterpret_cast<unsigned char *>(memory) + bytes);
 }
 

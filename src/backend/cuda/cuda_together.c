@@ -17,7 +17,7 @@ enum { JOBS = 256, KINDS = SMALL_VALIDATION + 1, PATIENCE_NS = 50000000 };
 
 /* The jobs of one kind: a kernel at a time. */
 struct platform {
-    struct call *first; /* those that wait, the last come first */
+    struct call *first; /* those that wait */
     size_t waiting;
     bool busy; /* its kernel runs; what follows is the leader's meanwhile */
     cudaStream_t stream;
@@ -31,7 +31,19 @@ static struct {
     pthread_cond_t changed;
     size_t members; /* trainings that are there */
     struct platform platform[KINDS];
-} station = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} station = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_once_t station_made = PTHREAD_ONCE_INIT;
+
+/* Patience is counted by a clock that nobody sets. */
+static void make_station(void)
+{
+    pthread_condattr_t how;
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&station.changed, &how);
+    pthread_condattr_destroy(&how);
+}
 
 static void close_station(void)
 {
@@ -57,6 +69,7 @@ static nade_status open_platform(nade_context *context, struct platform *platfor
 nade_status nd_together_join(nade_context *context)
 {
     nade_status status = NADE_OK;
+    pthread_once(&station_made, make_station);
     pthread_mutex_lock(&station.mutex);
     for (int kind = 0; kind < KINDS && station.members == 0 && status == NADE_OK; kind++)
         status = open_platform(context, &station.platform[kind]);
@@ -133,7 +146,7 @@ static void lead(struct platform *platform, struct call *leader)
 static struct timespec after(long nanoseconds)
 {
     struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     time.tv_nsec += nanoseconds;
     time.tv_sec += time.tv_nsec / 1000000000;
     time.tv_nsec %= 1000000000;
@@ -156,11 +169,12 @@ cudaError_t nd_together_run(const struct small_job *job, enum small_kind kind)
     struct timespec patience = after(PATIENCE_NS);
     bool waited = false;
     pthread_mutex_lock(&station.mutex);
-    call.next = platform->first;
-    platform->first = &call;
+    struct call **end = &platform->first;
+    while (*end) end = &(*end)->next;
+    *end = &call;
     platform->waiting++;
     while (!call.done) {
-        bool all = platform->waiting >= station.members;
+        bool all = platform->waiting >= station.members || platform->waiting >= JOBS;
         if (!call.taken && !platform->busy && (waited || all))
             lead(platform, &call);
         else

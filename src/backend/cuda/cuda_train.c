@@ -147,8 +147,9 @@ static nade_status prepare_updates(nade_context *context, struct cuda_backend *b
     if (status == NADE_OK) status = need_training(context, backend);
     if (status == NADE_OK) status = need_room(context, backend, count);
     if (status != NADE_OK) return status;
-    return nd_small_is_meant(backend, recipe) ? nd_small_prepare(context, backend, recipe)
-                                              : nd_graphs_prepare(context, backend, recipe);
+    if (nd_small_is_meant(backend, recipe)) return nd_small_prepare(context, backend, recipe);
+    nd_small_leave(backend->training);
+    return nd_graphs_prepare(context, backend, recipe);
 }
 
 nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
@@ -229,7 +230,8 @@ static void put_validation(struct cuda_work *work, uint32_t seed, size_t repeats
 {
     struct cuda_backend *backend = work->backend;
     struct cuda_training *training = backend->training;
-    if (training->valid.rows == 0)
+    nd_lanes_need_workspaces(work, &training->lanes);
+    if (work->status == NADE_OK && training->valid.rows == 0)
         work->status = nd_pass_build(work->context, backend, valid_rows(backend), false, &training->valid);
     if (work->status == NADE_OK) work->status = need_valid_losses(work->context, training, all);
     double *each = training->valid_loss;
@@ -283,10 +285,13 @@ nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *op
     if (status == NADE_OK) status = need_training(context, backend);
     if (status == NADE_OK) status = need_room(context, backend, 1);
     nd_cuda_training_forget(backend);
+    struct cuda_work work = {context, backend, status};
+    if (status == NADE_OK) nd_lanes_need_workspaces(&work, &backend->training->lanes);
+    status = work.status;
     if (status == NADE_OK) status = nd_pass_build(context, backend, cells->rows, true, &backend->training->train);
     if (status == NADE_OK) status = nd_cuda_copy_cells(context, cells, &data);
     if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells->rows, cells->columns, "the observed sets");
-    struct cuda_work work = {context, backend, status};
+    work.status = status;
     if (status == NADE_OK) {
         nd_work_note(&work, nd_cuda_copy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
                      "the observed sets");
@@ -307,7 +312,9 @@ nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, co
     struct cuda_backend *backend = (void *)opaque;
     size_t cells = recipe->batch * backend->plan->columns;
     void *rows = NULL, *seen = NULL;
-    nade_status status = prepare_updates(context, backend, recipe, 1);
+    struct recipe graphs = *recipe;
+    graphs.share_device = false;
+    nade_status status = prepare_updates(context, backend, &graphs, 1);
     if (status == NADE_OK) status = start_progress(context, backend->training, recipe->first_draw + update);
     if (status == NADE_OK) status = nd_cuda_alloc(context, &rows, recipe->batch, sizeof *row, "a batch of rows");
     if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells, 1, "a batch of rows");

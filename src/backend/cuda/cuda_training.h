@@ -56,6 +56,9 @@ bool nd_small_is_meant(const struct cuda_backend *backend, const struct recipe *
 nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe);
 void nd_small_free(struct cuda_training *training);
 
+/* Others need not wait for this training any more. */
+void nd_small_leave(struct cuda_training *training);
+
 /* Saves parameters and moments and makes `updates` updates, the first of them being `first`; progress and rates are on
  * their way on the main lane.  The device's lock is not held. */
 void nd_small_run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);

@@ -161,13 +161,14 @@ nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backen
     nade_status status =
         nd_cuda_alloc(context, &row_loss, recipe->batch, ND_GRAPH_UPDATES * sizeof(double), "a batch of rows");
     training->row_loss = row_loss;
-    if (status == NADE_OK && training->train.rows != recipe->batch)
-        status = nd_pass_build(context, backend, recipe->batch, true, &training->train);
+    struct cuda_work work = {context, backend, status};
+    nd_lanes_need_workspaces(&work, &training->lanes);
+    if (work.status == NADE_OK && training->train.rows != recipe->batch)
+        work.status = nd_pass_build(context, backend, recipe->batch, true, &training->train);
     struct captured *captured = &training->captured;
     captured->batch = recipe->batch;
     captured->optimizer = recipe->optimizer;
     captured->seed = recipe->seed;
-    struct cuda_work work = {context, backend, status};
     capture(&work, captured, ND_GRAPH_UPDATES, &captured->many);
     capture(&work, captured, 1, &captured->one);
     if (work.status != NADE_OK) nd_cuda_training_forget(backend);

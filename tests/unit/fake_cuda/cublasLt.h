@@ -2,8 +2,6 @@
 #ifndef TESTS_FAKE_CUBLASLT_H
 #define TESTS_FAKE_CUBLASLT_H
 
-#include "cuda_runtime_api.h"
-
 typedef void *cublasLtHandle_t, *cublasLtMatmulDesc_t, *cublasLtMatrixLayout_t;
 typedef int cublasComputeType_t, cublasStatus_t, cublasLtMatmulAlgo_t, cublasLtMatmulHeuristicResult_t;
 

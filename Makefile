@@ -71,8 +71,8 @@ bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times b
 	@$(call compile,$(BUILD),updates $(if $(nvcc),parts tune_products))
 
 .PHONY: check
-check: check-packages check-format check-layers check-lint check-warnings check-cuda check-install check-golden \
-       check-address check-threads mutants ## all checks below, one after the other
+check: check-packages check-format check-layers check-lint check-warnings check-cuda check-hardening check-install \
+       check-golden check-address check-threads mutants ## all checks below, one after the other
 	@echo "make check: all passed"
 
 .PHONY: check-packages
@@ -109,6 +109,10 @@ else
 	@$(call configure,$(BUILD)/cuda,-DCMAKE_RULE_MESSAGES=OFF -DNADE_WERROR=ON -DNADE_CUDA=ON)
 	@$(call compile,$(BUILD)/cuda,nade_cuda)
 endif
+
+.PHONY: check-hardening
+check-hardening: build ## the built files are hardened (cmake/Hardening.cmake, tools/check-hardening)
+	tools/check-hardening $(BUILD)
 
 .PHONY: check-install
 check-install: build ## install into a scratch folder and use it from there (tools/check-install)

@@ -18,6 +18,9 @@ nade_find(CUBLASLT_LIBRARY "nvidia-cuda-toolkit or NVIDIA's CUDA toolkit" librar
 # No -Wshadow: CUDA's own headers take short names such as `half`.
 set(nvcc_flags -std=c++17 -O3 -Xcompiler=-fPIC,-fvisibility=hidden,-ffp-contract=off,-Wall,-Wextra
                -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+foreach(flag IN LISTS hardening_flags)
+    list(APPEND nvcc_flags -Xcompiler=${flag})
+endforeach()
 if(NADE_WERROR)
     list(APPEND nvcc_flags -Werror all-warnings -Xcompiler=-Werror)
 endif()

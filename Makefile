@@ -71,8 +71,8 @@ bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times b
 	@$(call compile,$(BUILD),updates $(if $(nvcc),parts tune_products))
 
 .PHONY: check
-check: check-packages check-format check-layers check-lint check-warnings check-cuda check-hardening check-install \
-       check-golden check-address check-threads mutants ## all checks below, one after the other
+check: check-packages check-format check-layers check-evidence check-lint check-warnings check-cuda check-hardening \
+       check-install check-golden check-address check-threads mutants ## all checks below, one after the other
 	@echo "make check: all passed"
 
 .PHONY: check-packages
@@ -86,6 +86,10 @@ check-format: ## clang-format would change nothing
 .PHONY: check-layers
 check-layers: ## who may include what, and what library code may not do (tools/check-layers)
 	tools/check-layers
+
+.PHONY: check-evidence
+check-evidence: ## the log of the CUDA backend's tests is of these sources (tools/check-evidence)
+	tools/check-evidence
 
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the command

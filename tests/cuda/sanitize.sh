@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# compute-sanitizer's memcheck and racecheck over a small run of every verb on a CUDA device, and over the gradients and
-# validation losses of the whole table of plans, whose shapes the verbs do not reach.
+# compute-sanitizer's memcheck, racecheck and initcheck over a small run of every verb on a CUDA device, over the gradients
+# and validation losses of the whole table of plans, whose shapes the verbs do not reach, and over the networks that one
+# block trains (cuda_small.cu).
 #
 #   NADE=build/nade PROGRAMS=build/tests tests/cuda/sanitize.sh
 #
-# TOOLS and PRECISIONS choose among them; PLANS=0 leaves the table of plans out, which is most of the time.
+# TOOLS and PRECISIONS choose among them; PLANS=0 leaves the tables of plans out, which are most of the time.
 # Tables are small, since a checked kernel is some hundred times slower.  Prints one line a step; ends with 1 when a tool
 # found something or a command failed, and with 77 where compute-sanitizer is not installed.
 set -u
 nade=$(realpath "${NADE:-build/nade}")
-gradients=$(realpath "${PROGRAMS:-build/tests}")/test_cuda_gradients
+programs=$(realpath "${PROGRAMS:-build/tests}")
 sanitizer=$(PATH="$PATH:/usr/local/cuda/bin" command -v compute-sanitizer) || {
     echo "skipped: there is no compute-sanitizer"
     exit 77
@@ -63,14 +64,15 @@ check() { # check TOOL PRECISION: train, score, sample and impute
     step "$tool" "$2 impute, mixed" "$nade" impute mixed.safetensors mixed.csv --quiet "${device[@]}"
 }
 
-for tool in ${TOOLS:-memcheck racecheck}; do
+for tool in ${TOOLS:-memcheck racecheck initcheck}; do
     for precision in ${PRECISIONS:-tf32 bf16}; do
         check "$tool" "$precision"
     done
     [ "${PLANS:-1}" = 0 ] && continue
     for test in 'test_gradients*' test_validation test_one_label_each; do
-        NADE_REQUIRE_GPU=1 step "$tool" "all plans, $test" "$gradients" "$test"
+        NADE_REQUIRE_GPU=1 step "$tool" "all plans, $test" "$programs/test_cuda_gradients" "$test"
     done
+    NADE_REQUIRE_GPU=1 step "$tool" "one block, test_one_block" "$programs/test_cuda_training" test_one_block
 done
 [ "$failures" -eq 0 ] && echo "compute-sanitizer: all clean"
 [ "$failures" -eq 0 ]

@@ -227,7 +227,7 @@ static void test_rows_beside(void **state)
         for (size_t p = 0; p < gpu_precision_count(); p++) check_rows(&gpu_plans[i], gpu_precisions[p].precision);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_cpus_draws),
@@ -235,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_real_cells),
         cmocka_unit_test(test_rows_beside),
     };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda samples", tests, NULL, NULL);
     gpu_print_notes();

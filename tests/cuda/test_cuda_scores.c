@@ -438,7 +438,7 @@ static void test_scores_follow_the_parameters(void **state)
     support_free(&m);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scores),
@@ -452,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_missing_is_marginalised),
         cmocka_unit_test(test_scores_follow_the_parameters),
     };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda scores", tests, NULL, NULL);
     gpu_print_notes();

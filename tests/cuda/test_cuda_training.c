@@ -655,7 +655,7 @@ static void test_gradients_that_overflow(void **state)
     }
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draws),
@@ -668,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_gradients_that_overflow),
     };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
     gpu_print_notes();

@@ -2,32 +2,18 @@
 # Runs the CUDA backend's tests on a device and writes what they printed, with the hash of the sources they tested.
 #
 #   tests/cuda/write_log.sh FOLDER [LOG]   FOLDER holds the test programs; LOG is docs/cuda-test-log.txt unless named
-#   tests/cuda/write_log.sh --hash         the hash of the sources alone
 #
 # The log has no date and no name of a machine.  SANITIZE=1 adds compute-sanitizer (sanitize.sh, with $NADE
 # and the programs of FOLDER).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-# Names and contents, white space aside, of all C and CUDA that the tests are about; needs no git.
-source_hash() {
-    find include/nade src/base src/data src/model src/backend tests/cuda tests/support -type f \
-        \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) | LC_ALL=C sort | while read -r file; do
-        echo "$file"
-        tr -d '[:space:]' <"$file"
-    done | sha256sum | cut -c1-16
-}
-
-if [ "${1:-}" = --hash ]; then
-    source_hash
-    exit 0
-fi
 programs=${1:?which folder holds the test programs?}
 log=${2:-docs/cuda-test-log.txt}
 
 {
     echo "The CUDA backend's tests, as tests/cuda/write_log.sh ran them."
-    echo "sources: $(source_hash)"
+    echo "sources: $(tools/check-evidence --hash)"
     echo "device: $(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader |
         sed 's/, /, driver /; s/, \([0-9.]*\)$/, compute capability \1/')"
     echo "CUDA: $(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p') (driver)"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "data/cell_text.h"
-#include "data/numbers.h"
 
 enum { FIRST_CELLS = 64, FIRST_LABELS = 4, FIRST_SLOTS = 8, FIRST_TEXTS = 32, CODES8_MOST = 255 };
 

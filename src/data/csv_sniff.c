@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
 #include "data/names.h"
-#include "data/numbers.h"
 
 enum { HEAD_BYTES = 1 << 18, HEAD_LINES = 3, ROWS_LOOKED_AT = 100 };
 

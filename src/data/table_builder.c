@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
 #include "data/names.h"
-#include "data/numbers.h"
 
 /* Copies the names, or makes them from the columns' numbers. */
 static const char **make_names(struct arena *arena, const char *const *names, size_t count)

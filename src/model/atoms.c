@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
-#include "data/numbers.h"
 #include "model/schema.h"
 
 /* Distinct values of a column that is all atoms; cells of a value below which nothing is said to repeat; one part in

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
-#include "data/numbers.h"
 #include "model/schema.h"
 
 enum { BYTE_VALUES_MOST = 254 };

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
-#include "data/numbers.h"
 #include "model/schema.h"
 
 /* A column is blurred when its least scale exceeds one part in BLUR of the range of its middle half. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/parallel.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
-#include "data/numbers.h"
 #include "data/recording_step.h"
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */

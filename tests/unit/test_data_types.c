@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include "data/numbers.h"
+#include "base/numbers.h"
 
 static void test_parse_numbers(void **state)
 {

@@ -1,6 +1,6 @@
 /* Decimal numbers to and from text, exactly and the same in every locale. */
-#ifndef ND_DATA_NUMBERS_H
-#define ND_DATA_NUMBERS_H
+#ifndef ND_BASE_NUMBERS_H
+#define ND_BASE_NUMBERS_H
 
 #include <stddef.h>
 
@@ -15,6 +15,9 @@ enum number_kind {
 enum number_kind nd_parse_number(const char *text, size_t length, double *value);
 
 enum { ND_NUMBER_TEXT = 32 };
+
+/* A finite number with at most so many significant digits (1 to 17), as C's %g writes them. */
+void nd_format_digits(double value, int digits, char text[ND_NUMBER_TEXT]);
 
 /* The shortest of 15, 16 and 17 significant digits that reads back as the same double; "nan", "inf" or "-inf". */
 void nd_format_number(double value, char text[ND_NUMBER_TEXT]);

@@ -1,4 +1,4 @@
-#include "data/numbers.h"
+#include "base/numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "data/cell_text.h"
 
 enum {
     /* No double, nor the middle between two, has more than 768 significant digits: behind so many, only whether
@@ -125,12 +123,21 @@ static double decimal_magnitude(const struct decimal *number)
     return round_decimal(number);
 }
 
+/* True for the word, given in small letters, in any case. */
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    if (length != strlen(word)) return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != word[i] && (text[i] < 'A' || text[i] > 'Z' || text[i] - 'A' + 'a' != word[i])) return false;
+    return true;
+}
+
 static bool is_infinity(const char *text, size_t length)
 {
     bool negative;
     const char *word = scan_sign(text, text + length, &negative);
     length -= (size_t)(word - text);
-    return nd_same_word(word, length, "inf") || nd_same_word(word, length, "infinity");
+    return is_word(word, length, "inf") || is_word(word, length, "infinity");
 }
 
 enum number_kind nd_parse_number(const char *text, size_t length, double *value)
@@ -157,6 +164,12 @@ static void use_point(char *text)
     *to = '\0';
 }
 
+void nd_format_digits(double value, int digits, char text[ND_NUMBER_TEXT])
+{
+    snprintf(text, ND_NUMBER_TEXT, "%.*g", digits, value);
+    use_point(text);
+}
+
 void nd_format_number(double value, char text[ND_NUMBER_TEXT])
 {
     if (!isfinite(value)) {
@@ -165,8 +178,7 @@ void nd_format_number(double value, char text[ND_NUMBER_TEXT])
     }
     for (int digits = 15; digits <= 17; digits++) {
         double back;
-        snprintf(text, ND_NUMBER_TEXT, "%.*g", digits, value);
-        use_point(text);
+        nd_format_digits(value, digits, text);
         if (nd_parse_number(text, strlen(text), &back) == NUMBER_FINITE && back == value) return;
     }
 }

@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* The bytes of the sequence that begins with lead, 0 when none does, and the smallest code point that needs them. */
@@ -20,11 +18,12 @@ static size_t sequence_length(unsigned char lead, uint32_t *bits, uint32_t *leas
     return 0;
 }
 
-/* The bytes of the well-formed sequence at text, 0 when it is none.  The text's final zero ends any sequence. */
-static size_t valid_sequence(const unsigned char *text)
+size_t nd_utf8_sequence(const char *bytes, size_t room)
 {
+    const unsigned char *text = (const unsigned char *)bytes;
     uint32_t point = 0, least = 0;
-    size_t length = sequence_length(text[0], &point, &least);
+    size_t length = room > 0 ? sequence_length(text[0], &point, &least) : 0;
+    if (length > room) return 0;
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xC0) != 0x80) return 0;
         point = point << 6 | (text[i] & 0x3Fu);
@@ -35,13 +34,33 @@ static size_t valid_sequence(const unsigned char *text)
 
 bool nd_utf8_valid(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        size_t length = valid_sequence(at);
+    /* The text's final zero ends any sequence. */
+    while (*text) {
+        size_t length = nd_utf8_sequence(text, 4);
         if (length == 0) return false;
-        at += length;
+        text += length;
     }
     return true;
+}
+
+size_t nd_utf8_put(uint32_t point, char to[4])
+{
+    if (point < 0x80) {
+        to[0] = (char)point;
+        return 1;
+    }
+    size_t length = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; i--, point >>= 6) to[i] = (char)(0x80 | (point & 0x3F));
+    to[0] = (char)((0xF00u >> length & 0xFF) | point);
+    return length;
+}
+
+uint32_t nd_utf8_point(const char *sequence, size_t length)
+{
+    uint32_t point = 0, least;
+    sequence_length((unsigned char)sequence[0], &point, &least);
+    for (size_t i = 1; i < length; i++) point = point << 6 | ((unsigned char)sequence[i] & 0x3Fu);
+    return point;
 }
 
 const char *nd_utf8_text(struct arena *arena, const char *text)

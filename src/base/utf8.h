@@ -3,8 +3,17 @@
 #define ND_BASE_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/memory.h"
+
+/* The bytes of the well-formed sequence that begins the room bytes at text; 0 when none does. */
+size_t nd_utf8_sequence(const char *text, size_t room);
+
+/* The code point of a well-formed sequence, and the sequence of a code point: returns its bytes. */
+uint32_t nd_utf8_point(const char *sequence, size_t length);
+size_t nd_utf8_put(uint32_t point, char to[4]);
 
 /* True for well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool nd_utf8_valid(const char *text);

@@ -28,18 +28,13 @@ static const struct tensor_view *find_not_finite(const struct plan *plan, const 
 
 /* ---- loading ------------------------------------------------------------------------------------------------ */
 
-static bool is_text(const json_t *value, const char *text)
-{
-    return value && strcmp(json_string_value(value), text) == 0;
-}
-
 static nade_status check_format(nade_context *context, const struct safetensors *file)
 {
-    char found[SAFETENSORS_SHOWN];
-    const json_t *version = nd_safetensors_metadata(file, "format_version");
-    if (!is_text(nd_safetensors_metadata(file, "format"), format_name))
+    char found[ND_SHOWN];
+    const struct json_value *version = nd_safetensors_metadata(file, "format_version");
+    if (!nd_json_is_text(nd_safetensors_metadata(file, "format"), format_name))
         return nd_fail(context, NADE_BAD_INPUT, "%s is a safetensors file but not a nade model", file->path);
-    if (!is_text(version, format_version))
+    if (!nd_json_is_text(version, format_version))
         return nd_fail(context, NADE_BAD_INPUT,
                        "%s: the model's format_version is %s, expected \"%s\" (a newer nade may read it)", file->path,
                        nd_show_json(version, found), format_version);
@@ -48,13 +43,13 @@ static nade_status check_format(nade_context *context, const struct safetensors 
 
 static nade_status read_description(nade_context *context, const struct safetensors *file, struct nade_model *model)
 {
-    const json_t *text = nd_safetensors_metadata(file, "nade");
+    const struct json_value *text = nd_safetensors_metadata(file, "nade");
     if (!text)
         return nd_fail(context, NADE_BAD_INPUT, "%s: the model has no description (the text \"nade\" of __metadata__)",
                        file->path);
-    model->description = nd_arena_text(&model->arena, json_string_value(text));
+    model->description = nd_arena_text(&model->arena, text->is.text);
     if (!model->description) return nd_no_memory(context, "the model's description");
-    return nd_model_parse(context, model, file->path, json_string_value(text), json_string_length(text));
+    return nd_model_parse(context, model, file->path, text->is.text, text->extent);
 }
 
 /* Sizes that passed the parser but make no network are the file's fault, not the caller's. */
@@ -84,14 +79,13 @@ static nade_status check_marginals(nade_context *context, const char *path, cons
 static nade_status check_tensor(nade_context *context, const char *path, const struct tensor_view *view,
                                 const struct safetensors_entry *entry)
 {
-    char found[SAFETENSORS_SHOWN];
+    char found[ND_SHOWN];
     size_t count, bytes;
     if (!entry) return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s is missing", path, view->name);
-    if (!is_text(entry->dtype, "F32"))
+    if (!nd_json_is_text(entry->dtype, "F32"))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has the dtype %s, expected \"F32\"", path,
                        view->name, nd_show_json(entry->dtype, found));
-    if (entry->dimensions != dimensions(view) || entry->shape[0] != view->rows ||
-        (!view->is_bias && entry->shape[1] != view->columns))
+    if (!nd_safetensors_has_shape(entry, (const size_t[]){view->rows, view->columns}, dimensions(view)))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has another shape than the architecture's %zux%zu",
                        path, view->name, view->rows, view->columns);
     if (!nd_multiply(view->rows, view->columns, &count) || !nd_multiply(count, sizeof(float), &bytes) ||
@@ -155,17 +149,6 @@ nade_status nd_model_load(nade_context *context, const char *path, struct nade_m
 
 /* ---- saving ------------------------------------------------------------------------------------------------- */
 
-static json_t *make_metadata(const struct nade_model *model)
-{
-    json_t *metadata = json_object();
-    if (json_object_set_new(metadata, "format", json_string(format_name)) == 0 &&
-        json_object_set_new(metadata, "format_version", json_string(format_version)) == 0 &&
-        json_object_set_new(metadata, "nade", json_string(model->description)) == 0)
-        return metadata;
-    json_decref(metadata);
-    return NULL;
-}
-
 static void list_tensors(const struct nade_model *model, struct safetensors_tensor *tensors)
 {
     for (size_t t = 0; t < model->plan.tensors; t++) {
@@ -184,15 +167,12 @@ nade_status nd_model_save(nade_context *context, const struct nade_model *model,
         return nd_fail(context, NADE_NOT_FINITE, "%s is not written: the tensor %s holds a number that is not finite",
                        path, bad->name);
     struct safetensors_tensor *tensors = nd_alloc(&context->allocator, model->plan.tensors, sizeof *tensors);
-    json_t *metadata = make_metadata(model);
-    nade_status status;
-    if (tensors && metadata) {
-        list_tensors(model, tensors);
-        status = nd_safetensors_write(context, path, metadata, tensors, model->plan.tensors);
-    } else {
-        status = nd_no_memory(context, "the model file's header");
-    }
-    json_decref(metadata);
+    if (!tensors) return nd_no_memory(context, "the model file's header");
+    const struct safetensors_text metadata[] = {
+        {"format", format_name}, {"format_version", format_version}, {"nade", model->description}};
+    list_tensors(model, tensors);
+    nade_status status =
+        nd_safetensors_write(context, path, metadata, sizeof metadata / sizeof *metadata, tensors, model->plan.tensors);
     nd_free(&context->allocator, tensors);
     return status;
 }

@@ -1,15 +1,14 @@
-/* Writes the model's JSON text, which docs/formats.md calls the description.  Failures are collected as it goes
- * (builder.failed), so that the code reads as the list of keys that it is. */
+/* Writes the model's JSON text, which docs/formats.md calls the description.  The writer remembers failures, so
+ * that the code reads as the list of keys that it is. */
 #include "model/model_json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "model/model.h"
-#include "model/safetensors.h"
 
 const char *const nd_type_names[ND_TYPES] = {
     [NADE_BINARY] = "binary", [NADE_REAL] = "real", [NADE_CATEGORICAL] = "categorical"};
@@ -34,100 +33,131 @@ const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
 };
 
 struct builder {
-    struct arena *arena;
-    bool failed; /* for want of memory */
+    struct json_writer writer;
+    struct arena arena; /* texts made UTF-8 */
 };
 
-static void put(struct builder *b, json_t *object, const char *key, json_t *value)
+static void put_text(struct builder *b, const char *text)
 {
-    if (json_object_set_new(object, key, value) != 0) b->failed = true;
+    const char *utf8 = nd_utf8_text(&b->arena, text);
+    if (utf8)
+        nd_json_put_text(&b->writer, utf8);
+    else
+        b->writer.failed = true;
 }
 
-static void append(struct builder *b, json_t *list, json_t *value)
+static void put_word(struct builder *b, const char *key, const char *word)
 {
-    if (json_array_append_new(list, value) != 0) b->failed = true;
+    nd_json_put_key(&b->writer, key);
+    nd_json_put_text(&b->writer, word);
 }
 
-static json_t *text_value(struct builder *b, const char *text)
+static void put_real(struct builder *b, const char *key, double number)
 {
-    const char *utf8 = nd_utf8_text(b->arena, text);
-    return utf8 ? json_string(utf8) : NULL;
+    nd_json_put_key(&b->writer, key);
+    nd_json_put_real(&b->writer, number);
 }
 
-/* JSON has no word for a number that is none. */
-static json_t *number_value(double number)
+static void put_integer(struct builder *b, const char *key, uint64_t number)
 {
-    return isfinite(number) ? json_real(number) : json_null();
+    nd_json_put_key(&b->writer, key);
+    nd_json_put_integer(&b->writer, (int64_t)number);
 }
 
-static json_t *numbers_value(struct builder *b, const double *numbers, size_t count)
+static void put_flag(struct builder *b, const char *key, bool flag)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) append(b, list, number_value(numbers[i]));
-    return list;
+    nd_json_put_key(&b->writer, key);
+    nd_json_put_flag(&b->writer, flag);
 }
 
-static json_t *labels_value(struct builder *b, const struct column_spec *spec)
+static void open_key(struct builder *b, const char *key, char bracket)
 {
-    if (spec->type == NADE_REAL || spec->label_count == 0) return json_null();
-    json_t *list = json_array();
-    for (size_t i = 0; i < spec->label_count; i++) append(b, list, text_value(b, spec->labels[i]));
-    return list;
+    nd_json_put_key(&b->writer, key);
+    nd_json_open(&b->writer, bracket);
 }
 
-static json_t *column_value(struct builder *b, const struct column_spec *spec)
+static void put_numbers(struct builder *b, const char *key, const double *numbers, size_t count)
 {
-    bool real = spec->type == NADE_REAL;
-    json_t *column = json_object();
-    put(b, column, "name", text_value(b, spec->name));
-    put(b, column, "type", json_string(nd_type_names[spec->type]));
-    put(b, column, "mean", real ? number_value(spec->mean) : json_null());
-    put(b, column, "sd", real ? number_value(spec->sd) : json_null());
-    put(b, column, "step", real ? number_value(spec->step) : json_null());
-    put(b, column, "floor", real ? number_value(spec->floor) : json_null());
-    if (spec->atoms) put(b, column, "atoms", numbers_value(b, spec->atom, spec->atoms));
-    put(b, column, "labels", labels_value(b, spec));
-    put(b, column, "marginal", numbers_value(b, spec->marginal, spec->marginal_count));
-    return column;
+    open_key(b, key, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_real(&b->writer, numbers[i]);
+    nd_json_close(&b->writer, ']');
 }
 
-static json_t *columns_value(struct builder *b, const struct schema *schema)
+static void put_sizes(struct builder *b, const char *key, const size_t *sizes, size_t count)
 {
-    json_t *list = json_array();
-    for (size_t c = 0; c < schema->count; c++) append(b, list, column_value(b, &schema->column[c]));
-    return list;
+    open_key(b, key, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_integer(&b->writer, (int64_t)sizes[i]);
+    nd_json_close(&b->writer, ']');
 }
 
-static json_t *sizes_value(struct builder *b, const size_t *sizes, size_t count)
+/* The unit of a real column; the others have none. */
+static void put_unit(struct builder *b, const char *key, const struct column_spec *spec, double number)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) append(b, list, json_integer((json_int_t)sizes[i]));
-    return list;
+    nd_json_put_key(&b->writer, key);
+    if (spec->type == NADE_REAL)
+        nd_json_put_real(&b->writer, number);
+    else
+        nd_json_put_null(&b->writer);
 }
 
-static json_t *architecture_value(struct builder *b, const struct architecture *architecture, size_t columns)
+static void put_labels(struct builder *b, const struct column_spec *spec)
+{
+    nd_json_put_key(&b->writer, "labels");
+    if (spec->type == NADE_REAL || spec->label_count == 0) {
+        nd_json_put_null(&b->writer);
+        return;
+    }
+    nd_json_open(&b->writer, '[');
+    for (size_t i = 0; i < spec->label_count; i++) put_text(b, spec->labels[i]);
+    nd_json_close(&b->writer, ']');
+}
+
+static void put_column(struct builder *b, const struct column_spec *spec)
+{
+    nd_json_open(&b->writer, '{');
+    nd_json_put_key(&b->writer, "name");
+    put_text(b, spec->name);
+    put_word(b, "type", nd_type_names[spec->type]);
+    put_unit(b, "mean", spec, spec->mean);
+    put_unit(b, "sd", spec, spec->sd);
+    put_unit(b, "step", spec, spec->step);
+    put_unit(b, "floor", spec, spec->floor);
+    if (spec->atoms) put_numbers(b, "atoms", spec->atom, spec->atoms);
+    put_labels(b, spec);
+    put_numbers(b, "marginal", spec->marginal, spec->marginal_count);
+    nd_json_close(&b->writer, '}');
+}
+
+static void put_columns(struct builder *b, const struct schema *schema)
+{
+    open_key(b, "columns", '[');
+    for (size_t c = 0; c < schema->count; c++) put_column(b, &schema->column[c]);
+    nd_json_close(&b->writer, ']');
+}
+
+static void put_architecture(struct builder *b, const struct architecture *architecture, size_t columns)
 {
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
-    json_t *object = json_object();
-    put(b, object, "kind", json_string(nd_kind_names[0]));
-    put(b, object, "hidden", sizes_value(b, architecture->hidden, architecture->layers));
-    put(b, object, "activation", json_string(nd_activation_names[architecture->activation]));
-    put(b, object, "components", json_integer((json_int_t)architecture->components));
-    put(b, object, "masks", json_boolean(architecture->masks));
-    put(b, object, "order", json_string(nd_order_names[order]));
-    if (architecture->ordering) put(b, object, "ordering", sizes_value(b, architecture->ordering, columns));
-    if (architecture->rescale) put(b, object, "rescale", json_true());
-    return object;
+    open_key(b, "architecture", '{');
+    put_word(b, "kind", nd_kind_names[0]);
+    put_sizes(b, "hidden", architecture->hidden, architecture->layers);
+    put_word(b, "activation", nd_activation_names[architecture->activation]);
+    put_integer(b, "components", architecture->components);
+    put_flag(b, "masks", architecture->masks);
+    put_word(b, "order", nd_order_names[order]);
+    if (architecture->ordering) put_sizes(b, "ordering", architecture->ordering, columns);
+    if (architecture->rescale) put_flag(b, "rescale", true);
+    nd_json_close(&b->writer, '}');
 }
 
 /* How the columns' floors were made; the numbers themselves are each column's own. */
-static json_t *floors_value(struct builder *b)
+static void put_floors(struct builder *b)
 {
-    json_t *object = json_object();
-    put(b, object, "scale", json_string("max(scale_least, step / (sd * sqrt(12)))"));
-    put(b, object, "scale_least", json_real(ND_SCALE_FLOOR));
-    put(b, object, "log_scale_most", json_real(ND_LOG_SCALE_MOST));
-    return object;
+    open_key(b, "floors", '{');
+    put_word(b, "scale", "max(scale_least, step / (sd * sqrt(12)))");
+    put_real(b, "scale_least", ND_SCALE_FLOOR);
+    put_real(b, "log_scale_most", ND_LOG_SCALE_MOST);
+    nd_json_close(&b->writer, '}');
 }
 
 static uint64_t field_count(const struct training_record *record, const struct record_field *field)
@@ -148,30 +178,32 @@ static uint64_t field_count(const struct training_record *record, const struct r
     return count;
 }
 
-static json_t *field_value(const struct training_record *record, const struct record_field *field)
+static void put_field(struct builder *b, const struct training_record *record, const struct record_field *field)
 {
-    if (field->kind != FIELD_REAL) return json_integer((json_int_t)field_count(record, field));
     double number;
+    if (field->kind != FIELD_REAL) {
+        put_integer(b, field->key, field_count(record, field));
+        return;
+    }
     memcpy(&number, (const char *)record + field->offset, sizeof number);
-    return number_value(number);
+    put_real(b, field->key, number);
 }
 
-static json_t *training_value(struct builder *b, const struct training_record *record)
+static void put_training(struct builder *b, const struct training_record *record)
 {
     char fingerprint[17];
-    json_t *object = json_object(), *train = json_array(), *valid = json_array();
-    put(b, object, "optimizer", json_string(nd_optimizer_names[record->optimizer]));
-    for (size_t i = 0; i < ND_RECORD_FIELDS; i++)
-        put(b, object, nd_record_fields[i].key, field_value(record, &nd_record_fields[i]));
+    open_key(b, "training", '{');
+    put_word(b, "optimizer", nd_optimizer_names[record->optimizer]);
+    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) put_field(b, record, &nd_record_fields[i]);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, record->fingerprint);
-    put(b, object, "fingerprint", json_string(fingerprint));
-    for (size_t i = 0; i < record->iterations_done; i++) {
-        append(b, train, number_value(record->history[i].train_loss));
-        append(b, valid, number_value(record->history[i].valid_loss));
-    }
-    put(b, object, "train_loss", train);
-    put(b, object, "valid_loss", valid);
-    return object;
+    put_word(b, "fingerprint", fingerprint);
+    open_key(b, "train_loss", '[');
+    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&b->writer, record->history[i].train_loss);
+    nd_json_close(&b->writer, ']');
+    open_key(b, "valid_loss", '[');
+    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&b->writer, record->history[i].valid_loss);
+    nd_json_close(&b->writer, ']');
+    nd_json_close(&b->writer, '}');
 }
 
 /* JSON readers have signed 64-bit integers at best. */
@@ -190,17 +222,18 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
 {
     nade_status status = check_record(context, &model->record);
     if (status != NADE_OK) return status;
-    struct arena scratch = {context->allocator, NULL};
-    struct builder b = {&scratch, false};
-    json_t *root = json_object();
-    put(&b, root, "columns", columns_value(&b, &model->schema));
-    put(&b, root, "named", json_boolean(model->schema.named));
-    put(&b, root, "architecture", architecture_value(&b, &model->architecture, model->schema.count));
-    put(&b, root, "floors", floors_value(&b));
-    put(&b, root, "training", training_value(&b, &model->record));
-    char *text = b.failed ? NULL : nd_json_text(&model->arena, root, NULL);
+    struct builder b = {{.allocator = &context->allocator}, {context->allocator, NULL}};
+    nd_json_open(&b.writer, '{');
+    put_columns(&b, &model->schema);
+    put_flag(&b, "named", model->schema.named);
+    put_architecture(&b, &model->architecture, model->schema.count);
+    put_floors(&b);
+    put_training(&b, &model->record);
+    nd_json_close(&b.writer, '}');
+    const char *written = nd_json_written(&b.writer);
+    const char *text = written ? nd_arena_text(&model->arena, written) : NULL;
     if (text) model->description = text;
-    json_decref(root);
-    nd_arena_free(&scratch);
+    nd_json_discard(&b.writer);
+    nd_arena_free(&b.arena);
     return text ? NADE_OK : nd_no_memory(context, "the model's description");
 }

@@ -5,25 +5,28 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
+#include "base/json.h"
 #include "model/model.h"
 #include "model/model_json.h"
-#include "model/safetensors.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 struct reader {
     nade_context *context;
-    struct arena *arena;
+    struct arena *arena;  /* the model's */
+    struct arena scratch; /* what dies with the reader */
     const char *source;
     char where[40];     /* "columns[3]." before the keys of that object */
     nade_status status; /* of the first failure; nothing is read after it */
 };
 
-static void wrong(struct reader *r, const char *key, const json_t *value, const char *expected)
+static void wrong(struct reader *r, const char *key, const struct json_value *value, const char *expected)
 {
-    char found[SAFETENSORS_SHOWN];
+    char found[ND_SHOWN];
     if (r->status != NADE_OK) return;
     r->status = nd_fail(r->context, NADE_BAD_INPUT, "%s: the model's %s%s is %s, expected %s", r->source, r->where, key,
                         nd_show_json(value, found), expected);
@@ -37,132 +40,187 @@ static void *take(struct reader *r, size_t count, size_t size)
     return block;
 }
 
-static const char *take_text(struct reader *r, const char *key, const json_t *value)
+static const char *take_text(struct reader *r, const char *key, const struct json_value *value)
 {
-    if (!json_is_string(value)) wrong(r, key, value, "a text");
-    char *text = take(r, json_string_length(value) + 1, 1);
-    if (text) memcpy(text, json_string_value(value), json_string_length(value));
+    if (!nd_json_is(value, ND_TEXT)) wrong(r, key, value, "a text");
+    char *text = r->status == NADE_OK ? take(r, (size_t)value->extent + 1, 1) : NULL;
+    if (text) memcpy(text, value->is.text, value->extent);
     return text;
 }
 
-static void check_keys(struct reader *r, json_t *object, const char *const *known, size_t count)
+static void check_keys(struct reader *r, const struct json_value *object, const char *const *known, size_t count)
 {
-    char shown[SAFETENSORS_SHOWN];
-    const char *key;
-    json_t *value;
-    json_object_foreach (object, key, value) {
+    char shown[ND_SHOWN];
+    const struct json_value *key = object + 1;
+    if (!nd_json_is(object, ND_OBJECT)) return;
+    for (size_t k = 0; k < object->is.count; k++, key = nd_json_after(key + 1)) {
         size_t i = 0;
-        while (i < count && strcmp(known[i], key) != 0) i++;
+        while (i < count && strcmp(known[i], key->is.text) != 0) i++;
         if (i < count || r->status != NADE_OK) continue;
         r->status =
             nd_fail(r->context, NADE_BAD_INPUT, "%s: the model's %s%s is a key that this version of nade does not know",
-                    r->source, r->where, nd_show_text(key, shown));
+                    r->source, r->where, nd_show_json(key, shown));
     }
 }
 
-static json_t *read_object(struct reader *r, const json_t *parent, const char *key)
+static const struct json_value *read_object(struct reader *r, const struct json_value *parent, const char *key)
 {
-    json_t *value = json_object_get(parent, key);
-    if (!json_is_object(value)) wrong(r, key, value, "an object");
+    const struct json_value *value = nd_json_get(parent, key);
+    if (!nd_json_is(value, ND_OBJECT)) wrong(r, key, value, "an object");
     return value;
 }
 
 /* The index of the text among names. */
-static int read_choice(struct reader *r, const json_t *object, const char *key, const char *const *names, size_t count)
+static int read_choice(struct reader *r, const struct json_value *object, const char *key, const char *const *names,
+                       size_t count)
 {
-    const json_t *value = json_object_get(object, key);
+    const struct json_value *value = nd_json_get(object, key);
     char expected[120] = "";
     for (size_t i = 0; i < count; i++) {
-        if (json_is_string(value) && strcmp(json_string_value(value), names[i]) == 0) return (int)i;
-        size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s\"%s\"", i == 0 ? "" : " or ", names[i]);
+        if (nd_json_is_text(value, names[i])) return (int)i;
+        nd_append(expected, sizeof expected, "%s\"%s\"", i == 0 ? "" : " or ", names[i]);
     }
     wrong(r, key, value, expected);
     return 0;
 }
 
-static bool read_flag(struct reader *r, const json_t *object, const char *key)
+static bool read_flag(struct reader *r, const struct json_value *object, const char *key)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_boolean(value)) wrong(r, key, value, "true or false");
-    return json_is_true(value);
+    const struct json_value *value = nd_json_get(object, key);
+    if (!nd_json_is_flag(value)) wrong(r, key, value, "true or false");
+    return nd_json_is(value, ND_TRUE);
 }
 
-static double read_number(struct reader *r, const json_t *object, const char *key, double least, double most,
+static double read_number(struct reader *r, const struct json_value *object, const char *key, double least, double most,
                           const char *expected)
 {
-    const json_t *value = json_object_get(object, key);
-    double number = json_number_value(value);
-    if (!json_is_number(value) || !(number >= least && number <= most)) wrong(r, key, value, expected);
+    const struct json_value *value = nd_json_get(object, key);
+    double number = nd_json_number(value);
+    if (!nd_json_is_number(value) || !(number >= least && number <= most)) wrong(r, key, value, expected);
     return number;
 }
 
-static uint64_t count_from(struct reader *r, const char *key, const json_t *value, uint64_t least, uint64_t most)
+static uint64_t count_from(struct reader *r, const char *key, const struct json_value *value, uint64_t least,
+                           uint64_t most)
 {
     char expected[80];
-    json_int_t found = json_integer_value(value);
-    if (json_is_integer(value) && found >= 0 && (uint64_t)found >= least && (uint64_t)found <= most)
-        return (uint64_t)found;
+    int64_t found = nd_json_is(value, ND_INTEGER) ? value->is.integer : -1;
+    if (found >= 0 && (uint64_t)found >= least && (uint64_t)found <= most) return (uint64_t)found;
     snprintf(expected, sizeof expected, "an integer of %ju to %ju", (uintmax_t)least, (uintmax_t)most);
     wrong(r, key, value, expected);
     return least;
 }
 
-static size_t list_length(struct reader *r, const json_t *object, const char *key, size_t least, size_t most)
+/* A list; NULL after a failure, whenever that was. */
+static const struct json_value *read_list(struct reader *r, const struct json_value *object, const char *key,
+                                          size_t least, size_t most)
 {
     char expected[80];
-    const json_t *list = json_object_get(object, key);
-    size_t length = json_array_size(list);
-    if (json_is_array(list) && length >= least && length <= most) return length;
+    const struct json_value *list = nd_json_get(object, key);
+    size_t length = nd_json_count(list);
+    if (nd_json_is(list, ND_LIST) && length >= least && length <= most) return r->status == NADE_OK ? list : NULL;
     snprintf(expected, sizeof expected, "a list of %zu to %zu entries", least, most);
     wrong(r, key, list, expected);
-    return 0;
+    return NULL;
 }
 
-/* Remembers a text; a second one that is equal is an error. */
-static void check_new(struct reader *r, json_t *seen, const char *key, const char *text)
+/* A text and its place, to find two that are equal. */
+struct placed_text {
+    const char *text;
+    size_t place;
+};
+
+static int by_text(const void *first, const void *second)
 {
+    const struct placed_text *a = first, *b = second;
+    int order = strcmp(a->text, b->text);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+/* The first place (of count) whose text was there before; count: none.  Sorts texts. */
+static size_t find_repeated(struct placed_text *texts, size_t count)
+{
+    size_t found = count;
+    qsort(texts, count, sizeof *texts, by_text);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(texts[i - 1].text, texts[i].text) == 0 && texts[i].place < found) found = texts[i].place;
+    return found;
+}
+
+/* As find_repeated, of texts that stand in a list's order; scratch that fails is r's failure. */
+static size_t find_repeated_of(struct reader *r, const char *(*text_of)(const void *from, size_t place),
+                               const void *from, size_t count)
+{
+    if (r->status != NADE_OK) return count;
+    const nade_allocator *allocator = &r->context->allocator;
+    struct placed_text *texts = nd_alloc(allocator, count, sizeof *texts);
+    if (!texts) r->status = nd_no_memory(r->context, "the model");
+    for (size_t i = 0; i < count && texts; i++) texts[i] = (struct placed_text){text_of(from, i), i};
+    size_t repeated = texts ? find_repeated(texts, count) : count;
+    nd_free(allocator, texts);
+    return repeated;
+}
+
+static const char *label_of(const void *spec, size_t place)
+{
+    return ((const struct column_spec *)spec)->labels[place];
+}
+
+static const char *name_of(const void *schema, size_t place)
+{
+    return ((const struct schema *)schema)->column[place].name;
+}
+
+/* The labels of a list one after the other in one block. */
+static void take_labels(struct reader *r, const struct json_value *list, struct column_spec *spec)
+{
+    const struct json_value *value = list + 1;
+    size_t bytes = 0;
+    for (size_t i = 0; i < list->is.count; i++, value = nd_json_after(value)) {
+        if (!nd_json_is(value, ND_TEXT)) wrong(r, "labels", value, "a text");
+        bytes += (size_t)value->extent + 1;
+    }
+    const char **labels = take(r, list->is.count, sizeof *labels);
+    char *to = take(r, bytes, 1);
     if (r->status != NADE_OK) return;
-    json_t *before = json_object_get(seen, text);
-    json_t *value = json_string(text);
-    if (before) wrong(r, key, value, "texts that differ from each other");
-    if (json_object_set_new(seen, text, value) != 0) r->status = nd_no_memory(r->context, "the model");
-}
-
-static void read_labels(struct reader *r, const json_t *object, size_t least, size_t most, struct column_spec *spec)
-{
-    const json_t *list = json_object_get(object, "labels");
-    size_t count = list_length(r, object, "labels", least, most);
-    const char **labels = take(r, count, sizeof *labels);
-    json_t *seen = json_object();
-    for (size_t i = 0; i < count && r->status == NADE_OK; i++) {
-        labels[i] = take_text(r, "labels", json_array_get(list, i));
-        check_new(r, seen, "labels", labels[i]);
+    for (size_t i = 0; i < list->is.count; i++) {
+        const struct json_value *text = list + 1 + i; /* none has anything inside */
+        labels[i] = memcpy(to, text->is.text, (size_t)text->extent + 1);
+        to += (size_t)text->extent + 1;
     }
-    json_decref(seen);
     spec->labels = labels;
-    spec->label_count = count;
+    spec->label_count = list->is.count;
 }
 
-static void read_marginal(struct reader *r, const json_t *object, struct column_spec *spec)
+static void read_labels(struct reader *r, const struct json_value *object, size_t least, size_t most,
+                        struct column_spec *spec)
 {
-    const json_t *list = json_object_get(object, "marginal");
-    spec->marginal_count = list_length(r, object, "marginal", 1, 3 * (size_t)ND_COMPONENTS_MOST);
+    const struct json_value *list = read_list(r, object, "labels", least, most);
+    if (list) take_labels(r, list, spec);
+    size_t repeated = find_repeated_of(r, label_of, spec, spec->label_count);
+    if (repeated < spec->label_count) wrong(r, "labels", list + 1 + repeated, "texts that differ from each other");
+}
+
+static void read_marginal(struct reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    const struct json_value *list = read_list(r, object, "marginal", 1, 3 * (size_t)ND_COMPONENTS_MOST);
+    if (!list) return;
+    const struct json_value *value = list + 1;
+    spec->marginal_count = list->is.count;
     spec->marginal = take(r, spec->marginal_count, sizeof *spec->marginal);
-    for (size_t i = 0; i < spec->marginal_count && r->status == NADE_OK; i++) {
-        const json_t *value = json_array_get(list, i);
-        if (!json_is_number(value)) wrong(r, "marginal", value, "a list of numbers");
-        spec->marginal[i] = json_number_value(value);
+    for (size_t i = 0; i < spec->marginal_count && r->status == NADE_OK; i++, value = nd_json_after(value)) {
+        if (!nd_json_is_number(value)) wrong(r, "marginal", value, "a list of numbers");
+        spec->marginal[i] = nd_json_number(value);
     }
 }
 
-static void expect_null(struct reader *r, const json_t *object, const char *key)
+static void expect_null(struct reader *r, const struct json_value *object, const char *key)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_null(value)) wrong(r, key, value, "null for a column of this type");
+    const struct json_value *value = nd_json_get(object, key);
+    if (!nd_json_is(value, ND_NULL)) wrong(r, key, value, "null for a column of this type");
 }
 
-static void read_units(struct reader *r, const json_t *object, struct column_spec *spec)
+static void read_units(struct reader *r, const struct json_value *object, struct column_spec *spec)
 {
     static const char *const keys[] = {"mean", "sd", "step", "floor"};
     if (spec->type == NADE_REAL) {
@@ -176,109 +234,170 @@ static void read_units(struct reader *r, const json_t *object, struct column_spe
     for (size_t i = 0; i < LENGTH(keys); i++) expect_null(r, object, keys[i]);
 }
 
-/* Absent where there are none.  Two that are one cell in the model's units could not be told apart. */
-static void read_atoms(struct reader *r, const json_t *object, struct column_spec *spec)
+/* A number in the model's units and its place. */
+struct placed_number {
+    float number;
+    size_t place;
+};
+
+static int by_number(const void *first, const void *second)
 {
-    const json_t *list = json_object_get(object, "atoms");
-    if (!list || r->status != NADE_OK) return;
-    if (spec->type != NADE_REAL) wrong(r, "atoms", list, "none for a column of this type");
-    spec->atoms = list_length(r, object, "atoms", 0, ND_COMPONENTS_MOST - 1);
-    double *atom = take(r, spec->atoms, sizeof *atom);
-    for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++) {
-        const json_t *value = json_array_get(list, a);
-        atom[a] = json_number_value(value);
-        if (!json_is_number(value) || !(fabsf(nd_standardise(spec, atom[a])) <= (float)ND_FARTHEST))
-            wrong(r, "atoms", value, "a list of numbers within 1e15 standard deviations of the mean");
-        for (size_t b = 0; b < a; b++)
-            if (nd_standardise(spec, atom[a]) == nd_standardise(spec, atom[b]))
-                wrong(r, "atoms", value, "numbers that differ from each other in float32");
-    }
-    spec->atom = atom;
+    const struct placed_number *a = first, *b = second;
+    if (a->number != b->number) return a->number < b->number ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
 }
 
-static void read_column(struct reader *r, json_t *object, struct column_spec *spec)
+static void check_atoms_differ(struct reader *r, const struct json_value *list, const struct column_spec *spec)
+{
+    struct placed_number numbers[ND_COMPONENTS_MOST];
+    size_t repeated = spec->atoms;
+    if (r->status != NADE_OK) return;
+    for (size_t a = 0; a < spec->atoms; a++)
+        numbers[a] = (struct placed_number){nd_standardise(spec, spec->atom[a]), a};
+    qsort(numbers, spec->atoms, sizeof *numbers, by_number);
+    for (size_t a = 1; a < spec->atoms; a++)
+        if (numbers[a].number == numbers[a - 1].number && numbers[a].place < repeated) repeated = numbers[a].place;
+    if (repeated < spec->atoms)
+        wrong(r, "atoms", list + 1 + repeated, "numbers that differ from each other in float32");
+}
+
+/* Absent where there are none.  Two that are one cell in the model's units could not be told apart. */
+static void read_atoms(struct reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    const struct json_value *list = nd_json_get(object, "atoms");
+    if (!list || r->status != NADE_OK) return;
+    if (spec->type != NADE_REAL) wrong(r, "atoms", list, "none for a column of this type");
+    list = read_list(r, object, "atoms", 0, ND_COMPONENTS_MOST - 1);
+    if (!list) return;
+    const struct json_value *value = list + 1;
+    spec->atoms = list->is.count;
+    double *atom = take(r, spec->atoms, sizeof *atom);
+    for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++, value = nd_json_after(value)) {
+        atom[a] = nd_json_number(value);
+        if (!nd_json_is_number(value) || !(fabsf(nd_standardise(spec, atom[a])) <= (float)ND_FARTHEST))
+            wrong(r, "atoms", value, "a list of numbers within 1e15 standard deviations of the mean");
+    }
+    spec->atom = atom;
+    check_atoms_differ(r, list, spec);
+}
+
+enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms */
+
+static void read_column(struct reader *r, const struct json_value *object, struct column_spec *spec)
 {
     static const char *const keys[] = {"name", "type", "mean", "sd", "step", "floor", "atoms", "labels", "marginal"};
     check_keys(r, object, keys, LENGTH(keys));
-    spec->name = take_text(r, "name", json_object_get(object, "name"));
+    spec->name = take_text(r, "name", nd_json_get(object, "name"));
     spec->type = (nade_type)read_choice(r, object, "type", nd_type_names, ND_TYPES);
     read_units(r, object, spec);
     read_atoms(r, object, spec);
     if (spec->type == NADE_CATEGORICAL)
         read_labels(r, object, 1, ND_LABELS_MOST, spec);
-    else if (spec->type == NADE_BINARY && !json_is_null(json_object_get(object, "labels")))
+    else if (spec->type == NADE_BINARY && !nd_json_is(nd_json_get(object, "labels"), ND_NULL))
         read_labels(r, object, 2, 2, spec);
     else
         expect_null(r, object, "labels");
     read_marginal(r, object, spec);
 }
 
-static void read_columns(struct reader *r, const json_t *root, struct schema *schema)
+/* The place of what is read next: "columns[3].", or "columns[3]" for the object itself. */
+static void at_column(struct reader *r, size_t column, const char *end)
 {
-    const json_t *list = json_object_get(root, "columns");
-    json_t *seen = json_object();
-    char place[32];
-    schema->named = read_flag(r, root, "named");
-    schema->count = list_length(r, root, "columns", 1, UINT32_MAX);
-    schema->column = take(r, schema->count, sizeof *schema->column);
-    for (size_t c = 0; c < schema->count && r->status == NADE_OK; c++) {
-        json_t *object = json_array_get(list, c);
-        r->where[0] = '\0';
-        snprintf(place, sizeof place, "columns[%zu]", c);
-        if (!json_is_object(object)) wrong(r, place, object, "an object");
-        snprintf(r->where, sizeof r->where, "%s.", place);
-        read_column(r, object, &schema->column[c]);
-        if (schema->named) check_new(r, seen, "name", schema->column[c].name);
-    }
-    json_decref(seen);
+    snprintf(r->where, sizeof r->where, "columns[%zu]%s", column, end);
 }
 
-static void read_architecture(struct reader *r, const json_t *root, struct architecture *architecture)
+static void check_names_differ(struct reader *r, const struct json_value *list, const struct schema *schema)
+{
+    size_t repeated = find_repeated_of(r, name_of, schema, schema->count);
+    if (repeated == schema->count) return;
+    const struct json_value *object = list + 1;
+    for (size_t c = 0; c < repeated; c++) object = nd_json_after(object);
+    at_column(r, repeated, ".");
+    wrong(r, "name", nd_json_get(object, "name"), "texts that differ from each other");
+}
+
+/* Refuses what can't be columns before memory is taken for them: a file of "{},{},{}" asks for much. */
+static void look_at_columns(struct reader *r, const struct json_value *list)
+{
+    const struct json_value *object = list + 1;
+    for (size_t c = 0; c < list->is.count && r->status == NADE_OK; c++, object = nd_json_after(object)) {
+        struct column_spec spec = {0};
+        at_column(r, c, "");
+        if (!nd_json_is(object, ND_OBJECT)) wrong(r, "", object, "an object");
+        at_column(r, c, ".");
+        if (nd_json_count(object) < COLUMN_KEYS) read_column(r, object, &spec);
+    }
+}
+
+static void read_columns(struct reader *r, const struct json_value *root, struct schema *schema)
+{
+    schema->named = read_flag(r, root, "named");
+    const struct json_value *list = read_list(r, root, "columns", 1, UINT32_MAX);
+    if (!list) return;
+    const struct json_value *object = list + 1;
+    look_at_columns(r, list);
+    schema->count = list->is.count;
+    schema->column = take(r, schema->count, sizeof *schema->column);
+    for (size_t c = 0; c < schema->count && r->status == NADE_OK; c++, object = nd_json_after(object)) {
+        at_column(r, c, ".");
+        read_column(r, object, &schema->column[c]);
+    }
+    if (schema->named) check_names_differ(r, list, schema);
+}
+
+/* The counts of a list, which may be NULL after a failure. */
+static size_t *read_counts(struct reader *r, const char *key, const struct json_value *list, uint64_t least,
+                           uint64_t most)
+{
+    if (!list) return NULL;
+    const struct json_value *value = list + 1;
+    size_t *counts = take(r, list->is.count, sizeof *counts);
+    for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, value = nd_json_after(value))
+        counts[i] = (size_t)count_from(r, key, value, least, most);
+    return counts;
+}
+
+static void read_architecture(struct reader *r, const struct json_value *root, struct architecture *architecture)
 {
     static const char *const keys[] = {"kind",  "hidden", "activation", "components",
                                        "masks", "order",  "ordering",   "rescale"};
-    json_t *object = read_object(r, root, "architecture");
+    const struct json_value *object = read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
     read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
     read_choice(r, object, "order", nd_order_names, ND_ORDERS);
     check_keys(r, object, keys, LENGTH(keys));
-    architecture->layers = list_length(r, object, "hidden", 1, ND_LAYERS_MOST);
-    size_t *hidden = take(r, architecture->layers, sizeof *hidden);
-    for (size_t l = 0; l < architecture->layers && r->status == NADE_OK; l++)
-        hidden[l] =
-            (size_t)count_from(r, "hidden", json_array_get(json_object_get(object, "hidden"), l), 1, ND_UNITS_MOST);
-    architecture->hidden = hidden;
+    const struct json_value *list = read_list(r, object, "hidden", 1, ND_LAYERS_MOST);
+    architecture->layers = nd_json_count(list);
+    architecture->hidden = read_counts(r, "hidden", list, 1, ND_UNITS_MOST);
     architecture->components =
-        (size_t)count_from(r, "components", json_object_get(object, "components"), 1, ND_COMPONENTS_MOST);
+        (size_t)count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->activation =
         (nade_activation)read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATIONS);
     architecture->masks = read_flag(r, object, "masks");
-    architecture->rescale = json_object_get(object, "rescale") && read_flag(r, object, "rescale");
+    architecture->rescale = nd_json_get(object, "rescale") && read_flag(r, object, "rescale");
 }
 
 /* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */
-static void read_ordering(struct reader *r, const json_t *root, size_t columns, struct architecture *architecture)
+static void read_ordering(struct reader *r, const struct json_value *root, size_t columns,
+                          struct architecture *architecture)
 {
-    const json_t *object = json_object_get(root, "architecture"), *list = json_object_get(object, "ordering");
+    const struct json_value *object = nd_json_get(root, "architecture"), *list = nd_json_get(object, "ordering");
     snprintf(r->where, sizeof r->where, "architecture.");
     if (read_choice(r, object, "order", nd_order_names, ND_ORDERS) == NADE_ORDER_AGNOSTIC) {
         if (list) wrong(r, "ordering", list, "none, since the order is \"agnostic\"");
-        const json_t *rescale = json_object_get(object, "rescale");
+        const struct json_value *rescale = nd_json_get(object, "rescale");
         if (rescale) wrong(r, "rescale", rescale, "none, since the order is \"agnostic\"");
         return;
     }
-    size_t count = list_length(r, object, "ordering", columns, columns);
-    size_t *ordering = take(r, count, sizeof *ordering);
-    for (size_t i = 0; i < count && r->status == NADE_OK; i++)
-        ordering[i] = (size_t)count_from(r, "ordering", json_array_get(list, i), 0, columns - 1);
-    architecture->ordering = ordering;
+    architecture->ordering =
+        read_counts(r, "ordering", read_list(r, object, "ordering", columns, columns), 0, columns - 1);
 }
 
-static void read_field(struct reader *r, const json_t *object, const struct record_field *field,
+static void read_field(struct reader *r, const struct json_value *object, const struct record_field *field,
                        struct training_record *record)
 {
     char *at = (char *)record + field->offset;
-    const json_t *value = json_object_get(object, field->key);
+    const struct json_value *value = nd_json_get(object, field->key);
     if (!value) return; /* an earlier version did not know it: zero */
     if (field->kind == FIELD_REAL) {
         double number = read_number(r, object, field->key, -DBL_MAX, DBL_MAX, "a number");
@@ -295,10 +414,10 @@ static void read_field(struct reader *r, const json_t *object, const struct reco
     }
 }
 
-static void read_fingerprint(struct reader *r, const json_t *object, uint64_t *fingerprint)
+static void read_fingerprint(struct reader *r, const struct json_value *object, uint64_t *fingerprint)
 {
-    const json_t *value = json_object_get(object, "fingerprint");
-    const char *text = json_string_value(value);
+    const struct json_value *value = nd_json_get(object, "fingerprint");
+    const char *text = nd_json_is(value, ND_TEXT) ? value->is.text : NULL;
     if (!value) return;
     if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
         wrong(r, "fingerprint", value, "16 hexadecimal digits");
@@ -307,35 +426,36 @@ static void read_fingerprint(struct reader *r, const json_t *object, uint64_t *f
     sscanf(text, "%16" SCNx64, fingerprint);
 }
 
-static double read_loss(struct reader *r, const json_t *object, const char *key, size_t index)
+static double read_loss(struct reader *r, const char *key, const struct json_value *value)
 {
-    const json_t *value = json_array_get(json_object_get(object, key), index);
-    if (!json_is_number(value) && !json_is_null(value)) wrong(r, key, value, "a list of numbers and nulls");
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    if (!nd_json_is_number(value) && !nd_json_is(value, ND_NULL)) wrong(r, key, value, "a list of numbers and nulls");
+    return nd_json_is_number(value) ? nd_json_number(value) : NAN;
 }
 
 /* The lists' lengths are held against iterations_done before memory is taken for them. */
-static void read_history(struct reader *r, const json_t *object, struct training_record *record)
+static void read_history(struct reader *r, const struct json_value *object, struct training_record *record)
 {
     size_t count = (size_t)record->iterations_done;
-    if (!json_object_get(object, "train_loss") && !json_object_get(object, "valid_loss")) return;
-    list_length(r, object, "train_loss", count, count);
-    list_length(r, object, "valid_loss", count, count);
+    if (!nd_json_get(object, "train_loss") && !nd_json_get(object, "valid_loss")) return;
+    const struct json_value *train = read_list(r, object, "train_loss", count, count);
+    const struct json_value *valid = read_list(r, object, "valid_loss", count, count);
+    if (!train || !valid) return;
     record->history = take(r, count, sizeof *record->history);
+    /* Nothing but numbers and nulls is passed, so entry i stands i places behind the first. */
     for (size_t i = 0; i < count && r->status == NADE_OK; i++) {
-        record->history[i].train_loss = read_loss(r, object, "train_loss", i);
-        record->history[i].valid_loss = read_loss(r, object, "valid_loss", i);
+        record->history[i].train_loss = read_loss(r, "train_loss", train + 1 + i);
+        record->history[i].valid_loss = read_loss(r, "valid_loss", valid + 1 + i);
     }
 }
 
 /* The record answers no question about the data, so what is not in it is no reason to refuse a model. */
-static void read_training(struct reader *r, const json_t *root, struct training_record *record)
+static void read_training(struct reader *r, const struct json_value *root, struct training_record *record)
 {
     r->where[0] = '\0';
-    if (!json_object_get(root, "training")) return;
-    const json_t *object = read_object(r, root, "training");
+    if (!nd_json_get(root, "training")) return;
+    const struct json_value *object = read_object(r, root, "training");
     snprintf(r->where, sizeof r->where, "training.");
-    if (json_object_get(object, "optimizer"))
+    if (nd_json_get(object, "optimizer"))
         record->optimizer = (nade_optimizer)read_choice(r, object, "optimizer", nd_optimizer_names, ND_OPTIMIZERS);
     for (size_t i = 0; i < ND_RECORD_FIELDS; i++) read_field(r, object, &nd_record_fields[i], record);
     read_fingerprint(r, object, &record->fingerprint);
@@ -346,22 +466,25 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
                            size_t length)
 {
     static const char *const keys[] = {"columns", "named", "architecture", "floors", "training"};
-    struct reader r = {.context = context, .arena = &model->arena, .source = source};
-    json_error_t error;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!root && json_error_code(&error) == json_error_out_of_memory) return nd_no_memory(context, "the model");
-    if (!json_is_object(root)) {
-        json_decref(root);
-        return nd_fail(context, NADE_BAD_INPUT,
-                       "%s: the model's description is no JSON object, or repeats a key (byte %d)", source,
-                       error.position);
+    struct reader r = {
+        .context = context, .arena = &model->arena, .scratch = {context->allocator, NULL}, .source = source};
+    struct json_fault fault = {NULL, 0};
+    char *copy = nd_arena_alloc(&r.scratch, length, 1);
+    if (copy) memcpy(copy, text, length);
+    const struct json_value *root = copy ? nd_json_read(&r.scratch, copy, length, &fault) : NULL;
+    if (!root && !fault.what) {
+        r.status = nd_no_memory(context, "the model");
+    } else if (!nd_json_is(root, ND_OBJECT)) {
+        r.status = nd_fail(context, NADE_BAD_INPUT, "%s: the model's description is no JSON object%s%s (byte %zu)",
+                           source, fault.what ? ", " : "", fault.what ? fault.what : "", fault.offset);
+    } else {
+        read_architecture(&r, root, &model->architecture);
+        r.where[0] = '\0';
+        check_keys(&r, root, keys, LENGTH(keys));
+        read_columns(&r, root, &model->schema);
+        read_ordering(&r, root, model->schema.count, &model->architecture);
+        read_training(&r, root, &model->record);
     }
-    read_architecture(&r, root, &model->architecture);
-    r.where[0] = '\0';
-    check_keys(&r, root, keys, LENGTH(keys));
-    read_columns(&r, root, &model->schema);
-    read_ordering(&r, root, model->schema.count, &model->architecture);
-    read_training(&r, root, &model->record);
-    json_decref(root);
+    nd_arena_free(&r.scratch);
     return r.status;
 }

@@ -12,41 +12,6 @@ enum { PREFIX_BYTES = 8, HEADER_MOST = 100000000, FIRST_BYTES = 1 << 20 };
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
 
-struct shown {
-    char *text;
-    size_t used;
-};
-
-static int show_part(const char *part, size_t size, void *data)
-{
-    struct shown *shown = data;
-    size_t room = SAFETENSORS_SHOWN - 4 - shown->used;
-    size_t taken = size < room ? size : room;
-    memcpy(shown->text + shown->used, part, taken);
-    shown->used += taken;
-    if (taken == size) return 0;
-    memcpy(shown->text + shown->used, "...", 3);
-    shown->used += 3;
-    return -1;
-}
-
-const char *nd_show_json(const json_t *value, char text[SAFETENSORS_SHOWN])
-{
-    if (!value) return "missing";
-    struct shown shown = {text, 0};
-    json_dump_callback(value, show_part, &shown, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
-    text[shown.used] = '\0';
-    return text;
-}
-
-const char *nd_show_text(const char *name, char text[SAFETENSORS_SHOWN])
-{
-    json_t *value = json_string(name);
-    const char *shown = nd_show_json(value, text);
-    json_decref(value);
-    return shown;
-}
-
 static nade_status not_safetensors(nade_context *context, const struct safetensors *file, const char *why)
 {
     return nd_fail(context, NADE_BAD_INPUT, "%s is not a safetensors file, or is cut short: %s", file->path, why);
@@ -122,53 +87,50 @@ static nade_status read_prefix(nade_context *context, struct safetensors *file, 
 static nade_status read_header(nade_context *context, struct safetensors *file)
 {
     size_t length = 0;
-    unsigned char *text = NULL;
-    json_error_t error;
+    struct json_fault fault;
     nade_status status = read_prefix(context, file, &length);
-    if (status == NADE_OK) status = read_block(context, file, length, &text);
-    if (status != NADE_OK) goto cleanup;
-    file->header = json_loadb((const char *)text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!file->header && json_error_code(&error) == json_error_out_of_memory)
-        status = nd_no_memory(context, "the model file's header");
-    else if (!json_is_object(file->header))
-        status = not_safetensors(context, file, "its header is no JSON object, or repeats a key");
-cleanup:
-    nd_free(file->allocator, text);
-    return status;
+    if (status == NADE_OK) status = read_block(context, file, length, &file->text);
+    if (status != NADE_OK) return status;
+    file->header = nd_json_read(&file->arena, (char *)file->text, length, &fault);
+    if (nd_json_is(file->header, ND_OBJECT)) return NADE_OK;
+    if (file->header) return not_safetensors(context, file, "its header is no JSON object");
+    if (!fault.what) return nd_no_memory(context, "the model file's header");
+    return nd_fail(context, NADE_BAD_INPUT,
+                   "%s is not a safetensors file, or is cut short: its header is no JSON object, %s (byte %zu)",
+                   file->path, fault.what, fault.offset);
 }
 
 /* ---- the table of tensors ----------------------------------------------------------------------------------- */
 
-static bool read_size(const json_t *value, size_t *size)
+static bool is_size(const struct json_value *value)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
-    *size = (size_t)json_integer_value(value);
-    return true;
+    return nd_json_is(value, ND_INTEGER) && value->is.integer >= 0;
 }
 
-static bool read_shape(const json_t *shape, struct safetensors_entry *entry)
+static bool is_size_list(const struct json_value *list, size_t least, size_t most)
 {
-    entry->dimensions = json_array_size(shape);
-    if (!json_is_array(shape) || entry->dimensions > SAFETENSORS_DIMENSIONS) return false;
-    for (size_t i = 0; i < entry->dimensions; i++)
-        if (!read_size(json_array_get(shape, i), &entry->shape[i])) return false;
+    if (!nd_json_is(list, ND_LIST) || list->is.count < least || list->is.count > most) return false;
+    for (size_t i = 0; i < list->is.count; i++)
+        if (!is_size(list + 1 + i)) return false;
     return true;
 }
 
 static nade_status read_entry(nade_context *context, const struct safetensors *file, const char *name,
-                              const json_t *value, struct safetensors_entry *entry)
+                              const struct json_value *value, struct safetensors_entry *entry)
 {
-    char found[SAFETENSORS_SHOWN], quoted[SAFETENSORS_SHOWN];
-    const json_t *offsets = json_object_get(value, "data_offsets"), *shape = json_object_get(value, "shape");
-    entry->name = name;
-    entry->dtype = json_object_get(value, "dtype");
-    bool sound = json_is_string(entry->dtype) && read_shape(shape, entry) && json_array_size(offsets) == 2 &&
-                 read_size(json_array_get(offsets, 0), &entry->begin) &&
-                 read_size(json_array_get(offsets, 1), &entry->end) && entry->begin <= entry->end;
-    if (sound) return NADE_OK;
-    return nd_fail(context, NADE_BAD_INPUT,
-                   "%s: the header describes tensor %s as %s, expected its dtype, shape and data_offsets", file->path,
-                   nd_show_text(name, quoted), nd_show_json(value, found));
+    char found[ND_SHOWN], quoted[ND_SHOWN];
+    const struct json_value *offsets = nd_json_get(value, "data_offsets");
+    *entry = (struct safetensors_entry){
+        .name = name, .dtype = nd_json_get(value, "dtype"), .shape = nd_json_get(value, "shape")};
+    bool sound = nd_json_is(entry->dtype, ND_TEXT) && is_size_list(entry->shape, 0, SAFETENSORS_DIMENSIONS) &&
+                 is_size_list(offsets, 2, 2) && offsets[1].is.integer <= offsets[2].is.integer;
+    if (!sound)
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s: the header describes tensor %s as %s, expected its dtype, shape and data_offsets",
+                       file->path, nd_show_text(name, quoted), nd_show_json(value, found));
+    entry->begin = (size_t)offsets[1].is.integer;
+    entry->end = (size_t)offsets[2].is.integer;
+    return NADE_OK;
 }
 
 static int by_place(const void *first, const void *second)
@@ -198,17 +160,32 @@ static nade_status check_tiling(nade_context *context, struct safetensors *file)
     return NADE_OK;
 }
 
+/* Memory follows the tensors that are described as they should be, not the keys that there are. */
+static nade_status add_entry(nade_context *context, struct safetensors *file, const struct safetensors_entry *entry)
+{
+    if (file->entries == file->entry_room) {
+        size_t room = 2 * file->entry_room + 16;
+        struct safetensors_entry *grown = nd_grow(file->allocator, file->entry, file->entries, room, sizeof *grown);
+        if (!grown) return nd_no_memory(context, "the model file's header");
+        file->entry = grown;
+        file->entry_room = room;
+    }
+    file->entry[file->entries++] = *entry;
+    return NADE_OK;
+}
+
 static nade_status read_entries(nade_context *context, struct safetensors *file)
 {
-    const char *name;
-    json_t *value;
-    file->entry = nd_alloc(file->allocator, json_object_size(file->header), sizeof *file->entry);
-    if (!file->entry) return nd_no_memory(context, "the model file's header");
-    json_object_foreach (file->header, name, value) {
-        if (strcmp(name, "__metadata__") == 0) continue;
-        nade_status status = read_entry(context, file, name, value, &file->entry[file->entries]);
+    struct safetensors_entry entry;
+    const struct json_value *key = file->header + 1;
+    for (size_t i = 0; i < file->header->is.count; i++, key = nd_json_after(key + 1)) {
+        if (nd_json_is_text(key, "__metadata__")) {
+            file->metadata = key + 1;
+            continue;
+        }
+        nade_status status = read_entry(context, file, key->is.text, key + 1, &entry);
+        if (status == NADE_OK) status = add_entry(context, file, &entry);
         if (status != NADE_OK) return status;
-        file->entries++;
     }
     return check_tiling(context, file);
 }
@@ -217,7 +194,8 @@ static nade_status read_entries(nade_context *context, struct safetensors *file)
 
 nade_status nd_safetensors_open(nade_context *context, const char *path, struct safetensors *file)
 {
-    *file = (struct safetensors){.allocator = &context->allocator, .path = path, .descriptor = -1};
+    *file = (struct safetensors){
+        .allocator = &context->allocator, .path = path, .descriptor = -1, .arena = {context->allocator, NULL}};
     nade_status status = open_file(context, file);
     if (status == NADE_OK) status = read_header(context, file);
     if (status == NADE_OK) status = read_entries(context, file);
@@ -240,18 +218,19 @@ void nd_safetensors_close(struct safetensors *file)
 {
     if (file->descriptor >= 0) close(file->descriptor);
     file->descriptor = -1;
-    json_decref(file->header);
+    nd_arena_free(&file->arena);
+    nd_free(file->allocator, file->text);
     nd_free(file->allocator, file->entry);
     nd_free(file->allocator, file->data);
-    file->header = NULL;
+    file->header = file->metadata = NULL;
+    file->text = file->data = NULL;
     file->entry = NULL;
-    file->data = NULL;
 }
 
-const json_t *nd_safetensors_metadata(const struct safetensors *file, const char *key)
+const struct json_value *nd_safetensors_metadata(const struct safetensors *file, const char *key)
 {
-    const json_t *value = json_object_get(json_object_get(file->header, "__metadata__"), key);
-    return json_is_string(value) ? value : NULL;
+    const struct json_value *value = nd_json_get(file->metadata, key);
+    return nd_json_is(value, ND_TEXT) ? value : NULL;
 }
 
 const struct safetensors_entry *nd_safetensors_find(const struct safetensors *file, const char *name)
@@ -259,6 +238,14 @@ const struct safetensors_entry *nd_safetensors_find(const struct safetensors *fi
     for (size_t i = 0; i < file->entries; i++)
         if (strcmp(file->entry[i].name, name) == 0) return &file->entry[i];
     return NULL;
+}
+
+bool nd_safetensors_has_shape(const struct safetensors_entry *entry, const size_t *sizes, size_t dimensions)
+{
+    if (entry->shape->is.count != dimensions) return false;
+    for (size_t i = 0; i < dimensions; i++)
+        if ((uint64_t)entry->shape[1 + i].is.integer != sizes[i]) return false;
+    return true;
 }
 
 /* Byte by byte, so that it is right on a processor of either byte order. */

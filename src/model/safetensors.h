@@ -5,31 +5,31 @@
 #ifndef ND_MODEL_SAFETENSORS_H
 #define ND_MODEL_SAFETENSORS_H
 
-#include <jansson.h>
-
 #include "base/context.h"
+#include "base/json.h"
 #include "base/memory.h"
 
-enum { SAFETENSORS_DIMENSIONS = 8, SAFETENSORS_SHOWN = 64 };
+enum { SAFETENSORS_DIMENSIONS = 8 };
 
 /* One tensor as the header describes it. */
 struct safetensors_entry {
-    const char *name;    /* borrowed from the header */
-    const json_t *dtype; /* a text */
-    size_t shape[SAFETENSORS_DIMENSIONS];
-    size_t dimensions;
-    size_t begin, end; /* bytes of the data */
+    const char *name;               /* borrowed from the header, like the rest */
+    const struct json_value *dtype; /* a text */
+    const struct json_value *shape; /* a list of at most SAFETENSORS_DIMENSIONS integers, none below 0 */
+    size_t begin, end;              /* bytes of the data */
 };
 
 struct safetensors {
     const nade_allocator *allocator;
     const char *path; /* borrowed, for messages */
     int descriptor;
-    bool regular;  /* the file's length is known */
-    uint64_t rest; /* regular: bytes not yet read */
-    json_t *header;
+    bool regular;        /* the file's length is known */
+    uint64_t rest;       /* regular: bytes not yet read */
+    unsigned char *text; /* of the header */
+    struct arena arena;  /* its values */
+    const struct json_value *header, *metadata;
     struct safetensors_entry *entry; /* (entries), in the order of their data */
-    size_t entries;
+    size_t entries, entry_room;
     unsigned char *data; /* (data_bytes) after nd_safetensors_read_data */
     size_t data_bytes;
 };
@@ -41,9 +41,12 @@ nade_status nd_safetensors_read_data(nade_context *context, struct safetensors *
 void nd_safetensors_close(struct safetensors *file);
 
 /* A text of __metadata__, NULL when there is none of that name. */
-const json_t *nd_safetensors_metadata(const struct safetensors *file, const char *key);
+const struct json_value *nd_safetensors_metadata(const struct safetensors *file, const char *key);
 
 const struct safetensors_entry *nd_safetensors_find(const struct safetensors *file, const char *name);
+
+/* True when the tensor has these sizes (dimensions). */
+bool nd_safetensors_has_shape(const struct safetensors_entry *entry, const size_t *sizes, size_t dimensions);
 
 /* The numbers of a float32 tensor, after its data were read. */
 void nd_safetensors_floats(const struct safetensors *file, const struct safetensors_entry *entry, float *values);
@@ -56,17 +59,13 @@ struct safetensors_tensor {
     const float *values; /* row-major */
 };
 
-/* Writes a file (base/atomic_file.h): the same metadata and tensors give the same bytes. */
-nade_status nd_safetensors_write(nade_context *context, const char *path, const json_t *metadata,
-                                 const struct safetensors_tensor *tensors, size_t count);
+/* A text of __metadata__ to be written. */
+struct safetensors_text {
+    const char *key, *text;
+};
 
-/* A JSON value as a message shows it: ASCII, cut after SAFETENSORS_SHOWN bytes; "missing" for NULL. */
-const char *nd_show_json(const json_t *value, char text[SAFETENSORS_SHOWN]);
-
-/* The same for a name or key found in a file: quoted, control characters escaped. */
-const char *nd_show_text(const char *name, char text[SAFETENSORS_SHOWN]);
-
-/* A JSON value's compact text in the arena, reals with 17 digits so that they read back exactly; NULL: no memory. */
-char *nd_json_text(struct arena *arena, const json_t *value, size_t *length);
+/* Writes a file (base/atomic_file.h): the same metadata (texts) and tensors (count) give the same bytes. */
+nade_status nd_safetensors_write(nade_context *context, const char *path, const struct safetensors_text *metadata,
+                                 size_t texts, const struct safetensors_tensor *tensors, size_t count);
 
 #endif

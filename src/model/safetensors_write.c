@@ -6,56 +6,48 @@
 
 enum { DATA_ALIGNMENT = 8, CHUNK_FLOATS = 4096 };
 
-char *nd_json_text(struct arena *arena, const json_t *value, size_t *length)
-{
-    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
-    size_t needed = json_dumpb(value, NULL, 0, flags);
-    char *text = needed > 0 ? nd_arena_alloc(arena, needed + 1, 1) : NULL;
-    if (!text || json_dumpb(value, text, needed, flags) != needed) return NULL;
-    if (length) *length = needed;
-    return text;
-}
-
 static size_t tensor_numbers(const struct safetensors_tensor *tensor)
 {
     return tensor->dimensions == 1 ? tensor->shape[0] : tensor->shape[0] * tensor->shape[1];
 }
 
-static json_t *size_list(const size_t *sizes, size_t count)
+static void put_sizes(struct json_writer *header, const char *key, const size_t *sizes, size_t count)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(list, json_integer((json_int_t)sizes[i])) == 0) continue;
-        json_decref(list);
-        return NULL;
-    }
-    return list;
+    nd_json_put_key(header, key);
+    nd_json_open(header, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_integer(header, (int64_t)sizes[i]);
+    nd_json_close(header, ']');
 }
 
-static json_t *describe_tensor(const struct safetensors_tensor *tensor, size_t begin)
+static void put_tensor(struct json_writer *header, const struct safetensors_tensor *tensor, size_t begin)
 {
     size_t offsets[2] = {begin, begin + tensor_numbers(tensor) * sizeof(float)};
-    json_t *entry = json_object();
-    if (json_object_set_new(entry, "dtype", json_string("F32")) == 0 &&
-        json_object_set_new(entry, "shape", size_list(tensor->shape, tensor->dimensions)) == 0 &&
-        json_object_set_new(entry, "data_offsets", size_list(offsets, 2)) == 0)
-        return entry;
-    json_decref(entry);
-    return NULL;
+    nd_json_put_key(header, tensor->name);
+    nd_json_open(header, '{');
+    nd_json_put_key(header, "dtype");
+    nd_json_put_text(header, "F32");
+    put_sizes(header, "shape", tensor->shape, tensor->dimensions);
+    put_sizes(header, "data_offsets", offsets, 2);
+    nd_json_close(header, '}');
 }
 
-static json_t *describe_file(const json_t *metadata, const struct safetensors_tensor *tensors, size_t count)
+static void describe_file(struct json_writer *header, const struct safetensors_text *metadata, size_t texts,
+                          const struct safetensors_tensor *tensors, size_t count)
 {
     size_t begin = 0;
-    json_t *header = json_object();
-    bool ok = json_object_set_new(header, "__metadata__", json_deep_copy(metadata)) == 0;
-    for (size_t i = 0; i < count && ok; i++) {
-        ok = json_object_set_new(header, tensors[i].name, describe_tensor(&tensors[i], begin)) == 0;
+    nd_json_open(header, '{');
+    nd_json_put_key(header, "__metadata__");
+    nd_json_open(header, '{');
+    for (size_t i = 0; i < texts; i++) {
+        nd_json_put_key(header, metadata[i].key);
+        nd_json_put_text(header, metadata[i].text);
+    }
+    nd_json_close(header, '}');
+    for (size_t i = 0; i < count; i++) {
+        put_tensor(header, &tensors[i], begin);
         begin += tensor_numbers(&tensors[i]) * sizeof(float);
     }
-    if (ok) return header;
-    json_decref(header);
-    return NULL;
+    nd_json_close(header, '}');
 }
 
 /* Length and header, padded with blanks so that the data begin at a multiple of 8. */
@@ -102,16 +94,14 @@ static nade_status write_file(nade_context *context, const char *path, const cha
     return status;
 }
 
-nade_status nd_safetensors_write(nade_context *context, const char *path, const json_t *metadata,
-                                 const struct safetensors_tensor *tensors, size_t count)
+nade_status nd_safetensors_write(nade_context *context, const char *path, const struct safetensors_text *metadata,
+                                 size_t texts, const struct safetensors_tensor *tensors, size_t count)
 {
-    struct arena arena = {context->allocator, NULL};
-    size_t length = 0;
-    json_t *header = describe_file(metadata, tensors, count);
-    const char *text = header ? nd_json_text(&arena, header, &length) : NULL;
-    nade_status status = text ? write_file(context, path, text, length, tensors, count)
+    struct json_writer header = {.allocator = &context->allocator};
+    describe_file(&header, metadata, texts, tensors, count);
+    const char *text = nd_json_written(&header);
+    nade_status status = text ? write_file(context, path, text, header.length, tensors, count)
                               : nd_no_memory(context, "the model file's header");
-    json_decref(header);
-    nd_arena_free(&arena);
+    nd_json_discard(&header);
     return status;
 }

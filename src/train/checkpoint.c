@@ -22,47 +22,51 @@ enum { BLOCKS = sizeof blocks / sizeof *blocks, TENSORS = BLOCKS + 1 };
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-static json_t *number_or_null(double value)
+static void put_history(const struct run *run, struct json_writer *writer)
 {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *history_json(const struct run *run)
-{
-    json_t *list = json_array();
-    int failed = !list;
-    for (uint64_t i = 0; i < run->iteration && !failed; i++) {
-        json_t *pair = json_array();
-        failed |= json_array_append_new(pair, number_or_null(run->history[i].train_loss));
-        failed |= json_array_append_new(pair, number_or_null(run->history[i].valid_loss));
-        failed |= json_array_append_new(list, pair);
+    nd_json_put_key(writer, "history");
+    nd_json_open(writer, '[');
+    for (uint64_t i = 0; i < run->iteration; i++) {
+        nd_json_open(writer, '[');
+        nd_json_put_real(writer, run->history[i].train_loss);
+        nd_json_put_real(writer, run->history[i].valid_loss);
+        nd_json_close(writer, ']');
     }
-    if (!failed) return list;
-    json_decref(list);
-    return NULL;
+    nd_json_close(writer, ']');
 }
 
-static json_t *fingerprint_json(size_t rows, uint64_t fingerprint)
+enum { FINGERPRINT_TEXT = 17 };
+
+static const char *fingerprint_text(size_t rows, uint64_t fingerprint, char text[FINGERPRINT_TEXT])
 {
-    char text[17] = "";
-    if (rows) snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
-    return json_string(text);
+    text[0] = '\0';
+    if (rows) snprintf(text, FINGERPRINT_TEXT, "%016" PRIx64, fingerprint);
+    return text;
 }
 
-static json_t *state_json(const struct run *run)
+static void put_counter(struct json_writer *writer, const char *key, uint64_t value)
 {
-    json_t *object = json_object();
-    int failed = json_object_set_new(object, "options", nd_options_to_json(run));
-    failed |= json_object_set_new(object, "stage", json_integer((json_int_t)run->stage));
-    failed |= json_object_set_new(object, "iteration", json_integer((json_int_t)run->iteration));
-    failed |= json_object_set_new(object, "best_iteration", json_integer((json_int_t)run->best_iteration));
-    failed |= json_object_set_new(object, "best_loss", number_or_null(run->best_loss));
-    failed |= json_object_set_new(object, "history", history_json(run));
-    failed |= json_object_set_new(object, "train_rows", fingerprint_json(run->train.rows, run->train_fingerprint));
-    failed |= json_object_set_new(object, "valid_rows", fingerprint_json(run->valid.rows, run->valid_fingerprint));
-    if (!failed) return object;
-    json_decref(object);
-    return NULL;
+    nd_json_put_key(writer, key);
+    nd_json_put_integer(writer, (int64_t)value);
+}
+
+static void put_state(const struct run *run, struct json_writer *writer)
+{
+    char text[FINGERPRINT_TEXT];
+    nd_json_open(writer, '{');
+    nd_json_put_key(writer, "options");
+    nd_options_to_json(run, writer);
+    put_counter(writer, "stage", run->stage);
+    put_counter(writer, "iteration", run->iteration);
+    put_counter(writer, "best_iteration", run->best_iteration);
+    nd_json_put_key(writer, "best_loss");
+    nd_json_put_real(writer, run->best_loss);
+    put_history(run, writer);
+    nd_json_put_key(writer, "train_rows");
+    nd_json_put_text(writer, fingerprint_text(run->train.rows, run->train_fingerprint, text));
+    nd_json_put_key(writer, "valid_rows");
+    nd_json_put_text(writer, fingerprint_text(run->valid.rows, run->valid_fingerprint, text));
+    nd_json_close(writer, '}');
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -80,24 +84,24 @@ static void checksum(const char *text, size_t length, const float *const *tensor
     snprintf(sum, 17, "%016" PRIx64, hash);
 }
 
-static json_t *metadata_json(const struct run *run, struct arena *arena, const float *const *tensors)
+static nade_status write_file(struct run *run, const struct safetensors_tensor *tensors, const float *const *numbers)
 {
-    json_t *state = state_json(run), *object = json_object();
-    size_t length;
-    char *text = state ? nd_json_text(arena, state, &length) : NULL;
-    int failed = !text || !object;
-    if (!failed) {
-        char sum[17];
-        checksum(text, length, tensors, run->plan.parameters, sum);
-        failed |= json_object_set_new(object, "checksum", json_string(sum));
-        failed |= json_object_set_new(object, "format", json_string(format_name));
-        failed |= json_object_set_new(object, "format_version", json_string(format_version));
-        failed |= json_object_set_new(object, "nade", json_stringn(text, length));
+    char sum[17];
+    nade_status status;
+    struct json_writer state = {.allocator = &run->context->allocator};
+    put_state(run, &state);
+    const char *text = nd_json_written(&state);
+    if (text) {
+        checksum(text, state.length, numbers, run->plan.parameters, sum);
+        const struct safetensors_text metadata[] = {
+            {"checksum", sum}, {"format", format_name}, {"format_version", format_version}, {"nade", text}};
+        status = nd_safetensors_write(run->context, run->options.checkpoint, metadata,
+                                      sizeof metadata / sizeof *metadata, tensors, TENSORS);
+    } else {
+        status = nd_no_memory(run->context, "the checkpoint");
     }
-    json_decref(state);
-    if (!failed) return object;
-    json_decref(object);
-    return NULL;
+    nd_json_discard(&state);
+    return status;
 }
 
 static nade_status write_checkpoint(struct run *run, struct arena *arena)
@@ -115,11 +119,7 @@ static nade_status write_checkpoint(struct run *run, struct arena *arena)
     }
     tensors[BLOCKS] = (struct safetensors_tensor){"best", {count, 1}, 1, run->best};
     numbers[BLOCKS] = run->best;
-    json_t *metadata = metadata_json(run, arena, numbers);
-    if (!metadata) return nd_no_memory(run->context, "the checkpoint");
-    nade_status status = nd_safetensors_write(run->context, run->options.checkpoint, metadata, tensors, TENSORS);
-    json_decref(metadata);
-    return status;
+    return write_file(run, tensors, numbers);
 }
 
 /* A hundredth of the time is little to lose by a kill, and hours of training do not write without a break. */
@@ -155,68 +155,68 @@ static nade_status broken(struct run *run, const char *what)
                    run->options.resume, what);
 }
 
-static bool is_text(const json_t *value, const char *text)
-{
-    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
-}
-
 static nade_status parse_text(struct run *run, struct checkpoint *checkpoint)
 {
     const struct safetensors *file = &checkpoint->file;
-    const json_t *text = nd_safetensors_metadata(file, "nade");
-    if (!is_text(nd_safetensors_metadata(file, "format"), format_name))
+    const struct json_value *text = nd_safetensors_metadata(file, "nade");
+    if (!nd_json_is_text(nd_safetensors_metadata(file, "format"), format_name))
         return nd_fail(run->context, NADE_BAD_INPUT, "%s is a safetensors file but not a checkpoint of nade",
                        file->path);
-    if (!is_text(nd_safetensors_metadata(file, "format_version"), format_version))
+    if (!nd_json_is_text(nd_safetensors_metadata(file, "format_version"), format_version))
         return nd_fail(run->context, NADE_BAD_INPUT, "%s: the checkpoint's format_version is not \"%s\"", file->path,
                        format_version);
-    if (json_is_string(text))
-        checkpoint->text = json_loadb(json_string_value(text), json_string_length(text), JSON_REJECT_DUPLICATES, NULL);
-    return json_is_object(checkpoint->text) ? NADE_OK : broken(run, "text");
+    if (!text) return broken(run, "text");
+    struct json_fault fault = {NULL, 0};
+    /* The header's own text is what the checksum is of. */
+    char *copy = nd_arena_text(&checkpoint->arena, text->is.text);
+    if (copy) checkpoint->text = nd_json_read(&checkpoint->arena, copy, text->extent, &fault);
+    if (!checkpoint->text && !fault.what) return nd_no_memory(run->context, "the checkpoint");
+    return nd_json_is(checkpoint->text, ND_OBJECT) ? NADE_OK : broken(run, "text");
 }
 
 nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint)
 {
-    checkpoint->is_open = true;
+    *checkpoint = (struct checkpoint){.arena = {run->context->allocator, NULL}, .is_open = true};
     nade_status status = nd_safetensors_open(run->context, run->options.resume, &checkpoint->file);
     if (status == NADE_OK) status = parse_text(run, checkpoint);
     if (status != NADE_OK) return status;
-    return nd_options_from_json(run, json_object_get(checkpoint->text, "options"));
+    return nd_options_from_json(run, nd_json_get(checkpoint->text, "options"));
 }
 
-/* Takes found. */
-static nade_status check_rows(struct run *run, const json_t *text, const char *key, json_t *found, const char *what)
+static nade_status check_rows(struct run *run, const struct json_value *text, const char *key,
+                              const struct cells *cells, uint64_t fingerprint, const char *what)
 {
-    bool same = found && json_equal(found, json_object_get(text, key));
-    json_decref(found);
-    if (same) return NADE_OK;
+    char found[FINGERPRINT_TEXT];
+    if (nd_json_is_text(nd_json_get(text, key), fingerprint_text(cells->rows, fingerprint, found))) return NADE_OK;
     return nd_fail(run->context, NADE_BAD_INPUT, "%s was made with other %s rows than these", run->options.resume,
                    what);
 }
 
-static bool read_counter(const json_t *text, const char *key, uint64_t most, uint64_t *value)
+static bool read_counter(const struct json_value *text, const char *key, uint64_t most, uint64_t *value)
 {
-    const json_t *found = json_object_get(text, key);
-    *value = (uint64_t)json_integer_value(found);
-    return json_is_integer(found) && json_integer_value(found) >= 0 && *value <= most;
+    const struct json_value *found = nd_json_get(text, key);
+    if (!nd_json_is(found, ND_INTEGER) || found->is.integer < 0) return false;
+    *value = (uint64_t)found->is.integer;
+    return *value <= most;
 }
 
-static double number_of(const json_t *value, double otherwise)
+static double number_of(const struct json_value *value, double otherwise)
 {
-    return json_is_number(value) ? json_number_value(value) : otherwise;
+    return nd_json_is_number(value) ? nd_json_number(value) : otherwise;
 }
 
-static nade_status read_history(struct run *run, const json_t *text)
+static nade_status read_history(struct run *run, const struct json_value *text)
 {
-    const json_t *list = json_object_get(text, "history");
-    if (json_array_size(list) != run->iteration) return broken(run, "history");
+    const struct json_value *list = nd_json_get(text, "history");
+    if (!nd_json_is(list, ND_LIST) || list->is.count != run->iteration) return broken(run, "history");
     run->history_room = run->iteration;
     run->history = nd_arena_alloc(&run->stage_arena, run->iteration, sizeof *run->history);
     if (!run->history) return nd_no_memory(run->context, "the training record");
-    for (size_t i = 0; i < run->iteration; i++) {
-        const json_t *pair = json_array_get(list, i);
-        run->history[i].train_loss = number_of(json_array_get(pair, 0), NAN);
-        run->history[i].valid_loss = number_of(json_array_get(pair, 1), NAN);
+    const struct json_value *pair = list + 1;
+    for (size_t i = 0; i < run->iteration; i++, pair = nd_json_after(pair)) {
+        if (!nd_json_is(pair, ND_LIST) || pair->is.count != 2 || pair->extent != 2) return broken(run, "history");
+        run->history[i].train_loss = number_of(pair + 1, NAN);
+        run->history[i].valid_loss = number_of(pair + 2, NAN);
     }
     return NADE_OK;
 }
@@ -224,7 +224,7 @@ static nade_status read_history(struct run *run, const json_t *text)
 static nade_status read_tensor(struct run *run, const struct checkpoint *checkpoint, const char *name, float *values)
 {
     const struct safetensors_entry *entry = nd_safetensors_find(&checkpoint->file, name);
-    if (!entry || !is_text(entry->dtype, "F32") || entry->dimensions != 1 || entry->shape[0] != run->plan.parameters ||
+    if (!entry || !nd_json_is_text(entry->dtype, "F32") || !nd_safetensors_has_shape(entry, &run->plan.parameters, 1) ||
         entry->end - entry->begin != run->plan.parameters * sizeof(float))
         return broken(run, name);
     nd_safetensors_floats(&checkpoint->file, entry, values);
@@ -234,10 +234,10 @@ static nade_status read_tensor(struct run *run, const struct checkpoint *checkpo
 static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const float *const *tensors)
 {
     const struct safetensors *file = &checkpoint->file;
-    const json_t *text = nd_safetensors_metadata(file, "nade");
+    const struct json_value *text = nd_safetensors_metadata(file, "nade");
     char sum[17];
-    checksum(json_string_value(text), json_string_length(text), tensors, run->plan.parameters, sum);
-    if (is_text(nd_safetensors_metadata(file, "checksum"), sum)) return NADE_OK;
+    checksum(text->is.text, text->extent, tensors, run->plan.parameters, sum);
+    if (nd_json_is_text(nd_safetensors_metadata(file, "checksum"), sum)) return NADE_OK;
     return nd_fail(run->context, NADE_BAD_INPUT, "%s is damaged: its checksum is not that of its contents", file->path);
 }
 
@@ -260,13 +260,11 @@ static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
 
 nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint)
 {
-    const json_t *text = checkpoint->text;
+    const struct json_value *text = checkpoint->text;
     uint64_t iteration, best;
-    nade_status status =
-        check_rows(run, text, "train_rows", fingerprint_json(run->train.rows, run->train_fingerprint), "training");
+    nade_status status = check_rows(run, text, "train_rows", &run->train, run->train_fingerprint, "training");
     if (status == NADE_OK)
-        status = check_rows(run, text, "valid_rows", fingerprint_json(run->valid.rows, run->valid_fingerprint),
-                            "validation");
+        status = check_rows(run, text, "valid_rows", &run->valid, run->valid_fingerprint, "validation");
     if (status != NADE_OK) return status;
     if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
     status = nd_stage_begin(run, NULL, NULL);
@@ -276,7 +274,7 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
     run->iteration = iteration;
     run->update = iteration * run->updates;
     run->best_iteration = best;
-    run->best_loss = number_of(json_object_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
+    run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
     status = read_history(run, text);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);
     return status == NADE_OK ? nd_fresh_restore(run) : status;
@@ -286,6 +284,6 @@ void nd_checkpoint_close(struct checkpoint *checkpoint)
 {
     if (!checkpoint->is_open) return;
     nd_safetensors_close(&checkpoint->file);
-    json_decref(checkpoint->text);
+    nd_arena_free(&checkpoint->arena);
     checkpoint->is_open = false;
 }

@@ -10,7 +10,8 @@
 
 struct checkpoint {
     struct safetensors file;
-    json_t *text;
+    struct arena arena;            /* of the text's values */
+    const struct json_value *text; /* an object */
     bool is_open;
 };
 

@@ -82,35 +82,25 @@ static bool set_field(nade_train_options *options, const struct field *field, do
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-static json_t *list_of(const size_t *values, size_t count)
+static void put_list(struct json_writer *writer, const char *key, const size_t *values, size_t count)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++)
-        if (json_array_append_new(list, json_integer((json_int_t)values[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    nd_json_put_key(writer, key);
+    nd_json_open(writer, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_integer(writer, (int64_t)values[i]);
+    nd_json_close(writer, ']');
 }
 
-/* JSON has no word for NaN. */
-static json_t *number_json(double value)
-{
-    return isnan(value) ? json_null() : json_real(value);
-}
-
-json_t *nd_options_to_json(const struct run *run)
+void nd_options_to_json(const struct run *run, struct json_writer *writer)
 {
     const nade_train_options *o = &run->options;
-    size_t ordering = o->ordering ? run->model->schema.count : 0;
-    json_t *object = json_object();
-    int failed = json_object_set_new(object, "hidden", list_of(o->hidden, o->layers));
-    failed |= json_object_set_new(object, "ordering", list_of(o->ordering, ordering));
-    for (size_t i = 0; i < FIELDS; i++)
-        failed |= json_object_set_new(object, fields[i].name, number_json(get_field(o, &fields[i])));
-    if (!failed) return object;
-    json_decref(object);
-    return NULL;
+    nd_json_open(writer, '{');
+    put_list(writer, "hidden", o->hidden, o->layers);
+    put_list(writer, "ordering", o->ordering, o->ordering ? run->model->schema.count : 0);
+    for (size_t i = 0; i < FIELDS; i++) {
+        nd_json_put_key(writer, fields[i].name);
+        nd_json_put_real(writer, get_field(o, &fields[i]));
+    }
+    nd_json_close(writer, '}');
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -129,20 +119,20 @@ static nade_status refuse(struct run *run, const char *name)
 }
 
 /* A list of whole numbers in the run's arena. */
-static nade_status read_list(struct run *run, const json_t *options, const char *name, const size_t **values,
+static nade_status read_list(struct run *run, const struct json_value *options, const char *name, const size_t **values,
                              size_t *count)
 {
-    const json_t *list = json_object_get(options, name);
-    if (!json_is_array(list)) return broken(run, name);
-    size_t *read = nd_arena_alloc(&run->arena, json_array_size(list), sizeof *read);
+    const struct json_value *list = nd_json_get(options, name);
+    if (!nd_json_is(list, ND_LIST)) return broken(run, name);
+    size_t *read = nd_arena_alloc(&run->arena, list->is.count, sizeof *read);
     if (!read) return nd_no_memory(run->context, "the checkpoint");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *value = json_array_get(list, i);
-        if (!json_is_integer(value) || json_integer_value(value) < 0) return broken(run, name);
-        read[i] = (size_t)json_integer_value(value);
+    for (size_t i = 0; i < list->is.count; i++) {
+        const struct json_value *value = list + 1 + i; /* none before it has anything inside */
+        if (!nd_json_is(value, ND_INTEGER) || value->is.integer < 0) return broken(run, name);
+        read[i] = (size_t)value->is.integer;
     }
     *values = read;
-    *count = json_array_size(list);
+    *count = list->is.count;
     return NADE_OK;
 }
 
@@ -159,7 +149,7 @@ static bool is_meant(const nade_train_options *o, size_t offset, bool usual)
     return !usual;
 }
 
-static nade_status read_hidden(struct run *run, const json_t *options, const nade_train_options *defaults)
+static nade_status read_hidden(struct run *run, const struct json_value *options, const nade_train_options *defaults)
 {
     nade_train_options *o = &run->options;
     const size_t *hidden;
@@ -177,7 +167,7 @@ static nade_status read_hidden(struct run *run, const json_t *options, const nad
 
 /* How many columns there are, and with that how long the caller's ordering is, is known only when the table is: the
  * comparison is left to nd_run_prepare. */
-static nade_status read_ordering(struct run *run, const json_t *options)
+static nade_status read_ordering(struct run *run, const struct json_value *options)
 {
     return read_list(run, options, "ordering", &run->stored_ordering, &run->stored_length);
 }
@@ -188,20 +178,20 @@ static bool same_number(double a, double b)
 }
 
 /* An option that the checkpoint lacks is younger than it: it has its default. */
-static nade_status read_field(struct run *run, const json_t *options, const nade_train_options *defaults,
+static nade_status read_field(struct run *run, const struct json_value *options, const nade_train_options *defaults,
                               const struct field *field)
 {
     nade_train_options *o = &run->options;
-    const json_t *stored = json_object_get(options, field->name);
+    const struct json_value *stored = nd_json_get(options, field->name);
     double given = get_field(o, field), usual = get_field(defaults, field);
-    double value = !stored ? usual : json_is_number(stored) ? json_number_value(stored) : NAN;
-    if (stored && !json_is_number(stored) && !json_is_null(stored)) return broken(run, field->name);
+    double value = !stored ? usual : nd_json_is_number(stored) ? nd_json_number(stored) : NAN;
+    if (stored && !nd_json_is_number(stored) && !nd_json_is(stored, ND_NULL)) return broken(run, field->name);
     if (!same_number(given, value) && is_meant(o, field->offset, same_number(given, usual)))
         return refuse(run, field->name);
     return set_field(o, field, value) ? NADE_OK : broken(run, field->name);
 }
 
-nade_status nd_options_from_json(struct run *run, const json_t *options)
+nade_status nd_options_from_json(struct run *run, const struct json_value *options)
 {
     nade_train_options defaults;
     nade_train_options_init(&defaults, sizeof defaults);

@@ -20,8 +20,8 @@ if(flavour MATCHES openblas)
     add_compile_definitions(NADE_OPENBLAS)
 endif()
 
+# For the command alone: the library has JSON of its own (src/base/json.h).
 nade_find(JANSSON_INCLUDE_DIR libjansson-dev path NAMES jansson.h)
-nade_find(JANSSON_LIBRARY libjansson-dev library NAMES jansson)
 nade_find(JANSSON_STATIC_LIBRARY libjansson-dev library NAMES libjansson.a jansson)
 nade_find(ZLIB_INCLUDE_DIR zlib1g-dev path NAMES zlib.h)
 nade_find(ZLIB_LIBRARY zlib1g-dev library NAMES z)

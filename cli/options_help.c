@@ -101,9 +101,9 @@ static void print_option(struct output *output, const struct option *option, con
         return;
     }
     char left[80], value[DEFAULT_SIZE], text[512];
-    int width = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
-                               : snprintf(left, sizeof left, "      --%s", option->name);
-    if (option->metavar) width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->metavar);
+    const char letter[] = {'-', option->letter, ',', '\0'};
+    int width = snprintf(left, sizeof left, "  %s --%s%s%s", option->letter ? letter : "   ", option->name,
+                         option->metavar ? " " : "", option->metavar ? option->metavar : "");
     if (width < HELP_INDENT - 1)
         output_print(output, "%-*s", HELP_INDENT, left);
     else

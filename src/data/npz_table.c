@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "data/cell_text.h"
 #include "data/loader.h"
 #include "data/zip_file.h"
@@ -33,14 +34,14 @@ static bool is_called(const struct zip_member *member, const char *name)
 /* "train, valid and 3 more" */
 static void list_arrays(const struct zip_file *zip, size_t arrays, char *list, size_t size)
 {
-    size_t shown = 0, used = 0;
+    size_t shown = 0;
     for (size_t i = 0; i < zip->members && shown < NAMES_SHOWN; i++) {
         if (!is_array(&zip->member[i])) continue;
         char name[ND_EXCERPT];
         nd_excerpt(zip->member[i].name, zip->member[i].name_length - ENDING_BYTES, name);
-        used += (size_t)snprintf(list + used, size - used, "%s%s", shown++ ? ", " : "", name);
+        nd_append(list, size, "%s%s", shown++ ? ", " : "", name);
     }
-    if (arrays > shown) snprintf(list + used, size - used, " and %zu more", arrays - shown);
+    if (arrays > shown) nd_append(list, size, " and %zu more", arrays - shown);
 }
 
 /* The one array there is, or the one whose name says that it is the data. */
@@ -68,7 +69,7 @@ static nade_status choose_array(const struct zip_file *zip, const struct zip_mem
     for (size_t n = 0; n < NAMES && !*chosen; n++)
         if (called[n] == 1) *chosen = of_name[n];
     if (*chosen) return NADE_OK;
-    char list[NAMES_SHOWN * (ND_EXCERPT + 2) + 32];
+    char list[NAMES_SHOWN * (ND_EXCERPT + 2) + 32] = "";
     list_arrays(zip, arrays, list, sizeof list);
     return nd_fail(context, NADE_BAD_INPUT,
                    "%s: holds %zu arrays (%s), expected one, or one that is called data, X or x", zip->source->path,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
@@ -164,24 +165,23 @@ enum { COLUMNS_SHOWN = 4, ATOMS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + ATOMS_SHOW
 static void show_column(const struct column_spec *spec, char text[COLUMN_TEXT])
 {
     char name[ND_EXCERPT], number[ND_NUMBER_TEXT];
-    int used = snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(spec->name, strlen(spec->name), name));
+    snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(spec->name, strlen(spec->name), name));
     for (size_t a = 0; a < spec->atoms && a < ATOMS_SHOWN; a++) {
         nd_format_number(spec->atom[a], number);
-        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s%s", a ? ", " : "", number);
+        nd_append(text, COLUMN_TEXT, "%s%s", a ? ", " : "", number);
     }
-    if (spec->atoms > ATOMS_SHOWN)
-        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, " and %zu more", spec->atoms - ATOMS_SHOWN);
-    snprintf(text + used, COLUMN_TEXT - (size_t)used, ")");
+    if (spec->atoms > ATOMS_SHOWN) nd_append(text, COLUMN_TEXT, " and %zu more", spec->atoms - ATOMS_SHOWN);
+    nd_append(text, COLUMN_TEXT, ")");
 }
 
 static void warn_of_atoms(nade_context *context, const nade_table *table, const struct schema *schema)
 {
     char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1] = "", text[COLUMN_TEXT], others[48] = "";
-    size_t found = 0, used = 0;
+    size_t found = 0;
     for (size_t c = 0; c < schema->count; c++) {
         if (schema->column[c].atoms == 0 || found++ >= COLUMNS_SHOWN) continue;
         show_column(&schema->column[c], text);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", found > 1 ? ", " : "", text);
+        nd_append(list, sizeof list, "%s%s", found > 1 ? ", " : "", text);
     }
     if (found == 0) return;
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);

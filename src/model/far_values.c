@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
@@ -50,7 +51,7 @@ static void show_column(const struct column_spec *spec, const double *x, size_t 
     char name[ND_EXCERPT], number[ND_NUMBER_TEXT];
     double median = x[count / 2], last = NAN;
     size_t low = 0, high = count, found = 0;
-    int used = snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(spec->name, strlen(spec->name), name));
+    snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(spec->name, strlen(spec->name), name));
     while (low < high) {
         double value = median - x[low] > x[high - 1] - median ? x[low++] : x[--high];
         if (fabs(value - median) <= spec->sd) break;
@@ -58,11 +59,10 @@ static void show_column(const struct column_spec *spec, const double *x, size_t 
         last = value;
         if (found++ >= VALUES_SHOWN) continue;
         nd_format_number(value, number);
-        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, "%s%s", found > 1 ? ", " : "", number);
+        nd_append(text, COLUMN_TEXT, "%s%s", found > 1 ? ", " : "", number);
     }
-    if (found > VALUES_SHOWN)
-        used += snprintf(text + used, COLUMN_TEXT - (size_t)used, " and %zu more", found - VALUES_SHOWN);
-    snprintf(text + used, COLUMN_TEXT - (size_t)used, ")");
+    if (found > VALUES_SHOWN) nd_append(text, COLUMN_TEXT, " and %zu more", found - VALUES_SHOWN);
+    nd_append(text, COLUMN_TEXT, ")");
 }
 
 /* Looking for blurred columns, side by side. */
@@ -92,7 +92,7 @@ static void look_at_column(void *argument, size_t number, unsigned worker)
 static nade_status warn_of_findings(nade_context *context, const struct search *search)
 {
     char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1] = "", text[COLUMN_TEXT], others[48] = "";
-    size_t found = 0, used = 0, count;
+    size_t found = 0, count;
     for (size_t c = 0; c < search->schema->count; c++) {
         if (search->finding[c] == NO_MEMORY) return nd_no_memory(context, "the columns");
         if (search->finding[c] == CLEAR || found++ >= COLUMNS_SHOWN) continue;
@@ -100,7 +100,7 @@ static nade_status warn_of_findings(nade_context *context, const struct search *
                                  search->row_count, &count);
         if (!x) return nd_no_memory(context, "the columns");
         show_column(&search->schema->column[c], x, count, text);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", found > 1 ? ", " : "", text);
+        nd_append(list, sizeof list, "%s%s", found > 1 ? ", " : "", text);
         nd_free(search->allocator, x);
     }
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);

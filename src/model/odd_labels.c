@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "data/cell_text.h"
 #include "model/schema.h"
 
@@ -42,13 +43,13 @@ static void warn_of(nade_context *context, const nade_table *table,
                     bool (*like_that)(const nade_table *, const struct table_column *), const char *what)
 {
     char list[COLUMNS_SHOWN * COLUMN_TEXT + 1] = "", name[ND_EXCERPT], others[48] = "";
-    size_t found = 0, used = 0;
+    size_t found = 0;
     for (size_t c = 0; c < table->columns; c++) {
         const struct table_column *column = &table->column[c];
         if (column->type == NADE_REAL || nd_column_is_numeric(column) || !like_that(table, column)) continue;
         if (found++ >= COLUMNS_SHOWN) continue;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", found > 1 ? ", " : "",
-                                 nd_excerpt(column->name, strlen(column->name), name));
+        nd_append(list, sizeof list, "%s'%s'", found > 1 ? ", " : "",
+                  nd_excerpt(column->name, strlen(column->name), name));
     }
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
     if (found > 0) nd_warn(context, "%s, column%s %s%s: %s", table->source, found == 1 ? "" : "s", list, others, what);

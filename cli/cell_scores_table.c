@@ -86,8 +86,8 @@ nade_status cell_scores_add(struct cell_scores_table *table, nade_context *conte
     return NADE_OK;
 }
 
-static void report_as_json(const struct cell_scores_table *table, const nade_model *model,
-                           const nade_score_options *options)
+static int report_as_json(const struct cell_scores_table *table, const nade_model *model,
+                          const nade_score_options *options)
 {
     json_t *list = json_array();
     for (size_t c = 0; c < table->columns; c++)
@@ -96,17 +96,14 @@ static void report_as_json(const struct cell_scores_table *table, const nade_mod
                                                   "cells", (json_int_t)table->count[c], "mean_surprise",
                                                   json_number(table->sum[c] / (double)table->count[c])));
     json_t *object = json_pack("{s:I,s:o}", "rows", (json_int_t)table->rows, "columns", list);
-    report_json(json_with_device(object, options->device, options->precision));
+    return report_json(json_with_device(object, options->device, options->precision));
 }
 
-void cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
-                        const nade_score_options *options)
+int cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
+                       const nade_score_options *options)
 {
     char name[NAME_MOST + 1];
-    if (common->json) {
-        report_as_json(table, model, options);
-        return;
-    }
+    if (common->json) return report_as_json(table, model, options);
     report_note(common, "%zu row%s, mean of -log p of a cell given the rest of its row, in nats:", table->rows,
                 table->rows == 1 ? "" : "s");
     for (size_t c = 0; c < table->columns; c++) {
@@ -114,4 +111,5 @@ void cell_scores_report(const struct cell_scores_table *table, const struct comm
         printable(nade_model_column_name(model, c), name, NAME_MOST);
         report_note(common, "  %-*s %.6g", padded_width(name, 34), name, table->sum[c] / (double)table->count[c] + 0.0);
     }
+    return EXIT_DONE;
 }

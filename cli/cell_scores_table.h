@@ -28,7 +28,7 @@ nade_status cell_scores_add(struct cell_scores_table *table, nade_context *conte
                             const nade_table *part, const nade_score_options *options, struct output *output);
 
 /* Reports the mean surprise of each column. */
-void cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
-                        const nade_score_options *options);
+int cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
+                       const nade_score_options *options);
 
 #endif

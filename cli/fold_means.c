@@ -68,7 +68,7 @@ int paper_tell_folds(const struct paper_job *job)
             json_t *summary = paper_result_new(job, (struct paper_unit){.seed = seed});
             json_object_set_new(summary, "folds", json_integer((json_int_t)json_array_size(results)));
             add_means(summary, results);
-            paper_tell_means(job, summary);
+            status = paper_tell_means(job, summary);
             json_decref(summary);
         }
         json_decref(results);

@@ -242,7 +242,7 @@ static int run_fold(struct fold_work *work)
         json_object_set_new(work->result, "new_rows", json_integer((json_int_t)work->new_rows));
         status = paper_result_write(job, work->unit, work->result);
     }
-    if (!status) paper_tell(job, work->result, false);
+    if (!status) status = paper_tell(job, work->result, false);
     fold_split_free(&work->split);
     free(work->is_new);
     json_decref(work->result);
@@ -256,9 +256,9 @@ static int run_missing_fold(const struct paper_job *job, const struct fold_data 
     int status = paper_result_read(job, unit, &result);
     if (status) return status;
     if (!result) return run_fold(&work);
-    paper_tell(job, result, true);
+    status = paper_tell(job, result, true);
     json_decref(result);
-    return EXIT_DONE;
+    return status;
 }
 
 static int read_data(const struct paper_job *job, struct fold_data *data)

@@ -31,7 +31,7 @@ int paper_pictures(const struct paper_job *job, const char *folder)
     if (!status && json_array_size(work.made) == 0)
         status = report_error(job->common, NADE_BAD_INPUT,
                               "%s holds none of the models and results that the figures are made of", job->results);
-    if (!status && job->common->json) report_json(json_pack("{s:O}", "pictures", work.made));
+    if (!status && job->common->json) status = report_json(json_pack("{s:O}", "pictures", work.made));
     json_decref(work.made);
     return status;
 }

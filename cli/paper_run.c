@@ -91,7 +91,7 @@ static void begin_text(const struct paper_job *job, const json_t *result, char *
              json_integer_value(json_object_get(result, "seed")));
 }
 
-void paper_tell(const struct paper_job *job, const json_t *result, bool was_there)
+int paper_tell(const struct paper_job *job, const json_t *result, bool was_there)
 {
     char text[1024], time[64] = "";
     json_int_t fold = json_integer_value(json_object_get(result, "fold"));
@@ -99,8 +99,7 @@ void paper_tell(const struct paper_job *job, const json_t *result, bool was_ther
     if (job->common->json) {
         json_t *summary = summary_of(job, result);
         json_object_set_new(summary, "was_there", json_boolean(was_there));
-        report_json(summary);
-        return;
+        return report_json(summary);
     }
     begin_text(job, result, text, sizeof text);
     if (fold) append(text, sizeof text, " fold %" JSON_INTEGER_FORMAT, fold);
@@ -111,20 +110,19 @@ void paper_tell(const struct paper_job *job, const json_t *result, bool was_ther
                  json_number_value(json_object_get(seconds, "train")),
                  json_number_value(json_object_get(seconds, "score")));
     report_note(job->common, "%s; %s", text, was_there ? "was there already" : time);
+    return EXIT_DONE;
 }
 
-void paper_tell_means(const struct paper_job *job, const json_t *means)
+int paper_tell_means(const struct paper_job *job, const json_t *means)
 {
     char text[1024];
-    if (job->common->json) {
-        report_json(summary_of(job, means));
-        return;
-    }
+    if (job->common->json) return report_json(summary_of(job, means));
     begin_text(job, means, text, sizeof text);
     append(text, sizeof text,
            ", mean of %" JSON_INTEGER_FORMAT " folds: ", json_integer_value(json_object_get(means, "folds")));
     append_figures(job, means, json_object_get(means, "standard_error"), text, sizeof text);
     report_note(job->common, "%s", text);
+    return EXIT_DONE;
 }
 
 /* ---- training -------------------------------------------------------------------------------------------------- */

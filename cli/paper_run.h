@@ -62,11 +62,12 @@ int paper_score(const struct paper_job *job, const nade_model *model, const nade
 /* DATA/FILE, to be freed; NULL without memory. */
 char *paper_data_path(const struct paper_job *job, const char *file);
 
-/* Says that a unit is done, its figures beside the paper's; with --json as an object.  The result is not released. */
-void paper_tell(const struct paper_job *job, const json_t *result, bool was_there);
+/* Says that a unit is done, its figures beside the paper's; with --json as an object.  The result is not released.
+ * Returns an exit status. */
+int paper_tell(const struct paper_job *job, const json_t *result, bool was_there);
 
 /* The same for means over folds ("folds": how many) with their standard errors. */
-void paper_tell_means(const struct paper_job *job, const json_t *means);
+int paper_tell_means(const struct paper_job *job, const json_t *means);
 
 /* Tells the means over folds for each seed that has a result for all of them, if they are two or more. */
 int paper_tell_folds(const struct paper_job *job);

@@ -106,7 +106,7 @@ static int finish_unit(struct seeds_work *work, const struct train_run *run, dou
     status = save_model(work, unit, run->model);
     if (!status) status = paper_result_write(job, unit, result);
     if (!status) paper_remove_checkpoints(job, unit.seed);
-    if (!status) paper_tell(job, result, false);
+    if (!status) status = paper_tell(job, result, false);
     json_decref(result);
     return status;
 }
@@ -119,10 +119,11 @@ static int read_pending(struct seeds_work *work)
         int status = paper_result_read(work->job, (struct paper_unit){.seed = (uint32_t)seeds->size[i]}, &result);
         if (status) return status;
         if (result)
-            paper_tell(work->job, result, true);
+            status = paper_tell(work->job, result, true);
         else
             work->pending.size[work->pending.count++] = seeds->size[i];
         json_decref(result);
+        if (status) return status;
     }
     return EXIT_DONE;
 }

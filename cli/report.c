@@ -62,14 +62,16 @@ static int exit_status_for(nade_status status)
     return status == NADE_BAD_CALL || status == NADE_BAD_INPUT ? EXIT_WRONG : EXIT_FAILED;
 }
 
-void report_json(json_t *object)
+int report_json(json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     begin_message();
     fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
     end_message();
+    int status = text ? EXIT_DONE : EXIT_FAILED;
     free(text);
     json_decref(object);
+    return status;
 }
 
 json_t *json_number(double value)
@@ -98,7 +100,7 @@ int report_error(const struct common *common, nade_status status, const char *fo
     vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
     if (common->json) {
-        report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
+        (void)!report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
     } else {
         char safe[sizeof sentence];
         begin_message();
@@ -134,7 +136,7 @@ static void show_warning(const struct common *common, const char *warning)
 {
     if (common->quiet) return;
     if (common->json) {
-        report_json(json_pack("{s:o}", "warning", json_text(warning)));
+        (void)!report_json(json_pack("{s:o}", "warning", json_text(warning)));
         return;
     }
     char safe[2048];

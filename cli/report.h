@@ -29,8 +29,9 @@ void report_warn(const struct common *common, const char *format, ...) __attribu
 /* A line for people: dropped with --quiet and with --json. */
 void report_note(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The summary as JSON, printed with --json even if --quiet; the object is released. */
-void report_json(json_t *object);
+/* The summary as JSON, printed with --json even if --quiet; the object is released.  Returns an exit status: NULL is a
+ * summary that could not be made. */
+int report_json(json_t *object) __attribute__((warn_unused_result));
 
 /* A number for report_json: null where JSON has no word for it. */
 json_t *json_number(double value);

@@ -77,7 +77,7 @@ void score_total_add(struct score_total *total, const nade_score_summary *part)
         total->discrete && all->cells > 0 ? -all->mean * scored_rows(all) / (double)all->cells / log(2.0) : NAN;
 }
 
-static void report_as_json(const nade_score_summary *summary, const nade_score_options *options)
+static int report_as_json(const nade_score_summary *summary, const nade_score_options *options)
 {
     json_t *object =
         json_pack("{s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:b}", "rows", (json_int_t)summary->rows, "empty_rows",
@@ -86,7 +86,7 @@ static void report_as_json(const nade_score_summary *summary, const nade_score_o
                   json_number(summary->mean_ordering), "mean_spread", json_number(summary->mean_spread), "gain",
                   json_number(summary->gain), "bits_per_cell", json_number(summary->bits_per_cell), "unseen",
                   (json_int_t)summary->unseen, "cell_score", options->cells);
-    report_json(json_with_device(object, options->device, options->precision));
+    return report_json(json_with_device(object, options->device, options->precision));
 }
 
 static void note_number(const struct common *common, const char *label, double value)
@@ -94,14 +94,11 @@ static void note_number(const struct common *common, const char *label, double v
     if (!isnan(value)) report_note(common, "  %-34s %.6g", label, value + 0.0); /* + 0.0 makes -0 a 0 */
 }
 
-void score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)
+int score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options)
 {
     const nade_score_summary *summary = &total->summary;
     warn_of_unseen(common, summary->unseen, summary->first_unseen);
-    if (common->json) {
-        report_as_json(summary, options);
-        return;
-    }
+    if (common->json) return report_as_json(summary, options);
     char label[64];
     snprintf(label, sizeof label, "mean of the %zu orderings", summary->orderings);
     report_note(common, "%zu row%s, %s in nats per row:", summary->rows, summary->rows == 1 ? "" : "s",
@@ -115,4 +112,5 @@ void score_total_report(const struct score_total *total, const struct common *co
     note_number(common, "mean spread over orderings", summary->mean_spread);
     note_number(common, "gain over independent marginals", summary->gain);
     note_number(common, "bits per cell", summary->bits_per_cell);
+    return EXIT_DONE;
 }

@@ -16,7 +16,6 @@ struct score_total {
 void score_total_add(struct score_total *total, const nade_score_summary *part);
 
 /* Shows the summary on stderr: for people, or as JSON. */
-void score_total_report(const struct score_total *total, const struct common *common,
-                        const nade_score_options *options);
+int score_total_report(const struct score_total *total, const struct common *common, const nade_score_options *options);
 
 #endif

@@ -308,7 +308,7 @@ static void tell_end(struct demo_run *run)
                          "  nade train your.csv -o your.safetensors\n");
 }
 
-static void summarise_as_json(const struct demo_run *run)
+static int summarise_as_json(const struct demo_run *run)
 {
     json_t *summary =
         json_pack("{s:o,s:o}", "folder", json_text(run->demo->folder), "seconds", json_number(run->seconds));
@@ -318,7 +318,7 @@ static void summarise_as_json(const struct demo_run *run)
                             json_pack("{s:I,s:o,s:o}", "rows", (json_int_t)part->rows, "mean", json_number(part->mean),
                                       "gain", json_number(part->gain)));
     }
-    report_json(summary);
+    return report_json(summary);
 }
 
 static int work(struct demo_run *run)
@@ -335,7 +335,7 @@ static int work(struct demo_run *run)
     if (!status && tells(run)) tell_draws(run);
     if (!status) status = write_files(run);
     if (!status && tells(run)) tell_end(run);
-    if (!status && run->demo->common.json) summarise_as_json(run);
+    if (!status && run->demo->common.json) status = summarise_as_json(run);
     return status;
 }
 

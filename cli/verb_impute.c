@@ -290,7 +290,7 @@ static int impute_part(struct impute_arguments *impute, struct impute_run *run, 
 }
 
 /* Without rows to write, those read are only as many as the picture took. */
-static void summarise_as_json(const struct impute_arguments *impute, const struct impute_run *run)
+static int summarise_as_json(const struct impute_arguments *impute, const struct impute_run *run)
 {
     json_t *summary = run->writes ? json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "rows_with_holes",
                                               (json_int_t)run->holed, "cells", (json_int_t)run->cells)
@@ -301,18 +301,18 @@ static void summarise_as_json(const struct impute_arguments *impute, const struc
                                 picture_as_json(&impute->picture));
     if (summary && choices) json_object_update(summary, choices);
     json_decref(choices);
-    report_json(json_with_device(summary, impute->options.device, impute->options.precision));
+    return report_json(json_with_device(summary, impute->options.device, impute->options.precision));
 }
 
-static void summarise(const struct impute_arguments *impute, const struct impute_run *run)
+static int summarise(const struct impute_arguments *impute, const struct impute_run *run)
 {
     warn_of_unseen(&impute->common, run->unseen, run->first_unseen);
     picture_note(&impute->picture, &impute->common);
-    if (impute->common.json)
-        summarise_as_json(impute, run);
-    else if (run->writes)
+    if (impute->common.json) return summarise_as_json(impute, run);
+    if (run->writes)
         report_note(&impute->common, "%zu row%s, %zu missing cell%s filled in %zu of them", run->rows,
                     run->rows == 1 ? "" : "s", run->cells, run->cells == 1 ? "" : "s", run->holed);
+    return EXIT_DONE;
 }
 
 static int impute_all(struct impute_arguments *impute, struct impute_run *run)
@@ -335,7 +335,7 @@ static int run_all(struct impute_arguments *impute, struct impute_run *run)
     status = impute_all(impute, run);
     if (run->writes && status) output_abandon(&run->output);
     if (run->writes && !status) status = output_close(&run->output);
-    if (!status && !(run->writes && output_reader_gone(&run->output))) summarise(impute, run);
+    if (!status && !(run->writes && output_reader_gone(&run->output))) status = summarise(impute, run);
     return status;
 }
 

@@ -251,9 +251,10 @@ static int look_for_results(const struct paper_job *job, bool tell, bool *all_th
         json_t *result = NULL;
         int status = paper_result_read(job, unit_of(job, i), &result);
         if (status) return status;
-        if (result && tell) paper_tell(job, result, true);
+        if (result && tell) status = paper_tell(job, result, true);
         if (!result) *all_there = false;
         json_decref(result);
+        if (status) return status;
     }
     return EXIT_DONE;
 }

@@ -152,15 +152,15 @@ static int draw_all(struct sample_arguments *sample, struct sample_run *run, str
     return EXIT_DONE;
 }
 
-static void summarise(const struct sample_arguments *sample)
+static int summarise(const struct sample_arguments *sample)
 {
     size_t orderings = sample->options.orderings;
     if (sample->common.json)
-        report_json(json_with_device(json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)sample->rows, "orderings",
-                                               (json_int_t)orderings, "seed", (json_int_t)sample->options.seed),
-                                     sample->options.device, sample->options.precision));
-    else
-        report_note(&sample->common, "%zu row%s drawn", sample->rows, sample->rows == 1 ? "" : "s");
+        return report_json(json_with_device(json_pack("{s:I,s:I,s:I}", "rows", (json_int_t)sample->rows, "orderings",
+                                                      (json_int_t)orderings, "seed", (json_int_t)sample->options.seed),
+                                            sample->options.device, sample->options.precision));
+    report_note(&sample->common, "%zu row%s drawn", sample->rows, sample->rows == 1 ? "" : "s");
+    return EXIT_DONE;
 }
 
 /* The rows as CSV, unless a picture was asked for instead. */
@@ -205,7 +205,7 @@ static int run_sample(void *arguments)
     if (!status && run.height)
         status = write_images(&sample->common, run.context, run.model, &sample->image, run.height, run.width,
                               sample->rows, run.values, NULL);
-    if (!status && !run.reader_gone) summarise(sample);
+    if (!status && !run.reader_gone) status = summarise(sample);
     free_run(&run);
     return status;
 }

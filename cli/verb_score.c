@@ -156,12 +156,10 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
     return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
 }
 
-static void report_summary(const struct score_arguments *score, const struct score_run *run)
+static int report_summary(const struct score_arguments *score, const struct score_run *run)
 {
-    if (score->per_column)
-        cell_scores_report(&run->cells, &score->common, run->input.model, &score->options);
-    else
-        score_total_report(&run->total, &score->common, &score->options);
+    if (score->per_column) return cell_scores_report(&run->cells, &score->common, run->input.model, &score->options);
+    return score_total_report(&run->total, &score->common, &score->options);
 }
 
 static int score_parts(const struct score_arguments *score, struct score_run *run)
@@ -178,7 +176,7 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
         return status;
     }
     status = output_close(output);
-    if (status == EXIT_DONE && !output_reader_gone(output)) report_summary(score, run);
+    if (status == EXIT_DONE && !output_reader_gone(output)) status = report_summary(score, run);
     return status;
 }
 

@@ -357,7 +357,7 @@ static int fit(struct train_arguments *train, struct train_work *run)
     return status ? status : train_grid_choose(&run->grid);
 }
 
-static void summarise_as_json(const struct train_arguments *train, const struct train_work *run)
+static int summarise_as_json(const struct train_arguments *train, const struct train_work *run)
 {
     const struct train_run *chosen = run->grid.chosen;
     const nade_progress *last = &chosen->last;
@@ -372,7 +372,7 @@ static void summarise_as_json(const struct train_arguments *train, const struct 
         json_object_set_new(summary, "lr", json_number(chosen->setting.rate));
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
     }
-    report_json(summary);
+    return report_json(summary);
 }
 
 /* By a signal, or by the time limit. */
@@ -382,13 +382,10 @@ static bool is_stopped_early(const struct train_run *run)
     return interrupt_signal() != 0 || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
-static void summarise(const struct train_arguments *train, const struct train_work *run)
+static int summarise(const struct train_arguments *train, const struct train_work *run)
 {
     const struct common *common = &train->common;
-    if (common->json) {
-        summarise_as_json(train, run);
-        return;
-    }
+    if (common->json) return summarise_as_json(train, run);
     const nade_progress *last = &run->grid.chosen->last;
     char valid[96] = "", file[1024], stage[96] = "";
     if (last->stage + 1 < last->stages)
@@ -402,14 +399,14 @@ static void summarise(const struct train_arguments *train, const struct train_wo
                 run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,
                 last->best_iteration, last->iteration, valid, train_grid_seconds(&run->grid),
                 printable(train->output, file, sizeof file - 1));
+    return EXIT_DONE;
 }
 
 static int save(const struct train_arguments *train, struct train_work *run)
 {
     nade_status status = nade_model_save(run->context, run->grid.chosen->model, train->output);
     if (status != NADE_OK) return report_failure(&train->common, run->context, status);
-    summarise(train, run);
-    return EXIT_DONE;
+    return summarise(train, run);
 }
 
 static void free_run(struct train_work *run)
@@ -435,7 +432,7 @@ static int run_train(void *arguments)
     if (!status) pass_given(train);
     if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
-        if (train->common.json) report_json(plan_as_json(train, &run));
+        if (train->common.json) status = report_json(plan_as_json(train, &run));
     } else if (!status) {
         status = fit(train, &run);
         if (!status) status = save(train, &run);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json_memory.h"
 #include "manual.h"
 #include "output.h"
 #include "report.h"
@@ -132,6 +133,7 @@ int main(int argc, char **argv)
     /* A closed pipe is seen as a write error: data end quietly, and training outlives whoever watched its progress. */
     signal(SIGPIPE, SIG_IGN);
     struct common common = {.json = wants_json(argc - 1, argv + 1)};
+    guard_json_memory(common.json);
     if (argc < 2) return show_help(&common, NULL);
     const char *word = argv[1];
     if (strcmp(word, "--version") == 0) return show_version(&common);

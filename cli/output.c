@@ -113,10 +113,15 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 /* The temporary file that a signal which ends the process removes; signals are the process's, and so is this. */
 static const char *volatile doomed;
 
+void output_remove_unfinished(void)
+{
+    if (doomed) unlink(doomed);
+}
+
 /* The signal comes again when this returns, with its default action. */
 static void remove_doomed(int number)
 {
-    if (doomed) unlink(doomed);
+    output_remove_unfinished();
     raise(number);
 }
 

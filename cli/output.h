@@ -43,6 +43,9 @@ bool output_reader_gone(const struct output *output);
  * that has gone is no error. */
 int output_close(struct output *output);
 
+/* Removes the file that is being written, from whatever thread, for a process that ends at once. */
+void output_remove_unfinished(void);
+
 /* Removes what was written of a file. */
 void output_abandon(struct output *output);
 

@@ -43,7 +43,8 @@ typedef enum nade_status {
     NADE_NO_OUTPUT = 3,  /* an output could not be written */
     NADE_NO_MEMORY = 4,  /* an allocation failed */
     NADE_NO_DEVICE = 5,  /* the requested device is not available */
-    NADE_NOT_FINITE = 6, /* training diverged */
+    NADE_NOT_FINITE = 6, /* training diverged, or a model's weights give no finite output: too large, or a row too far
+                            from the training rows */
     NADE_INTERRUPTED = 7 /* a function of the caller's asked to stop before there was anything to return */
 } nade_status;
 

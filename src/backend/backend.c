@@ -1,12 +1,23 @@
 #include "backend/backend.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "model/head.h"
 
-double nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
-                    const uint32_t words[4])
+static double draw(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
+                   const uint32_t words[4])
 {
     if (c != query->bounded || !(query->low < query->high)) return column->head->sample(column, outputs, words);
     return column->head->sample_between(column, outputs, query->low, query->high, words);
+}
+
+float nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
+                   const uint32_t words[4])
+{
+    if (!nd_outputs_are_finite(column, outputs)) return NAN;
+    double x = draw(query, column, c, outputs, words);
+    return fabs(x) <= (double)FLT_MAX ? (float)x : NAN;
 }
 
 nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,

@@ -52,9 +52,10 @@ struct sample_query {
     double low, high; /* possibly infinite; both 0: no column is bounded */
 };
 
-/* A draw of column c under a query from its outputs: the same in every backend. */
-double nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
-                    const uint32_t words[4]);
+/* A draw of column c under a query from its outputs: the same in every backend.  NaN where outputs, or the draw, are
+ * not finite; the row's other cells then are not drawn. */
+float nd_draw_cell(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
+                   const uint32_t words[4]);
 
 enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
 
@@ -98,18 +99,18 @@ struct backend_entries {
     nade_status (*loss_and_gradients)(nade_context *context, struct backend *backend, const struct cells *cells,
                                       const uint8_t *observed, double *loss);
 
-    /* log_density (orders, rows). */
+    /* log_density (orders, rows).  NaN where an output is not finite. */
     nade_status (*score_block)(nade_context *context, struct backend *backend, const struct cells *cells,
                                const struct score_query *query, double *log_density);
 
     /* outputs (rows, nd_widest_block(plan)): row r begins with the head's outputs for column target[r] given all cells
      * of the row that are there but that of the target, which is never read.  A row's outputs do not depend on the
-     * others.
-     */
+     * others.  They may be not finite. */
     nade_status (*conditional_block)(nade_context *context, struct backend *backend, const struct cells *cells,
                                      const size_t *target, double *outputs);
 
-    /* cells (rows, columns) in and out, in the plan's units. */
+    /* cells (rows, columns) in and out, in the plan's units.  Where an output is not finite its cell and those after it
+     * in the row's order stay NaN. */
     nade_status (*sample_block)(nade_context *context, struct backend *backend, const struct sample_query *query,
                                 size_t rows, float *cells);
 };

@@ -10,6 +10,7 @@
 
 struct cell_scoring {
     const nade_model *model;
+    const nade_table *table;
     struct arena arena;
     struct column_query query;
     struct unseen_cells unseen;
@@ -19,8 +20,7 @@ struct cell_scoring {
     double *surprise, *tail; /* (rows, columns), NaN where not wanted */
 };
 
-static nade_status prepare(nade_context *context, struct cell_scoring *s, const nade_table *table,
-                           const nade_score_options *options)
+static nade_status prepare(nade_context *context, struct cell_scoring *s, const nade_score_options *options)
 {
     size_t columns = s->model->plan.columns;
     if (s->model->plan.ordering)
@@ -29,7 +29,7 @@ static nade_status prepare(nade_context *context, struct cell_scoring *s, const 
                        "its row, expected a model of all orderings");
     nade_status status = nd_read_query(context, &s->arena, s->model, options->of, options->given, &s->query);
     if (status == NADE_OK)
-        status = nd_encode(context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
+        status = nd_encode(context, &s->arena, &s->model->schema, s->table, NULL, 0, s->query.needed,
                            options->unseen_missing ? &s->unseen : NULL, &s->cells);
     if (status != NADE_OK) return status;
     if (nd_multiply(s->cells.rows, columns, &s->count)) {
@@ -57,7 +57,13 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     s->tail[at] = column->head->tail(column, outputs, x);
 }
 
-static nade_status check_finite(nade_context *context, const struct cell_scoring *s, const nade_table *table)
+static struct row_place place_of(const void *user, size_t row)
+{
+    const struct cell_scoring *s = user;
+    return nd_table_place(s->table, row);
+}
+
+static nade_status check_finite(nade_context *context, const struct cell_scoring *s)
 {
     size_t columns = s->model->plan.columns;
     for (size_t at = 0; at < s->count; at++)
@@ -66,7 +72,7 @@ static nade_status check_finite(nade_context *context, const struct cell_scoring
                 context, NADE_NOT_FINITE,
                 "%s, %s %zu, column '%s' has a log density that is not finite: the row's values lie too far from the "
                 "training rows",
-                table->source, table->array ? "row" : "line", nd_table_position(table, at / columns),
+                s->table->source, s->table->array ? "row" : "line", nd_table_position(s->table, at / columns),
                 s->model->schema.column[at % columns].name);
     return NADE_OK;
 }
@@ -74,8 +80,8 @@ static nade_status check_finite(nade_context *context, const struct cell_scoring
 nade_status nd_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
                            const nade_score_options *options, double *surprise, double *tail, int *scored)
 {
-    struct cell_scoring s = {.model = model, .arena = {context->allocator, NULL}};
-    nade_status status = prepare(context, &s, table, options);
+    struct cell_scoring s = {.model = model, .table = table, .arena = {context->allocator, NULL}};
+    nade_status status = prepare(context, &s, options);
     const struct cellwise cellwise = {
         .model = model,
         .device = options->device,
@@ -83,12 +89,13 @@ nade_status nd_score_cells(nade_context *context, const nade_model *model, const
         .cells = &s.cells,
         .wanted = s.wanted,
         .answer = answer,
+        .place = place_of,
         .user = &s,
         .progress = options->progress,
         .progress_user = options->progress_user,
     };
     if (status == NADE_OK) status = nd_each_cell(context, &cellwise);
-    if (status == NADE_OK) status = check_finite(context, &s, table);
+    if (status == NADE_OK) status = check_finite(context, &s);
     if (status == NADE_OK) {
         if (surprise) memcpy(surprise, s.surprise, s.count * sizeof *surprise);
         if (tail) memcpy(tail, s.tail, s.count * sizeof *tail);

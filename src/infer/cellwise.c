@@ -1,6 +1,5 @@
 #include "infer/cellwise.h"
 
-#include "backend/backend.h"
 #include "base/parallel.h"
 
 /* Cells that go to the backend at a time; of these, a task of the heads. */
@@ -9,8 +8,7 @@ enum { BLOCK_CELLS = 1024, TASK_CELLS = 32 };
 struct cell_block {
     const struct cellwise *asked;
     struct arena arena;
-    const struct backend_entries *entries;
-    struct backend *backend;
+    struct network network;
     struct pool *pool; /* for the heads */
     size_t columns, widest;
     size_t used;
@@ -30,10 +28,7 @@ static nade_status prepare(nade_context *context, struct cell_block *b)
     b->outputs = nd_arena_alloc(&b->arena, b->widest, BLOCK_CELLS * sizeof *b->outputs);
     b->pool = nd_pool_create(&context->allocator, context->threads);
     if (!b->cells || !b->row || !b->target || !b->outputs || !b->pool) return nd_no_memory(context, "the cells");
-    nade_status status = nd_backend_for(context, b->asked->device, b->asked->precision, &b->entries);
-    if (status == NADE_OK) status = b->entries->open(context, plan, b->asked->precision, &b->backend);
-    if (status != NADE_OK) return status;
-    return b->entries->set_block(context, b->backend, BLOCK_PARAMETERS, b->asked->model->parameters);
+    return nd_network_open(context, b->asked->model, b->asked->device, b->asked->precision, &b->network);
 }
 
 static void answer_some(void *argument, size_t task, unsigned worker)
@@ -49,7 +44,9 @@ static nade_status finish_block(nade_context *context, struct cell_block *b)
 {
     const struct cells cells = {b->used, b->columns, CELLS_FLOATS, b->cells};
     if (b->used == 0) return NADE_OK;
-    nade_status status = b->entries->conditional_block(context, b->backend, &cells, b->target, b->outputs);
+    nade_status status = nd_network_outputs(&b->network, &cells, b->target, b->outputs);
+    if (status == NADE_NOT_FINITE)
+        status = nd_refuse_outputs(&b->network, b->asked->place(b->asked->user, b->row[b->network.row]));
     if (status != NADE_OK) return status;
     nd_parallel_for(b->pool, (b->used + TASK_CELLS - 1) / TASK_CELLS, answer_some, b);
     double done = (double)(b->row[b->used - 1] + 1) / (double)b->asked->cells->rows;
@@ -77,7 +74,7 @@ nade_status nd_each_cell(nade_context *context, const struct cellwise *cellwise)
             if (b.used == BLOCK_CELLS) status = finish_block(context, &b);
         }
     if (status == NADE_OK) status = finish_block(context, &b);
-    if (b.backend) b.entries->close(b.backend);
+    nd_network_close(&b.network);
     nd_pool_free(b.pool);
     nd_arena_free(&b.arena);
     return status;

@@ -2,6 +2,7 @@
 #ifndef ND_INFER_CELLWISE_H
 #define ND_INFER_CELLWISE_H
 
+#include "infer/network.h"
 #include "model/model.h"
 
 struct cellwise {
@@ -14,6 +15,8 @@ struct cellwise {
     /* Gets the head's outputs for one of them, given the cells of its row that are there, itself never read.  Called
      * for different cells from several threads at once. */
     void (*answer)(void *user, size_t row, size_t column, const double *outputs);
+
+    struct row_place (*place)(const void *user, size_t row);
     void *user;
 
     int (*progress)(void *progress_user, double done); /* as in nade_score_options; may be NULL */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "backend/backend.h"
 #include "base/fault.h"
+#include "infer/network.h"
 #include "infer/orderings.h"
 #include "infer/query.h"
 #include "model/head.h"
@@ -15,8 +15,7 @@ struct scoring {
     const nade_score_options *options;
     const nade_table *table;
     struct arena arena;
-    const struct backend_entries *entries;
-    struct backend *backend;
+    struct network network;
     struct cells cells;
     struct column_query query;
     struct unseen_cells unseen;
@@ -102,10 +101,7 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
     warn_of_holes(s);
-    status = nd_backend_for(s->context, s->options->device, s->options->precision, &s->entries);
-    if (status == NADE_OK) status = s->entries->open(s->context, &s->model->plan, s->options->precision, &s->backend);
-    if (status != NADE_OK) return status;
-    return s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+    return nd_network_open(s->context, s->model, s->options->device, s->options->precision, &s->network);
 }
 
 /* ---- one block of rows ------------------------------------------------------------------------------------------- */
@@ -115,7 +111,6 @@ static double log_mean_exp(const double *values, size_t count, size_t stride)
 {
     double most = values[0], sum = 0;
     for (size_t i = 1; i < count; i++) most = fmax(most, values[i * stride]);
-    if (!isfinite(most)) return most;
     for (size_t i = 0; i < count; i++) sum += exp(values[i * stride] - most);
     return most + log(sum / (double)count);
 }
@@ -144,16 +139,13 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
     struct cells part = rows_of(&s->cells, first, rows);
     struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count,
                                 s->half_step};
-    nade_status status = s->entries->score_block(s->context, s->backend, &part, &query, s->by_ordering);
+    nade_status status = nd_network_scores(&s->network, &part, &query, s->by_ordering);
+    if (status == NADE_NOT_FINITE)
+        return nd_refuse_outputs(&s->network, nd_table_place(s->table, first + s->network.row));
     if (status != NADE_OK) return status;
     for (size_t row = 0; row < rows; row++) {
         double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
         log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
-        if (!isfinite(log_density[first + row]))
-            return nd_fail(
-                s->context, NADE_NOT_FINITE,
-                "%s, %s %zu has a log density that is not finite: its values lie too far from the training rows",
-                s->table->source, s->table->array ? "row" : "line", nd_table_position(s->table, first + row));
         if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
         for (size_t k = 0; k < orderings; k++) {
             double one = s->by_ordering[k * rows + row] - units;
@@ -257,7 +249,7 @@ nade_status nd_score(nade_context *context, const nade_model *model, const nade_
     if (status == NADE_OK) status = prepare(&s, table);
     if (status == NADE_OK) status = score_all(&s, log_density, spread);
     if (status == NADE_OK && summary) summarise(&s, log_density, spread, summary);
-    if (s.backend) s.entries->close(s.backend);
+    nd_network_close(&s.network);
     nd_arena_free(&s.arena);
     return status;
 }

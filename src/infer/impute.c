@@ -89,6 +89,13 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), 1);
 }
 
+static struct row_place place_of(const void *user, size_t row)
+{
+    const struct imputing *s = user;
+    return (struct row_place){NULL, "row", (size_t)s->options->first + row / s->options->draws};
+}
+
+/* Of finite outputs: in the data's units they may still be too large. */
 static nade_status check_finite(nade_context *context, const struct imputing *s)
 {
     size_t columns = s->model->plan.columns;
@@ -98,8 +105,7 @@ static nade_status check_finite(nade_context *context, const struct imputing *s)
         if (s->options->interval > 0 && real) good = good && isfinite(s->low[at]) && isfinite(s->high[at]);
         if (s->missing[at] && !good)
             return nd_fail(context, NADE_NOT_FINITE,
-                           "row %zu, column '%s' can't be filled: its distribution is not finite, the row's other "
-                           "values lie too far from the training rows",
+                           "row %zu, column '%s' can't be filled: its value is too large for a double",
                            (size_t)s->options->first + at / columns / s->options->draws,
                            s->model->schema.column[at % columns].name);
     }
@@ -116,6 +122,7 @@ static nade_status answer_all(nade_context *context, struct imputing *s)
         .cells = &cells,
         .wanted = s->missing,
         .answer = answer,
+        .place = place_of,
         .user = s,
     };
     nade_status status = check_single(context, s);

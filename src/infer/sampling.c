@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/fault.h"
+#include "infer/network.h"
 #include "infer/orderings.h"
 #include "infer/ranges.h"
 #include "infer/values.h"
@@ -26,8 +26,7 @@ struct sampling {
     const nade_sample_options *options;
     struct sample_numbers numbers;
     struct arena arena;
-    const struct backend_entries *entries;
-    struct backend *backend;
+    struct network network;
     size_t rows;
     float *cells;      /* (rows, columns): given ones in the model's units, NaN where a cell is to be drawn */
     size_t *ensemble;  /* (orderings, columns); NULL: each row has its own */
@@ -76,6 +75,15 @@ static void check_bounded_first(struct sampling *s)
     }
 }
 
+/* ---- what rows are called ---------------------------------------------------------------------------------------- */
+
+/* Draws for rows of data have the numbers of these rows, samples have none. */
+static struct row_place place_of(const struct sampling *s, size_t row)
+{
+    if (s->numbers.draws == 0) return (struct row_place){.unit = NULL};
+    return (struct row_place){NULL, "row", (size_t)s->options->first + row / s->numbers.draws};
+}
+
 /* ---- unlikely ranges --------------------------------------------------------------------------------------------- */
 
 static bool all_rows_same(const struct sampling *s)
@@ -87,13 +95,13 @@ static bool all_rows_same(const struct sampling *s)
 }
 
 /* Checks the range of the column that is cut off against its distribution given what each row has. */
-static nade_status check_block(const struct sampling *s, size_t first, size_t rows, const size_t *target,
-                               double *outputs)
+static nade_status check_block(struct sampling *s, size_t first, size_t rows, const size_t *target, double *outputs)
 {
     const struct plan *plan = &s->model->plan;
     size_t c = s->ranges.bounded, width = nd_widest_block(plan);
     const struct cells cells = {rows, plan->columns, CELLS_FLOATS, s->cells + first * plan->columns};
-    nade_status status = s->entries->conditional_block(s->context, s->backend, &cells, target, outputs);
+    nade_status status = nd_network_outputs(&s->network, &cells, target, outputs);
+    if (status == NADE_NOT_FINITE) return nd_refuse_outputs(&s->network, place_of(s, first + s->network.row));
     for (size_t row = 0; row < rows && status == NADE_OK; row++) {
         if (!isnan(nd_cell(&cells, row, c))) continue;
         double mass = plan->column[c].head->log_between(&plan->column[c], outputs + row * width, s->ranges.low[c],
@@ -192,10 +200,7 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (status != NADE_OK) return status;
     nd_choose_bounded(s->model, s->rows, s->cells, &s->ranges);
     check_bounded_first(s);
-    status = nd_backend_for(s->context, s->options->device, s->options->precision, &s->entries);
-    if (status == NADE_OK) status = s->entries->open(s->context, &s->model->plan, s->options->precision, &s->backend);
-    if (status == NADE_OK)
-        status = s->entries->set_block(s->context, s->backend, BLOCK_PARAMETERS, s->model->parameters);
+    status = nd_network_open(s->context, s->model, s->options->device, s->options->precision, &s->network);
     return status == NADE_OK ? check_likely(s) : status;
 }
 
@@ -231,7 +236,9 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
         memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
     }
     s->drawn += pending * tries;
-    return s->entries->sample_block(s->context, s->backend, &query, pending * tries, s->tried);
+    nade_status status = nd_network_draws(&s->network, &query, pending * tries, s->tried);
+    if (status != NADE_NOT_FINITE) return status;
+    return nd_refuse_outputs(&s->network, place_of(s, first + s->pending[s->network.row / tries]));
 }
 
 /* Keeps each pending row's first try that lies within the ranges; returns how many rows are still without one. */
@@ -299,8 +306,7 @@ static nade_status check_finite(const struct sampling *s)
     size_t columns = s->model->plan.columns;
     for (size_t at = 0; at < s->rows * columns; at++)
         if (!isfinite(decode_cell(s, at)))
-            return nd_fail(s->context, NADE_NOT_FINITE,
-                           "a draw of column '%s' is not finite: the model's parameters are too large",
+            return nd_fail(s->context, NADE_NOT_FINITE, "a draw of column '%s' is too large for a double",
                            s->model->schema.column[at % columns].name);
     return NADE_OK;
 }
@@ -327,7 +333,7 @@ nade_status nd_sample(nade_context *context, const nade_model *model, const nade
     if (status == NADE_OK) status = draw_all(&s);
     if (status == NADE_OK) status = check_finite(&s);
     if (status == NADE_OK) write_drawn(&s, values);
-    if (s.backend) s.entries->close(s.backend);
+    nd_network_close(&s.network);
     nd_arena_free(&s.arena);
     return status;
 }

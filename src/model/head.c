@@ -1,5 +1,6 @@
 #include "model/head.h"
 
+#include <float.h>
 #include <math.h>
 
 extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax;
@@ -14,8 +15,16 @@ const struct head *nd_head_for(nade_type type)
     return NULL;
 }
 
+bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs)
+{
+    bool good = true;
+    for (size_t i = 0; i < column->output_width; i++) good = good && fabs(outputs[i]) <= (double)FLT_MAX;
+    return good;
+}
+
 double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half)
 {
+    if (!nd_outputs_are_finite(column, outputs)) return NAN;
     if (half > 0 && column->head->log_cell) return column->head->log_cell(column, outputs, x, half);
     return column->head->log_density(column, outputs, x);
 }

@@ -55,7 +55,12 @@ struct head {
 
 const struct head *nd_head_for(nade_type type);
 
-/* The head's log_cell where there is a cell (half > 0) and the head has one, else its log_density. */
+/* True when float32 can hold all of a column's outputs: what the functions above expect of them.  A device computes in
+ * float32, so that what the CPU holds in double must not go beyond it. */
+bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs);
+
+/* The head's log_cell where there is a cell (half > 0) and the head has one, else its log_density; NaN where outputs
+ * are not finite. */
 double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half);
 
 /* For samplers: an index drawn from softmax(logits) by inverting the cumulative probabilities at uniform, in [0, 1). */

@@ -22,7 +22,7 @@ struct walk {
     const struct sample_job *job;
     struct worker_scratch *scratch;
     size_t first, rows;
-    size_t next[ND_TILE]; /* place in each row's order: what lies before it is observed */
+    size_t next[ND_TILE]; /* place in each row's order: what lies before it is observed, or the row is given up */
 };
 
 static const size_t *order_of(const struct walk *walk, size_t i)
@@ -72,9 +72,12 @@ static void draw_cell(struct walk *walk, size_t i, const float *hidden)
     const struct plan_column *column = &backend->plan->column[c];
     struct philox_block words = nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)c);
     nd_cpu_column_outputs(backend, column, hidden, walk->scratch->block);
-    float x = (float)nd_draw_cell(query, column, c, walk->scratch->block, words.word);
+    float x = nd_draw_cell(query, column, c, walk->scratch->block, words.word);
     cells_of(walk, i)[c] = x;
-    nd_cpu_observe(backend, c, x, sum_of(walk, i));
+    if (isnan(x))
+        walk->next[i] = backend->plan->columns;
+    else
+        nd_cpu_observe(backend, c, x, sum_of(walk, i));
 }
 
 /* One step of every row; false when none had anything left to draw. */

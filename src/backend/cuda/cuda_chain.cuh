@@ -2,6 +2,8 @@
 #ifndef ND_BACKEND_CUDA_CHAIN_CUH
 #define ND_BACKEND_CUDA_CHAIN_CUH
 
+#include <float.h>
+
 #include "backend/cuda/cuda_chain.h"
 #include "backend/cuda/cuda_device.cuh"
 
@@ -12,8 +14,15 @@ __device__ __forceinline__ float cell_of(const struct device_chunk &chunk, int32
 }
 
 /* log p(x) of a binary column. */
+/* False for infinities and NaN. */
+__device__ __forceinline__ bool is_finite(float output)
+{
+    return fabsf(output) <= FLT_MAX;
+}
+
 __device__ __forceinline__ double binary_log_density(float logit, float x)
 {
+    if (!is_finite(logit)) return nan("");
     const double a = x != 0 ? -(double)logit : (double)logit;
     return -(fmax(a, 0.0) + log1p(exp(-fabs(a))));
 }

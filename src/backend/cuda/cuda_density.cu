@@ -297,6 +297,14 @@ __device__ double mixture_log_density(const struct device_column &column, const 
     return log_total(joint) - weights;
 }
 
+/* True in all lanes when one of the outputs is not finite. */
+__device__ bool any_not_finite(const float *outputs, int32_t count, int32_t lane)
+{
+    bool bad = false;
+    for (int32_t i = lane; i < count; i += LANES) bad = bad || !is_finite(outputs[i]);
+    return __any_sync(all_lanes, bad) != 0;
+}
+
 __global__ void __launch_bounds__(WARPS *LANES) line_density(const struct line_job job, size_t lines)
 {
     const size_t line = (size_t)blockIdx.x * WARPS + threadIdx.x / LANES;
@@ -310,6 +318,8 @@ __global__ void __launch_bounds__(WARPS *LANES) line_density(const struct line_j
     double density = 0;
     if (isnan(x))
         density = 0;
+    else if (any_not_finite(outputs, column.output_width, lane))
+        density = nan("");
     else if (column.type == NADE_BINARY)
         density = binary_log_density(outputs[0], x);
     else if (column.type == NADE_CATEGORICAL)

@@ -13,7 +13,8 @@ struct walk {
     const struct sample_query *query;
     float *cells; /* (rows, columns): the chunk's */
     size_t first, rows;
-    size_t next[ND_WALKERS_MOST]; /* place in each row's order: what lies before it is observed */
+    size_t
+        next[ND_WALKERS_MOST]; /* place in each row's order: what lies before it is observed, or the row is given up */
 };
 
 static const size_t *order_of(const struct walk *walk, size_t i)
@@ -63,9 +64,11 @@ static void draw_cell(struct walk *walk, size_t i)
     struct philox_block words = nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)c);
     for (size_t o = 0; o < column->output_width; o++)
         scoring->walk.block[o] = (double)scoring->walk.outputs[i * scoring->widest + o];
-    float x = (float)nd_draw_cell(query, column, c, scoring->walk.block, words.word);
+    float x = nd_draw_cell(query, column, c, scoring->walk.block, words.word);
+    bool drawn = !isnan(x);
+    if (!drawn) walk->next[i] = walk->backend->plan->columns;
     cells_of(walk, i)[c] = x;
-    *step = (struct walk_step){.observed = (int32_t)c, .x = x, .target = -1};
+    *step = (struct walk_step){.observed = drawn ? (int32_t)c : -1, .x = drawn ? x : 0, .target = -1};
 }
 
 static nade_status sample_chunk(nade_context *context, struct walk *walk)

@@ -16,7 +16,8 @@ static void REF(sample_row)(const struct plan *plan, const real *parameters, con
         for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
         struct philox_block words =
             nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)order[t]);
-        cells[order[t]] = (float)nd_draw_cell(query, column, order[t], work->block, words.word);
+        cells[order[t]] = nd_draw_cell(query, column, order[t], work->block, words.word);
+        if (isnan(cells[order[t]])) return;
         work->observed[order[t]] = 1;
     }
 }

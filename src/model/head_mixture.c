@@ -154,7 +154,8 @@ static double sample_between(const struct plan_column *column, const double *out
     if (c < column->atoms) return (double)column->atom[c];
     double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
     double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
-    return mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
+    double x = mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
+    return fmin(fmax(x, low), high); /* the last digit of a mean far away may be wider than the interval */
 }
 
 /* ---- the column alone: a mixture fitted by expectation maximisation ---- */

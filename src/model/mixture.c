@@ -104,7 +104,9 @@ double nd_mixture_mean(const struct plan_column *column, const double *outputs)
 
 /* ---- quantiles --------------------------------------------------------------------------------------------------- */
 
-enum { STEPS_MOST = 200 };
+/* Newton's method takes some ten steps.  Where it does not, as between scales that differ by 1e60, every other step
+ * halves the bracket, which closes on a double after at most 2100 halvings. */
+enum { NEWTON_STEPS = 100, QUANTILE_STEPS = 4400 };
 
 /* An interval that holds a quantile, and the probability of the atoms on its two sides. */
 struct bracket {
@@ -164,7 +166,8 @@ double nd_mixture_quantile(const struct plan_column *column, const double *outpu
     if (atom < m.atoms) return (double)m.atom[atom];
     double low = bracket.low, high = bracket.high;
     double x = fmin(fmax(nd_mixture_mean(column, outputs), low), high);
-    for (int step = 0; step < STEPS_MOST && low < high; step++) {
+    for (int step = 0; step < QUANTILE_STEPS && low < high; step++) {
+        bool halve = step >= NEWTON_STEPS && step % 2 == 0;
         double excess = excess_at(&m, x, p, bracket.atoms_below, bracket.atoms_above);
         if (excess == 0) return x;
         if (excess < 0)
@@ -172,7 +175,7 @@ double nd_mixture_quantile(const struct plan_column *column, const double *outpu
         else
             high = x;
         double next = x - excess / exp(log_density_at(&m, x, NULL));
-        if (!(next > low && next < high)) next = low + (high - low) / 2;
+        if (halve || !(next > low && next < high)) next = low + (high - low) / 2;
         if (next == x || next == low || next == high) return next;
         x = next;
     }
@@ -180,6 +183,8 @@ double nd_mixture_quantile(const struct plan_column *column, const double *outpu
 }
 
 /* ---- extremes ---------------------------------------------------------------------------------------------------- */
+
+enum { STEPS_MOST = 200 };
 
 /* A place on the density: log p there and the sign of its slope. */
 struct place {
@@ -196,17 +201,26 @@ static struct place look(const struct mixture *m, double x)
 /* Beyond so many scales a component is no longer felt; within them half a scale is a small step. */
 static const double reach = 8, fraction = 0.5;
 
-/* The next place to look at, right of x: near a component a fraction of its scale, else the nearest one's edge.  All
- * extremes of a mixture's density lie between its means. */
+/* Places that are enough to go from the least mean to the largest.  Each step crosses `fraction` of the scale of some
+ * component that is near, or a gap up to one: 2·reach/fraction steps and one a component.  Where the scale is lost in
+ * the mean's last digit a step is a digit, at least 2/3 of what was asked for. */
+static size_t places_most(const struct mixture *m)
+{
+    return m->count * (size_t)(2 * (2 * reach / fraction + 1));
+}
+
+/* The next place to look at, right of x: near a component a fraction of its scale, else the nearest one's edge, itself:
+ * a sum that is rounded may lie beyond a narrow component.  All extremes of a mixture's density lie between its means.
+ */
 static struct place next_place(const struct mixture *m, double x)
 {
-    double step = m->most - x;
+    double next = m->most;
     for (size_t c = 0; c < m->count; c++) {
         double edge = m->mean[c] - reach * m->scale[c];
         if (x > m->mean[c] + reach * m->scale[c]) continue;
-        step = fmin(step, fmax(fraction * m->scale[c], edge - x));
+        next = fmin(next, fmax(x + fraction * m->scale[c], edge));
     }
-    return look(m, fmin(fmax(x + step, nextafter(x, HUGE_VAL)), m->most));
+    return look(m, fmin(fmax(next, nextafter(x, HUGE_VAL)), m->most));
 }
 
 /* The root of slope (level NULL) or of log p - *level between a and b, where its signs differ: the Illinois method,
@@ -248,9 +262,10 @@ double nd_mixture_mode(const struct plan_column *column, const double *outputs)
     struct mixture m;
     read_mixture(column, outputs, &m);
     struct place a = look(&m, m.least), best = a;
-    while (a.x < m.most) {
+    for (size_t left = places_most(&m); left > 0 && a.x < m.most; left--) {
         struct place b = next_place(&m, a.x), top = b;
         if (a.slope > 0 && b.slope <= 0) top = look(&m, find_extreme(&m, &a, &b));
+        if (top.log_density < b.log_density) top = b; /* the last digits of x are coarser than the peak is wide */
         if (top.log_density > best.log_density) best = top;
         a = b;
     }
@@ -263,7 +278,7 @@ double nd_mixture_mode(const struct plan_column *column, const double *outputs)
 /* ---- tail probabilities ------------------------------------------------------------------------------------------ */
 
 /* The crossing outside the means, on the side of `from` that `direction` (-1 or 1) points to; `from` if there is none.
- */
+ * The density is below every level before the distance, doubled a thousand times, leaves the doubles. */
 static double find_outer(const struct mixture *m, double from, double direction, double level)
 {
     struct place near = look(m, from), far = near;
@@ -317,7 +332,7 @@ static double inner_mass(const struct mixture *m, double level)
 {
     double sum = 0;
     struct place a = look(m, m->least);
-    while (a.x < m->most) {
+    for (size_t left = places_most(m); left > 0 && a.x < m->most; left--) {
         struct place b = next_place(m, a.x);
         double from = a.x, distance = fmin(fabs(a.log_density - level), fabs(b.log_density - level));
         for (int i = 1; distance < ripple && i < CLOSE_LOOKS; i++) {

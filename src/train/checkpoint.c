@@ -231,6 +231,17 @@ static nade_status read_tensor(struct run *run, const struct checkpoint *checkpo
     return NADE_OK;
 }
 
+/* Moments may have overflowed on the way, the network itself not. */
+static nade_status check_finite(struct run *run, const struct checkpoint *checkpoint, const char *name,
+                                const float *values)
+{
+    for (size_t i = 0; i < run->plan.parameters; i++)
+        if (!isfinite(values[i]))
+            return nd_fail(run->context, NADE_BAD_INPUT, "%s: the tensor %s holds a number that is not finite",
+                           checkpoint->file.path, name);
+    return NADE_OK;
+}
+
 static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const float *const *tensors)
 {
     const struct safetensors *file = &checkpoint->file;
@@ -252,6 +263,8 @@ static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
         status = read_tensor(run, checkpoint, t < BLOCKS ? blocks[t].name : "best", values);
         tensors[t] = values;
     }
+    if (status == NADE_OK) status = check_finite(run, checkpoint, blocks[0].name, tensors[0]);
+    if (status == NADE_OK) status = check_finite(run, checkpoint, "best", tensors[BLOCKS]);
     if (status == NADE_OK) status = check_sum(run, checkpoint, tensors);
     for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : BLOCKS) && status == NADE_OK; b++)
         status = run->entries->set_block(run->context, run->backend, blocks[b].block, tensors[b]);

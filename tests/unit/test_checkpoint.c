@@ -261,6 +261,10 @@ static void test_broken_checkpoints_are_refused(void **state)
         expect_refused(f, f->table, "damaged");
         bytes[at] ^= 1;
     }
+    const float infinite = INFINITY;
+    memcpy(bytes + size - sizeof infinite, &infinite, sizeof infinite);
+    model_support_write(f->path, bytes, size);
+    expect_refused(f, f->table, "the tensor best holds a number that is not finite");
     support_assert_ok(f->context, nade_model_save(f->context, model, f->path));
     expect_refused(f, f->table, "not a checkpoint");
     remove(f->path);

@@ -209,8 +209,9 @@ static void read_marginal(struct reader *r, const struct json_value *object, str
     spec->marginal_count = list->is.count;
     spec->marginal = take(r, spec->marginal_count, sizeof *spec->marginal);
     for (size_t i = 0; i < spec->marginal_count && r->status == NADE_OK; i++, value = nd_json_after(value)) {
-        if (!nd_json_is_number(value)) wrong(r, "marginal", value, "a list of numbers");
         spec->marginal[i] = nd_json_number(value);
+        if (!nd_json_is_number(value) || !(fabs(spec->marginal[i]) <= (double)FLT_MAX))
+            wrong(r, "marginal", value, "a list of numbers that float32 can hold");
     }
 }
 
@@ -224,10 +225,10 @@ static void read_units(struct reader *r, const struct json_value *object, struct
 {
     static const char *const keys[] = {"mean", "sd", "step", "floor"};
     if (spec->type == NADE_REAL) {
-        spec->mean = read_number(r, object, "mean", -DBL_MAX, DBL_MAX, "a number");
-        spec->sd = read_number(r, object, "sd", DBL_MIN, DBL_MAX, "a number above 0");
-        spec->step = read_number(r, object, "step", 0, DBL_MAX, "0 or a number above it");
-        spec->floor = read_number(r, object, "floor", FLT_MIN, FLT_MAX, "a float32 number above 0");
+        spec->mean = read_number(r, object, "mean", -ND_MEAN_MOST, ND_MEAN_MOST, "a number");
+        spec->sd = read_number(r, object, "sd", ND_SD_LEAST, ND_SD_MOST, "a number above 0");
+        spec->step = read_number(r, object, "step", 0, ND_STEP_MOST, "0 or a number above it");
+        spec->floor = read_number(r, object, "floor", ND_FLOOR_LEAST, ND_FLOOR_MOST, "a float32 number above 0");
         return;
     }
     spec->sd = 1;

@@ -130,14 +130,15 @@ static struct extent find_extent(const struct table_column *column, const size_t
     return extent;
 }
 
-/* True when the cells differ by no more than rounding can make equal numbers differ: they have no deviation. */
+/* True when the cells differ by no more than rounding, or underflow, can make equal numbers differ: they have no
+ * deviation. */
 static bool is_flat(const struct extent *extent)
 {
-    return extent->farthest <= 4 * DBL_EPSILON * fabs(extent->mean);
+    return extent->farthest <= fmax(4 * DBL_EPSILON * fabs(extent->mean), ND_DIFFERENCE_LEAST);
 }
 
 /* Mean and standard deviation (divided by the count) over the chosen rows' present cells.  False: rounding may be all
- * that tells them apart, and the deviation counts as 1. */
+ * that tells them apart, and the deviation counts as 1, or as what rounding makes of a huge number. */
 static bool learn_units(const struct table_column *column, const size_t *rows, size_t row_count,
                         struct column_spec *spec)
 {
@@ -145,6 +146,7 @@ static bool learn_units(const struct table_column *column, const size_t *rows, s
     double squares = 0;
     int exponent;
     spec->mean = extent.mean;
+    spec->sd = fmax(1, extent.farthest);
     if (is_flat(&extent)) return false;
     frexp(extent.farthest, &exponent); /* distances below 1 have squares that neither overflow nor all vanish */
     for (size_t i = 0; i < row_count; i++) {
@@ -168,7 +170,15 @@ struct measuring {
     size_t row_count;
     struct column_spec *spec; /* (columns) */
     bool *flat;               /* (columns) the cells are a single value, up to rounding */
+    size_t *beyond;           /* (columns) the first row whose number is too large; SIZE_MAX: none */
 };
+
+static size_t find_beyond(const struct table_column *column, const size_t *rows, size_t row_count)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (fabs(nd_table_number(column, rows[i])) > ND_NUMBER_MOST) return rows[i];
+    return SIZE_MAX;
+}
 
 static void measure_column(void *argument, size_t number, unsigned worker)
 {
@@ -176,7 +186,8 @@ static void measure_column(void *argument, size_t number, unsigned worker)
     const struct table_column *column = &m->table->column[number];
     struct column_spec *spec = &m->spec[number];
     (void)worker;
-    if (spec->type != NADE_REAL) return;
+    m->beyond[number] = spec->type == NADE_REAL ? find_beyond(column, m->rows, m->row_count) : SIZE_MAX;
+    if (spec->type != NADE_REAL || m->beyond[number] != SIZE_MAX) return;
     m->flat[number] = !learn_units(column, m->rows, m->row_count, spec);
     spec->step = nd_recording_step(column, m->rows, m->row_count, m->table->single);
     learn_floor(spec);
@@ -185,10 +196,15 @@ static void measure_column(void *argument, size_t number, unsigned worker)
 static nade_status measure_columns(nade_context *context, struct measuring *m)
 {
     nade_status status = nd_parallel_once(context, context->threads, m->table->columns, measure_column, m);
-    for (size_t c = 0; c < m->table->columns && status == NADE_OK; c++)
-        if (!isfinite(m->spec[c].mean) || !isfinite(m->spec[c].sd))
-            status = nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds numbers too large to add up",
-                             m->table->source, m->table->column[c].name);
+    for (size_t c = 0; c < m->table->columns && status == NADE_OK; c++) {
+        if (m->beyond[c] == SIZE_MAX) continue;
+        const struct table_column *column = &m->table->column[c];
+        status = nd_fail(context, NADE_BAD_INPUT,
+                         "%s, %s %zu, column '%s': found %g, expected a number from %g to %g: write the column in "
+                         "larger units, or leave it out with --drop",
+                         m->table->source, m->table->array ? "row" : "line", nd_table_position(m->table, m->beyond[c]),
+                         column->name, nd_table_number(column, m->beyond[c]), -ND_NUMBER_MOST, ND_NUMBER_MOST);
+    }
     return status;
 }
 
@@ -289,8 +305,9 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
         .row_count = row_count,
         .spec = nd_arena_alloc(arena, table->columns, sizeof *measuring.spec),
         .flat = nd_arena_alloc(arena, table->columns, sizeof *measuring.flat),
+        .beyond = nd_arena_alloc(arena, table->columns, sizeof *measuring.beyond),
     };
-    if (!measuring.spec || !measuring.flat) return nd_no_memory(context, "the columns");
+    if (!measuring.spec || !measuring.flat || !measuring.beyond) return nd_no_memory(context, "the columns");
     *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
         status = learn_column(context, arena, table, c, &schema->column[c]);

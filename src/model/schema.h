@@ -2,6 +2,8 @@
 #ifndef ND_MODEL_SCHEMA_H
 #define ND_MODEL_SCHEMA_H
 
+#include <float.h>
+
 #include "data/cells.h"
 #include "data/table.h"
 
@@ -13,6 +15,21 @@
 
 /* Standard deviations from the mean beyond which float arithmetic would overflow: such values are refused. */
 #define ND_FARTHEST 1e15
+
+/* What training takes of a real column: numbers of at most this size, so that any draw (a float32, times a deviation)
+ * is a double that is finite; cells that differ from their mean by no more than the other are a single value. */
+#define ND_NUMBER_MOST 1e200
+#define ND_DIFFERENCE_LEAST 1e-250
+
+/* What a model file may hold of a real column.  All that training writes lies within: deviations are between
+ * ND_DIFFERENCE_LEAST divided by the root of the rows and ND_NUMBER_MOST, or 1, and a floor is at least ND_SCALE_FLOOR
+ * and at most the root of the rows, or the step. */
+#define ND_MEAN_MOST DBL_MAX
+#define ND_SD_LEAST DBL_MIN
+#define ND_SD_MOST DBL_MAX
+#define ND_STEP_MOST DBL_MAX
+#define ND_FLOOR_LEAST FLT_MIN
+#define ND_FLOOR_MOST FLT_MAX
 
 struct column_spec {
     const char *name;

@@ -434,6 +434,10 @@ static void test_deviations_of_any_size(void **state)
     assert_true(s.column[0].sd == 1 && warnings.count == 1);
     assert_non_null(strstr(warnings.last, "'a' of"));
     assert_non_null(strstr(warnings.last, "a single value, up to rounding, in the training rows"));
+    learn(context, &arena, "a\n6e-311\n3e-311\n0\n", &s); /* a deviation that no model file may hold */
+    assert_true(s.column[0].sd == 1 && warnings.count == 2);
+    learn(context, &arena, "a\n1e100\n1.0000000000000002e100\n", &s); /* cells stay within reach of the mean */
+    assert_true(s.column[0].sd > 1e83 && s.column[0].sd < 1e85 && warnings.count == 3);
     nd_arena_free(&arena);
     nade_context_free(context);
 }

@@ -132,6 +132,9 @@ int main(int argc, char **argv)
     hold_standard_descriptors();
     /* A closed pipe is seen as a write error: data end quietly, and training outlives whoever watched its progress. */
     signal(SIGPIPE, SIG_IGN);
+    /* So is a file that would exceed the limit of `ulimit -f`: the error is reported, and nothing is left half-written.
+     */
+    signal(SIGXFSZ, SIG_IGN);
     struct common common = {.json = wants_json(argc - 1, argv + 1)};
     guard_json_memory(common.json);
     if (argc < 2) return show_help(&common, NULL);

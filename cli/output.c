@@ -1,9 +1,8 @@
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* pthread_sigmask, unlinkat */
 #include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,22 +28,6 @@ static int fail_output(const struct common *common, const char *path, const char
     return report_error(common, NADE_NO_OUTPUT, "%s could not be %s: %s", path, step, strerror(reason));
 }
 
-/* The name of a temporary file for path, to be freed.  It names the process, so that two runs don't meet. */
-static char *temporary_name(const char *path)
-{
-    size_t size = strlen(path) + 32;
-    char *name = malloc(size);
-    if (name) snprintf(name, size, "%s.tmp-%ld", path, (long)getpid());
-    return name;
-}
-
-/* The file that replaces path must lie beside what path finally points to. */
-static char *resolve_target(const char *path)
-{
-    char real[PATH_MAX];
-    return strdup(realpath(path, real) ? real : path);
-}
-
 /* True when path is, or will be, an ordinary file, which can be replaced as a whole. */
 static bool is_replaceable(const char *path)
 {
@@ -61,34 +44,29 @@ static bool same_file(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* Creates the temporary file and removes it again: the folder exists, is writable and allows the name. */
-static int try_creating(const struct common *common, const char *path)
+/* Opens what will replace path and forgets it again: the folder exists, is writable and allows the name.  A pipe or a
+ * device is not tried: its reader would notice. */
+static int try_opening(const struct common *common, const char *path)
 {
-    char *target = resolve_target(path);
-    char *temporary = target ? temporary_name(target) : NULL;
-    int status = EXIT_DONE;
-    if (!temporary) {
-        status = report_no_memory(common);
-    } else {
-        int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (descriptor < 0) status = fail_output(common, path, "created", errno);
-        if (descriptor >= 0 && close(descriptor) == 0) unlink(temporary);
-    }
-    free(temporary);
-    free(target);
-    return status;
+    struct replacement file;
+    if (!is_replaceable(path)) return EXIT_DONE;
+    const char *failed = nd_replacement_open(&file, path, 0666);
+    if (failed) return fail_output(common, path, failed, errno);
+    nd_replacement_abandon(&file);
+    return EXIT_DONE;
 }
 
 int output_check(const struct common *common, const char *path, const char *input)
 {
     struct stat info;
+    if (!*path) return report_error(common, NADE_BAD_CALL, "the name of an output is empty, expected a file's");
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return fail_output(common, path, "written", EISDIR);
     if (exists && access(path, W_OK) != 0) return fail_output(common, path, "written", errno);
     if (input && same_file(path, input))
         return report_error(common, NADE_BAD_CALL, "%s is read and would be overwritten, expected another output",
                             path);
-    return is_replaceable(path) ? try_creating(common, path) : EXIT_DONE;
+    return try_opening(common, path);
 }
 
 int output_check_files(const struct common *common, const char *output, const char *png, const char *const *inputs)
@@ -110,12 +88,13 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
-/* The temporary file that a signal which ends the process removes; signals are the process's, and so is this. */
-static const char *volatile doomed;
+/* The temporary file that a signal which ends the process removes, where there are no files without a name; signals are
+ * the process's, and so is this. */
+static const struct replacement *volatile doomed;
 
 void output_remove_unfinished(void)
 {
-    if (doomed) unlink(doomed);
+    if (doomed) unlinkat(doomed->folder, doomed->temporary, 0);
 }
 
 /* The signal comes again when this returns, with its default action. */
@@ -125,8 +104,8 @@ static void remove_doomed(int number)
     raise(number);
 }
 
-/* From the birth of the temporary file to its renaming no signal may end the process and leave it behind: those that
- * would end it remove the file first, those that somebody catches wait. */
+/* While there is a temporary file no signal may end the process and leave it behind: those that would end it remove
+ * the file first, those that somebody catches wait. */
 static void guard_temporary(struct output *output)
 {
     struct sigaction action = {.sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND}, old;
@@ -134,7 +113,7 @@ static void guard_temporary(struct output *output)
     bool free_to_guard = !doomed;
     sigemptyset(&action.sa_mask);
     sigemptyset(&caught);
-    if (free_to_guard) doomed = output->temporary;
+    if (free_to_guard) doomed = &output->file;
     for (size_t i = 0; i < ENDING_SIGNALS; i++) {
         if (sigaction(ending_signals[i], NULL, &old) != 0 || old.sa_handler == SIG_IGN) continue;
         if (free_to_guard && old.sa_handler == SIG_DFL)
@@ -143,59 +122,40 @@ static void guard_temporary(struct output *output)
             sigaddset(&caught, ending_signals[i]);
     }
     pthread_sigmask(SIG_BLOCK, &caught, &output->signals);
+    output->guarded = true;
 }
 
 static void unguard_temporary(struct output *output)
 {
     struct sigaction old;
-    if (doomed == output->temporary) {
+    if (!output->guarded) return;
+    if (doomed == &output->file) {
         for (size_t i = 0; i < ENDING_SIGNALS; i++)
             if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == remove_doomed)
                 signal(ending_signals[i], SIG_DFL);
         doomed = NULL;
     }
     pthread_sigmask(SIG_SETMASK, &output->signals, NULL);
-}
-
-static void forget_temporary(struct output *output)
-{
-    unguard_temporary(output);
-    free(output->temporary);
-    free(output->target);
-    output->temporary = output->target = NULL;
+    output->guarded = false;
 }
 
 void output_abandon(struct output *output)
 {
     if (output->stream && output->stream != stdout) fclose(output->stream);
     output->stream = NULL;
-    if (!output->temporary) return;
-    unlink(output->temporary);
-    forget_temporary(output);
+    if (output->path) nd_replacement_abandon(&output->file);
+    unguard_temporary(output);
 }
 
-static int open_temporary(struct output *output)
+/* The stream has a descriptor of its own: what goes wrong when it is closed shows before the file takes its place. */
+static FILE *open_stream(const struct replacement *file)
 {
-    struct stat old;
-    bool exists = stat(output->path, &old) == 0;
-    output->target = resolve_target(output->path);
-    output->temporary = output->target ? temporary_name(output->target) : NULL;
-    if (!output->temporary) {
-        free(output->target);
-        return report_no_memory(output->common);
-    }
-    guard_temporary(output);
-    int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) output->stream = fdopen(descriptor, "w");
-    if (!output->stream) {
-        int reason = errno;
-        if (descriptor >= 0) close(descriptor);
-        if (descriptor >= 0) unlink(output->temporary);
-        forget_temporary(output);
-        return fail_output(output->common, output->path, "created", reason);
-    }
-    if (exists) (void)!fchmod(descriptor, old.st_mode & 0777);
-    return EXIT_DONE;
+    int descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 3);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    int reason = errno;
+    if (!stream && descriptor >= 0) close(descriptor);
+    errno = reason;
+    return stream;
 }
 
 int output_open(struct output *output, const struct common *common, const char *path)
@@ -205,9 +165,13 @@ int output_open(struct output *output, const struct common *common, const char *
         output->stream = stdout;
         return EXIT_DONE;
     }
-    if (is_replaceable(path)) return open_temporary(output);
-    output->stream = fopen(path, "w");
-    return output->stream ? EXIT_DONE : fail_output(common, path, "opened", errno);
+    const char *failed = nd_replacement_open(&output->file, path, 0666);
+    if (!failed && output->file.temporary[0]) guard_temporary(output);
+    if (!failed) output->stream = open_stream(&output->file);
+    if (output->stream) return EXIT_DONE;
+    int reason = errno;
+    output_abandon(output);
+    return fail_output(common, path, failed ? failed : "opened", reason);
 }
 
 void output_print(struct output *output, const char *format, ...)
@@ -230,23 +194,23 @@ bool output_reader_gone(const struct output *output)
     return output->reason == EPIPE;
 }
 
-/* Flushes, syncs and closes, and keeps the first errno. */
+/* Flushes and closes, and keeps the first errno. */
 static void finish_stream(struct output *output)
 {
     if (!output->reason && fflush(output->stream) != 0) output->reason = errno;
-    if (!output->reason && output->temporary && fsync(fileno(output->stream)) != 0) output->reason = errno;
     if (output->stream != stdout && fclose(output->stream) != 0 && !output->reason) output->reason = errno;
     output->stream = NULL;
 }
 
 int output_close(struct output *output)
 {
+    const char *failed = "written";
     finish_stream(output);
-    if (!output->reason && output->temporary && rename(output->temporary, output->target) != 0) output->reason = errno;
-    if (output->reason)
-        output_abandon(output);
-    else if (output->temporary)
-        forget_temporary(output);
+    if (!output->reason && output->path) {
+        failed = nd_replacement_commit(&output->file);
+        if (failed) output->reason = errno;
+    }
+    output_abandon(output);
     if (output_good(output) || output_reader_gone(output)) return EXIT_DONE;
-    return fail_output(output->common, output->path ? output->path : "stdout", "written", output->reason);
+    return fail_output(output->common, output->path ? output->path : "stdout", failed, output->reason);
 }

@@ -6,16 +6,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/replacement.h"
 #include "options.h"
 
 struct output {
     FILE *stream;
     const struct common *common;
-    const char *path; /* as the user wrote it, NULL: stdout */
-    char *target;     /* the file to replace, links resolved; NULL: the stream writes to path itself */
-    char *temporary;  /* beside target */
-    sigset_t signals; /* those blocked before the temporary file existed */
-    int reason;       /* errno of the first write that failed, else 0 */
+    const char *path;        /* as the user wrote it, NULL: stdout */
+    struct replacement file; /* of path */
+    sigset_t signals;        /* those blocked before there was a temporary file */
+    bool guarded;            /* against signals, because of a temporary file */
+    int reason;              /* errno of the first write that failed, else 0 */
 };
 
 /* Reports what would keep path from being written, before long work rather than after it: 0 or an exit status.

@@ -1,12 +1,14 @@
 #include "train_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/replacement.h"
 #include "output.h"
 #include "report.h"
 
@@ -31,12 +33,23 @@ static bool is_regular(const char *path)
     return stat(path, &found) == 0 && S_ISREG(found.st_mode);
 }
 
+/* A descriptor that the path stands for, such as /dev/stdout, is written as it is: what it leads to is not cut. */
+static FILE *open_file(const char *path, const char *mode)
+{
+    int given = nd_path_descriptor(path);
+    if (given < 0) return fopen(path, mode);
+    int descriptor = fcntl(given, F_DUPFD_CLOEXEC, 3);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, mode) : NULL;
+    if (!file && descriptor >= 0) close(descriptor);
+    return file;
+}
+
 int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates)
 {
     *log = (struct train_log){.path = path, .rates = rates};
     if (!path) return EXIT_DONE;
-    log->resumed = resumed && is_regular(path);
-    log->file = fopen(path, log->resumed ? "r+" : "w");
+    log->resumed = resumed && is_regular(path) && nd_path_descriptor(path) < 0;
+    log->file = open_file(path, log->resumed ? "r+e" : "we");
     if (!log->file) return fail_log(log, common, "opened", errno);
     if (!log->resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header));
     return log->reason ? train_log_close(log, common) : EXIT_DONE;

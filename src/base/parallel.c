@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -106,12 +107,23 @@ static void wait_for_helpers(struct pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+/* The library's threads take no signals: they are the caller's, who may have to hold them back. */
+static bool start_thread(pthread_t *thread, struct helper *helper)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool started = pthread_create(thread, NULL, helper_main, helper) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 static bool start_helper(struct pool *pool)
 {
     struct helper *helper = nd_alloc(&pool->allocator, 1, sizeof *helper);
     if (!helper) return false;
     *helper = (struct helper){pool, pool->started + 1};
-    if (pthread_create(&pool->thread[pool->started], NULL, helper_main, helper) != 0) {
+    if (!start_thread(&pool->thread[pool->started], helper)) {
         nd_free(&pool->allocator, helper);
         return false;
     }

@@ -79,7 +79,6 @@ static void commit_replaces(void **state)
     support_assert_ok(f->context, nd_atomic_open(f->context, f->path, &file));
     support_assert_ok(f->context, nd_atomic_write(f->context, &file, "new", 3));
     expect_contents(f->path, "old");
-    assert_int_equal(model_support_entries(f->folder), 2);
     support_assert_ok(f->context, nd_atomic_commit(f->context, &file));
     nd_atomic_abandon(&file);
     expect_contents(f->path, "new");
@@ -216,22 +215,103 @@ static void failing_rename_removes_the_temporary(void **state)
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
-static void failing_memory_leaves_nothing(void **state)
+/* While it is written the new file has no name where the file system allows that, so a killed process leaves nothing.
+ */
+static void unnamed_while_written(void **state)
 {
     struct fixture *f = *state;
-    struct counting counting = {0};
-    nade_context *counted = model_support_counting_context(&counting), *own = f->context;
-    size_t live = counting.live;
-    f->context = counted;
-    for (size_t n = 1; n <= 2; n++) {
-        counting.calls = 0;
-        counting.fail_at = n;
-        assert_int_equal(replace(f, f->path, "x"), NADE_NO_MEMORY);
-        assert_int_equal(counting.live, live);
-        assert_int_equal(model_support_entries(f->folder), 0);
-    }
-    f->context = own;
-    nade_context_free(counted);
+    struct atomic_file file;
+    support_assert_ok(f->context, nd_atomic_open(f->context, f->path, &file));
+    bool named = file.file.temporary[0] != '\0';
+    assert_int_equal(model_support_entries(f->folder), named ? 1 : 0);
+    support_assert_ok(f->context, nd_atomic_write(f->context, &file, "new", 3));
+    support_assert_ok(f->context, nd_atomic_commit(f->context, &file));
+    expect_contents(f->path, "new");
+    assert_int_equal(model_support_entries(f->folder), 1);
+}
+
+/* Links to what is not there yet are followed as the shell's > does; one that leads nowhere else is refused. */
+static void dangling_links_are_written_through(void **state)
+{
+    struct fixture *f = *state;
+    struct stat about;
+    char second[4300];
+    snprintf(second, sizeof second, "%s/second", f->folder);
+    assert_int_equal(symlink("file", f->link), 0);
+    assert_int_equal(symlink(f->link, second), 0);
+    support_assert_ok(f->context, replace(f, second, "new"));
+    expect_contents(f->path, "new");
+    assert_int_equal(lstat(f->link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    assert_int_equal(lstat(second, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    assert_int_equal(unlink(f->link), 0);
+    assert_int_equal(symlink("second", f->link), 0);
+    expect_no_output(f, replace(f, second, "x"), second, ELOOP);
+    assert_int_equal(unlink(f->link), 0);
+    assert_int_equal(symlink("nowhere/file", f->link), 0);
+    expect_no_output(f, replace(f, f->link, "x"), f->link, ENOENT);
+    assert_int_equal(model_support_entries(f->folder), 3);
+}
+
+/* 255 bytes are the most a name may have: the temporary one is shorter, and no character of it is cut in two. */
+static void longest_names_are_written(void **state)
+{
+    struct fixture *f = *state;
+    char path[4600], shown[256];
+    memset(shown, 'n', sizeof shown);
+    shown[255] = '\0';
+    for (size_t i = 99; i < 249; i += 2) memcpy(shown + i, "\xC3\xA9", 2);
+    snprintf(path, sizeof path, "%s/%s", f->folder, shown);
+    support_assert_ok(f->context, replace(f, path, "old"));
+    support_assert_ok(f->context, replace(f, path, "new"));
+    expect_contents(path, "new");
+    snprintf(path, sizeof path, "%s/%sx", f->folder, shown);
+    expect_no_output(f, replace(f, path, "x"), "nn", ENAMETOOLONG);
+    snprintf(path, sizeof path, "%s/new/", f->folder);
+    expect_no_output(f, replace(f, path, "x"), path, EISDIR);
+    assert_int_equal(model_support_entries(f->folder), 1);
+}
+
+/* A path that stands for a descriptor is that descriptor: what was written to it before stays. */
+static void descriptors_are_written_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    char path[64];
+    int descriptor = open(f->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(descriptor, "before ", 7), 7);
+    snprintf(path, sizeof path, "/dev/fd/%d", descriptor);
+    support_assert_ok(f->context, replace(f, path, "after"));
+    expect_contents(f->path, "before after");
+    assert_int_equal(symlink(path, f->link), 0);
+    support_assert_ok(f->context, replace(f, f->link, "wards"));
+    expect_contents(f->path, "before afterwards");
+    close(descriptor);
+    expect_no_output(f, replace(f, path, "x"), path, EBADF);
+    assert_int_equal(nd_path_descriptor("/dev/stdout"), 1);
+    assert_int_equal(nd_path_descriptor("/proc/self/fd/12"), 12);
+    assert_int_equal(nd_path_descriptor("/dev/fd/"), -1);
+    assert_int_equal(nd_path_descriptor("/dev/fd/1x"), -1);
+    assert_int_equal(nd_path_descriptor("/dev/fd/1234567890"), -1);
+}
+
+/* No descriptor is lost, whether all goes well or not. */
+static void descriptors_are_given_back(void **state)
+{
+    struct fixture *f = *state;
+    struct atomic_file file;
+    int before = dup(1);
+    close(before);
+    support_assert_ok(f->context, replace(f, f->path, "x"));
+    support_assert_ok(f->context, replace(f, f->path, "y"));
+    support_assert_ok(f->context, replace(f, "/dev/null", "y"));
+    (void)replace(f, f->folder, "x");
+    (void)replace(f, "/dev/full", "x");
+    support_assert_ok(f->context, nd_atomic_open(f->context, f->path, &file));
+    nd_atomic_abandon(&file);
+    int after = dup(1);
+    close(after);
+    assert_int_equal(after, before);
 }
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
@@ -297,7 +377,11 @@ int main(void)
         TEST(special_files_are_written_directly),
         TEST(full_disk_leaves_the_old),
         TEST(failing_rename_removes_the_temporary),
-        TEST(failing_memory_leaves_nothing),
+        TEST(unnamed_while_written),
+        TEST(dangling_links_are_written_through),
+        TEST(longest_names_are_written),
+        TEST(descriptors_are_written_as_they_are),
+        TEST(descriptors_are_given_back),
         cmocka_unit_test(utf8_is_recognised),
         cmocka_unit_test(other_text_is_read_as_latin1),
     };

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+#include "backend/trusted_file.h"
+
+enum { PATH_BYTES = ND_PATH_BYTES };
 
 #define OBJECT_NAME "libnade_cuda.so"
 
@@ -42,13 +44,13 @@ static bool is_file(char path[PATH_BYTES], const char *folder, const char *rest)
     return length > 0 && length < PATH_BYTES && access(path, F_OK) == 0;
 }
 
-/* Beside this code; in the library's folder as seen from the library and from the command; where it was to be
- * installed. */
+/* Beside this code, where a build and a wheel have it; in the library's folder as seen from the command, for an
+ * installation that was moved as a whole; where it was to be installed. */
 static bool find_file(char path[PATH_BYTES])
 {
     char folder[PATH_BYTES];
     if (own_folder(folder)) {
-        const char *const places[] = {"", "nade/", "../" NADE_LIBRARY_FOLDER "/nade/"};
+        const char *const places[] = {"", "../" NADE_LIBRARY_FOLDER "/nade/"};
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
             if (is_file(path, folder, places[i])) return true;
     }
@@ -67,12 +69,26 @@ static void set_reason(struct cuda_search *search, const char *format, ...)
     va_end(arguments);
 }
 
+/* dlopen runs the object's code and that of libcublasLt, which it looks for beside itself first: nobody but the user
+ * and root may have had a hand in either. */
+static bool is_trusted(struct cuda_search *search, const char *path, char resolved[PATH_BYTES])
+{
+    char why[ND_SENTENCE / 2];
+    if (nd_trusted_file(path, resolved, why, sizeof why) &&
+        nd_trusted_neighbours(resolved, "libcublasLt.so", why, sizeof why))
+        return true;
+    set_reason(search, "the CUDA backend %s is not opened: %s", path, why);
+    return false;
+}
+
 /* The object must not be unloaded while its backends are open, and the driver that comes with it never: it stays. */
 static const struct cuda_object *open_object(struct cuda_search *search, const char *path)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    char resolved[PATH_BYTES];
+    if (!is_trusted(search, path, resolved)) return NULL;
+    void *handle = dlopen(resolved, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
-        set_reason(search, "the CUDA backend can't be opened: %s", dlerror());
+        set_reason(search, "the CUDA backend %s can't be opened: %s", path, dlerror());
         return NULL;
     }
     const struct cuda_object *object = dlsym(handle, "nade_cuda_object");

@@ -14,6 +14,7 @@ unset NADE_CUDA_BACKEND
 object() {
     cat >object.c <<'SOURCE'
 #include <stdio.h>
+#include <stdlib.h>
 #include "backend/cuda_loader.h"
 static bool find_device(char *reason, size_t size)
 {
@@ -31,6 +32,12 @@ static nade_status refuse_to_open(nade_context *context, const struct plan *plan
 static const struct backend_entries entries = {
     .name = "fake", .usual = NADE_PRECISION_TF32, .slice = 1, .open = refuse_to_open};
 const struct cuda_object nade_cuda_object = {BUILD, &entries, find_device};
+/* Tells that code of the object was run. */
+__attribute__((constructor)) static void run_first(void)
+{
+    FILE *file = getenv("NADE_TEST_MARK") ? fopen(getenv("NADE_TEST_MARK"), "w") : NULL;
+    if (file) fclose(file);
+}
 SOURCE
     cc -std=c11 -shared -fPIC -I"$NADE_SOURCE_DIR/include" -I"$NADE_SOURCE_DIR/src" "-DBUILD=\"$2\"" "-DFINDS=$3" \
         object.c -o "$1"
@@ -109,3 +116,79 @@ cp good.so prefix/lib/nade/libnade_cuda.so
 cp good.so libnade_cuda.so # in the working folder, where nobody must look
 refuse 1 'not installed' -- "$nade" score model data.csv --device cuda
 refuse 1 'opened with precision' -- prefix/bin/nade score model data.csv --device cuda
+
+# What others than the user and root can have written is refused before any of its code runs.  The constructor of the
+# object says if it did.
+export NADE_TEST_MARK=$PWD/mark
+refuse 1 'opened with precision' -- prefix/bin/nade score model data.csv --device cuda
+[ -e mark ] || fail 'the constructor leaves no mark'
+rm mark
+
+# untrusted TEXT... -- COMMAND...: cuda is refused with the texts, auto is the CPU with a warning; no code is run.
+untrusted() {
+    local texts=()
+    while [ "$1" != -- ]; do
+        texts+=("$1")
+        shift
+    done
+    shift
+    refuse 1 'the CUDA backend' 'is not opened' "${texts[@]}" -- "$@" score model data.csv --device cuda
+    expect 0 "$@" score model data.csv
+    holds err "${texts[@]}" 'the CPU is used instead'
+    [ ! -e mark ] || fail "code of an untrusted object was run: ${texts[*]}"
+}
+lib=$PWD/prefix/lib/nade
+for mode in 666 620 646; do
+    chmod $mode "$lib/libnade_cuda.so"
+    untrusted "$lib/libnade_cuda.so can be written by" -- prefix/bin/nade
+    untrusted "$lib/libnade_cuda.so can be written by" -- env NADE_CUDA_BACKEND="$lib/libnade_cuda.so" "$nade"
+done
+chmod 644 "$lib/libnade_cuda.so"
+for mode in 777 775 757 1777; do
+    chmod $mode "$lib"
+    untrusted "the folder $lib can be written by" -- prefix/bin/nade
+    untrusted "the folder $lib can be written by" -- env NADE_CUDA_BACKEND="$lib/libnade_cuda.so" "$nade"
+done
+chmod 755 "$lib"
+# Above it, a folder that others can write to must at least keep them from exchanging what is in it.
+chmod 777 prefix
+untrusted "the folder $PWD/prefix can be written by everybody" -- prefix/bin/nade
+chmod 1777 prefix
+refuse 1 'opened with precision' -- prefix/bin/nade score model data.csv --device cuda
+chmod 755 prefix
+rm mark
+
+# A link is judged by what it leads to, and so is libcublasLt, which the object would take from its own folder.
+mkdir public
+cp good.so public/object.so
+chmod 777 public
+ln -s "$PWD/public/object.so" link.so
+untrusted "the folder $PWD/public can be written by everybody" -- env NADE_CUDA_BACKEND=link.so "$nade"
+ln -s "$PWD/public" folder
+untrusted "the folder $PWD/public can be written by everybody" -- env NADE_CUDA_BACKEND=folder/object.so "$nade"
+cp good.so public/libcublasLt.so.12
+for neighbour in public/libcublasLt.so.12 public/missing; do
+    ln -s "$PWD/$neighbour" "$lib/libcublasLt.so.12"
+    untrusted "$(if [ -e $neighbour ]; then echo "$PWD/public"; else echo libcublasLt.so.12; fi)" -- prefix/bin/nade
+    rm "$lib/libcublasLt.so.12"
+done
+cp good.so "$lib/libcublasLt.so.12"
+chmod 666 "$lib/libcublasLt.so.12"
+untrusted "$lib/libcublasLt.so.12 can be written by everybody" -- prefix/bin/nade
+rm "$lib/libcublasLt.so.12"
+
+# Somebody else's file and folder.
+if [ "$(id -u)" = 0 ]; then
+    for thing in "$lib/libnade_cuda.so" "$lib" "$PWD/prefix"; do
+        chown 65534 "$thing"
+        untrusted "$thing belongs to user 65534, expected user 0 or root" -- prefix/bin/nade
+        chown 0 "$thing"
+    done
+fi
+refuse 1 'opened with precision' -- prefix/bin/nade score model data.csv --device cuda
+# From the program's own folder nothing is looked for but beside it.
+mkdir -p elsewhere/bin/nade elsewhere/nade
+cp "$NADE" elsewhere/bin/program
+cp good.so elsewhere/nade/libnade_cuda.so
+cp good.so elsewhere/bin/nade/libnade_cuda.so
+refuse 1 'not installed' -- elsewhere/bin/program score model data.csv --device cuda

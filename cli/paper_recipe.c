@@ -407,6 +407,12 @@ int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, 
     *recipe = (struct paper_recipe){.name = name_of_file(path)};
     if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
         return report_error(common, NADE_BAD_INPUT, "%s is a folder, expected a recipe file NAME.json", path);
+    /* The name becomes a folder of results: "..", what is left of "...json", would be the one above. */
+    if (recipe->name && (recipe->name[0] == '\0' || recipe->name[0] == '.'))
+        return report_error(common, NADE_BAD_CALL,
+                            "%s: the recipe's name would be '%s', expected a file NAME.json whose NAME does not begin "
+                            "with a dot",
+                            path, recipe->name);
     return parse_json(recipe, common, json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
 }
 

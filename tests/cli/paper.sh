@@ -171,6 +171,16 @@ refuse 2 'data/test.csv, line 2, column ' "found '7'" -- "$NADE" paper grid.json
 mv test.csv data/test.csv
 refuse 2 '-o is for the pictures' -- "$NADE" paper grid.json --data data -o pictures
 refuse 2 'data/ is a folder, expected a recipe file' -- "$NADE" paper data/ --data data
+# The name becomes a folder's: not the one above, nor one that is not seen.
+for name in ...json ..json .hidden.json ./.json ./..; do
+    [ -e "$name" ] || cp single.json "$name"
+    case $name in
+    ./..) refuse 2 'is a folder' -- "$NADE" paper "$name" --data data --results dots ;;
+    *) refuse 2 'does not begin with a dot' -- "$NADE" paper "$name" --data data --results dots ;;
+    esac
+    [ "$name" = ./.. ] || rm -f "$name"
+done
+[ ! -e dots ] && [ ! -e seed0.json ] || fail 'results in a wrong place'
 
 # A result without a figure that the recipe asks for is none; one that is not finite is not told as a number.
 cp -r nade-results/grid kept

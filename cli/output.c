@@ -174,13 +174,34 @@ int output_open(struct output *output, const struct common *common, const char *
     return fail_output(common, path, failed ? failed : "opened", reason);
 }
 
+void output_open_page(struct output *output, const struct common *common)
+{
+    *output = (struct output){.common = common, .stream = stdout, .page = true};
+}
+
+static int print_page(FILE *stream, const char *format, va_list values)
+{
+    va_list again;
+    va_copy(again, values);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (!text) return -1;
+    vsnprintf(text, (size_t)length + 1, format, values);
+    make_page_printable(text);
+    int result = fputs(text, stream);
+    free(text);
+    return result;
+}
+
 void output_print(struct output *output, const char *format, ...)
 {
     if (output->reason) return;
     va_list values;
     va_start(values, format);
     errno = 0;
-    if (vfprintf(output->stream, format, values) < 0) output->reason = errno ? errno : EIO;
+    int printed = output->page ? print_page(output->stream, format, values) : vfprintf(output->stream, format, values);
+    if (printed < 0) output->reason = errno ? errno : EIO;
     va_end(values);
 }
 

@@ -16,6 +16,7 @@ struct output {
     struct replacement file; /* of path */
     sigset_t signals;        /* those blocked before there was a temporary file */
     bool guarded;            /* against signals, because of a temporary file */
+    bool page;               /* for people */
     int reason;              /* errno of the first write that failed, else 0 */
 };
 
@@ -30,6 +31,9 @@ int output_check_files(const struct common *common, const char *output, const ch
 /* Opens path, or stdout when it is NULL: 0 or an exit status.  Of several threads one may have a file open at a time,
  * since there is one unfinished file that a signal removes. */
 int output_open(struct output *output, const struct common *common, const char *path);
+
+/* Opens stdout for a page that people read: what output_print writes to it passes `printable`, unlike data. */
+void output_open_page(struct output *output, const struct common *common);
 
 /* printf to the output.  After a failure it does nothing: output_close will say why. */
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));

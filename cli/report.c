@@ -13,6 +13,9 @@
 static bool passing_line_shown;
 static pthread_mutex_t terminal = PTHREAD_MUTEX_INITIALIZER;
 
+/* Bytes of a message; one that is longer is cut and ends in "...", for which FORMATTED has more than fit. */
+enum { SENTENCE_MOST = 2047, FORMATTED = SENTENCE_MOST + 8 };
+
 /* What is printed until end_message is one message. */
 static void begin_message(void)
 {
@@ -27,10 +30,22 @@ static void end_message(void)
     pthread_mutex_unlock(&terminal);
 }
 
+/* One message in one piece, so that those of several processes keep their lines. */
+static void say(const char *beginning, const char *sentence)
+{
+    char safe[SENTENCE_MOST + 1];
+    printable(sentence, safe, SENTENCE_MOST);
+    begin_message();
+    fprintf(stderr, "%s%s\n", beginning, safe);
+    end_message();
+}
+
 void report_passing_line(const char *line)
 {
+    char safe[SENTENCE_MOST + 1];
+    printable(line, safe, SENTENCE_MOST);
     pthread_mutex_lock(&terminal);
-    fprintf(stderr, "\r%s\033[K", line);
+    fprintf(stderr, "\r%s\033[K", safe);
     fflush(stderr);
     passing_line_shown = true;
     pthread_mutex_unlock(&terminal);
@@ -64,7 +79,7 @@ static int exit_status_for(nade_status status)
 
 int report_json(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) : NULL;
     begin_message();
     fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
     end_message();
@@ -94,19 +109,15 @@ json_t *json_text(const char *text)
 
 int report_error(const struct common *common, nade_status status, const char *format, ...)
 {
-    char sentence[2048];
+    char sentence[FORMATTED];
     va_list values;
     va_start(values, format);
     vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
-    if (common->json) {
+    if (common->json)
         (void)!report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
-    } else {
-        char safe[sizeof sentence];
-        begin_message();
-        fprintf(stderr, "nade: %s\n", printable(sentence, safe, sizeof safe - 1));
-        end_message();
-    }
+    else
+        say("nade: ", sentence);
     return exit_status_for(status);
 }
 
@@ -123,31 +134,26 @@ int report_no_memory(const struct common *common)
 void report_note(const struct common *common, const char *format, ...)
 {
     if (common->quiet || common->json) return;
+    char sentence[FORMATTED];
     va_list values;
     va_start(values, format);
-    begin_message();
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
-    end_message();
+    vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
+    say("", sentence);
 }
 
 static void show_warning(const struct common *common, const char *warning)
 {
     if (common->quiet) return;
-    if (common->json) {
+    if (common->json)
         (void)!report_json(json_pack("{s:o}", "warning", json_text(warning)));
-        return;
-    }
-    char safe[2048];
-    begin_message();
-    fprintf(stderr, "nade: warning: %s\n", printable(warning, safe, sizeof safe - 1));
-    end_message();
+    else
+        say("nade: warning: ", warning);
 }
 
 void report_warn(const struct common *common, const char *format, ...)
 {
-    char sentence[2048];
+    char sentence[FORMATTED];
     va_list values;
     va_start(values, format);
     vsnprintf(sentence, sizeof sentence, format, values);
@@ -168,21 +174,6 @@ int open_context(struct common *common, unsigned threads, nade_context **context
     options.warn = report_warning;
     options.warn_user = common;
     return nade_context_create(&options, context) == NADE_OK ? EXIT_DONE : report_no_memory(common);
-}
-
-const char *printable(const char *text, char *buffer, size_t limit)
-{
-    size_t length = strnlen(text, limit + 1);
-    bool cut = length > limit;
-    size_t keep = cut ? limit - 3 : length;
-    /* A UTF-8 sequence is never cut in its middle. */
-    while (cut && keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80) keep--;
-    for (size_t i = 0; i < keep; i++) {
-        unsigned char c = (unsigned char)text[i];
-        buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
-    }
-    memcpy(buffer + keep, cut ? "..." : "", cut ? 4 : 1);
-    return buffer;
 }
 
 int padded_width(const char *text, int characters)

@@ -1,7 +1,8 @@
 /* What the command says on stderr: errors, warnings, notes, one line of progress; and what its exit status means.
  *
- * With --json each message is one JSON object on a line of its own, and there is nothing else on stderr.  Messages may
- * come from several threads: each is printed as a whole. */
+ * With --json each message is one JSON object in ASCII on a line of its own, and there is nothing else on stderr.  Else
+ * all of it passes `printable`: names may hold anything.  Messages may come from several threads: each is printed as a
+ * whole. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -10,6 +11,7 @@
 
 #include "nade/nade.h"
 #include "options.h"
+#include "printable.h"
 
 enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG = 2 };
 
@@ -48,10 +50,6 @@ bool report_is_terminal(void);
 
 /* Creates a context whose warnings are reported; 0 or an exit status.  common must outlive it. */
 int open_context(struct common *common, unsigned threads, nade_context **context);
-
-/* Copies text so that it is safe to print: control characters become '?', and a text longer than limit bytes is cut and
- * ends in "...".  buffer holds at least limit + 1 bytes. */
-const char *printable(const char *text, char *buffer, size_t limit);
 
 /* The width for printf that pads a UTF-8 text to so many characters. */
 int padded_width(const char *text, int characters);

@@ -357,12 +357,10 @@ static int run_demo(void *arguments)
     run->demo = demo;
     run->silent = (struct common){.quiet = 1};
     run->blocks = can_show_blocks();
-    int status = output_open(&run->output, &demo->common, NULL);
-    if (!status) {
-        status = work(run);
-        int output_status = output_close(&run->output);
-        if (!status) status = output_status;
-    }
+    output_open_page(&run->output, &demo->common);
+    int status = work(run);
+    int output_status = output_close(&run->output);
+    if (!status) status = output_status;
     free_run(run);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output.h"
@@ -192,23 +193,23 @@ static int print_model(const struct common *common, const char *path, const char
     if (!root) return report_error(common, NADE_BAD_INPUT, "%s: its description can't be read as JSON", path);
     const json_t *columns = json_object_get(root, "columns");
     struct output output;
-    int status = output_open(&output, common, NULL);
-    if (!status) {
-        print_columns(&output, columns);
-        print_architecture(&output, columns, json_object_get(root, "architecture"));
-        print_training(&output, json_object_get(root, "training"));
-        status = output_close(&output);
-    }
+    output_open_page(&output, common);
+    print_columns(&output, columns);
+    print_architecture(&output, columns, json_object_get(root, "architecture"));
+    print_training(&output, json_object_get(root, "training"));
     json_decref(root);
-    return status;
+    return output_close(&output);
 }
 
 static int print_description(const struct common *common, const char *description)
 {
     struct output output;
+    char *text = printable_json(description);
+    if (!text) return report_no_memory(common);
     int status = output_open(&output, common, NULL);
+    if (!status) output_print(&output, "%s\n", text);
+    free(text);
     if (status) return status;
-    output_print(&output, "%s\n", description);
     return output_close(&output);
 }
 

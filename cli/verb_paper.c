@@ -126,8 +126,7 @@ static void print_shelf(struct output *output, const struct paper_shelf *shelf)
 static int list_recipes(const struct common *common, const struct paper_shelf *shelf)
 {
     struct output output;
-    int status = output_open(&output, common, NULL);
-    if (status) return status;
+    output_open_page(&output, common);
     if (common->json) {
         json_t *list = shelf_as_json(shelf);
         char *text = json_dumps(list, JSON_INDENT(4));

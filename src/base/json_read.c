@@ -176,7 +176,7 @@ static bool read_character(struct parser *p, char **to)
         if (*to) *to += length;
         return true;
     }
-    size_t length = nd_utf8_sequence(p->text + p->at, p->length - p->at);
+    size_t length = nd_utf8_decode(p->text + p->at, p->length - p->at, &point);
     if (length == 0) return wrong(p, p->at, "a text is no UTF-8");
     if (*to) memmove(*to, p->text + p->at, length);
     if (*to) *to += length;

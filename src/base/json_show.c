@@ -29,8 +29,8 @@ static void show_bytes(struct shown *shown, const char *bytes, size_t count)
 static size_t show_character(struct shown *shown, const char *at)
 {
     char escape[16];
-    size_t length = nd_utf8_sequence(at, 4), escaped = nd_json_escape((unsigned char)*at, escape);
-    uint32_t point = length ? nd_utf8_point(at, length) : (unsigned char)*at;
+    uint32_t point = (unsigned char)*at;
+    size_t length = nd_utf8_decode(at, 4, &point), escaped = nd_json_escape((unsigned char)*at, escape);
     if (point >= 0x10000)
         escaped = (size_t)snprintf(escape, sizeof escape, "\\u%04" PRIX32 "\\u%04" PRIX32,
                                    0xD800 + (point - 0x10000) / 0x400, 0xDC00 + point % 0x400);

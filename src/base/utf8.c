@@ -18,25 +18,26 @@ static size_t sequence_length(unsigned char lead, uint32_t *bits, uint32_t *leas
     return 0;
 }
 
-size_t nd_utf8_sequence(const char *bytes, size_t room)
+size_t nd_utf8_decode(const char *text, size_t room, uint32_t *point)
 {
-    const unsigned char *text = (const unsigned char *)bytes;
-    uint32_t point = 0, least = 0;
-    size_t length = room > 0 ? sequence_length(text[0], &point, &least) : 0;
+    uint32_t found = 0, least = 0;
+    size_t length = room > 0 ? sequence_length((unsigned char)text[0], &found, &least) : 0;
     if (length > room) return 0;
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xC0) != 0x80) return 0;
-        point = point << 6 | (text[i] & 0x3Fu);
+        unsigned char next = (unsigned char)text[i];
+        if ((next & 0xC0) != 0x80) return 0;
+        found = found << 6 | (next & 0x3Fu);
     }
-    if (point < least || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return 0;
+    if (found < least || found > 0x10FFFF || (found >= 0xD800 && found <= 0xDFFF)) return 0;
+    *point = found;
     return length;
 }
 
 bool nd_utf8_valid(const char *text)
 {
-    /* The text's final zero ends any sequence. */
+    uint32_t point;
     while (*text) {
-        size_t length = nd_utf8_sequence(text, 4);
+        size_t length = nd_utf8_decode(text, 4, &point);
         if (length == 0) return false;
         text += length;
     }
@@ -53,14 +54,6 @@ size_t nd_utf8_put(uint32_t point, char to[4])
     for (size_t i = length - 1; i > 0; i--, point >>= 6) to[i] = (char)(0x80 | (point & 0x3F));
     to[0] = (char)((0xF00u >> length & 0xFF) | point);
     return length;
-}
-
-uint32_t nd_utf8_point(const char *sequence, size_t length)
-{
-    uint32_t point = 0, least;
-    sequence_length((unsigned char)sequence[0], &point, &least);
-    for (size_t i = 1; i < length; i++) point = point << 6 | ((unsigned char)sequence[i] & 0x3Fu);
-    return point;
 }
 
 const char *nd_utf8_text(struct arena *arena, const char *text)

@@ -8,11 +8,11 @@
 
 #include "base/memory.h"
 
-/* The bytes of the well-formed sequence that begins the room bytes at text; 0 when none does. */
-size_t nd_utf8_sequence(const char *text, size_t room);
+/* The bytes of the well-formed sequence that begins the room bytes at text, and its code point; 0 when none does.  Of a
+ * text that a zero ends, any room of 4 or more will do. */
+size_t nd_utf8_decode(const char *text, size_t room, uint32_t *point);
 
-/* The code point of a well-formed sequence, and the sequence of a code point: returns its bytes. */
-uint32_t nd_utf8_point(const char *sequence, size_t length);
+/* The sequence of a code point: returns its bytes. */
 size_t nd_utf8_put(uint32_t point, char to[4]);
 
 /* True for well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */

@@ -39,9 +39,9 @@ static void find_apart(const struct column_spec *spec, const struct counts *coun
 {
     struct frequent *value = counts->value;
     for (size_t first = 0, end; first < counts->used; first = end) {
-        size_t cells = 0;
+        size_t cells = value[first].count;
         float cell = nd_standardise(spec, value[first].value);
-        for (end = first; end < counts->used && nd_standardise(spec, value[end].value) == cell; end++)
+        for (end = first + 1; end < counts->used && nd_standardise(spec, value[end].value) == cell; end++)
             cells += value[end].count;
         for (size_t v = first; v < end; v++) value[v].apart = 2 * value[v].count > cells;
     }

@@ -30,14 +30,20 @@ static nade_context *context_with(struct warnings *warnings)
     return context;
 }
 
-/* Learns from all rows of a text. */
-static void learn(nade_context *context, struct arena *arena, const char *text, struct schema *schema)
+static nade_status try_to_learn(nade_context *context, struct arena *arena, const char *text, struct schema *schema)
 {
     nade_table *table = read_good(context, text, NULL);
     size_t *rows = nd_arena_alloc(arena, table->rows, sizeof *rows);
     for (size_t i = 0; i < table->rows; i++) rows[i] = i;
-    support_assert_ok(context, nd_schema_learn(context, arena, table, rows, table->rows, schema));
+    nade_status status = nd_schema_learn(context, arena, table, rows, table->rows, schema);
     nade_table_free(table);
+    return status;
+}
+
+/* Learns from all rows of a text. */
+static void learn(nade_context *context, struct arena *arena, const char *text, struct schema *schema)
+{
+    support_assert_ok(context, try_to_learn(context, arena, text, schema));
 }
 
 static const char mixed[] = "sex,age,town,flag\n"
@@ -438,6 +444,8 @@ static void test_deviations_of_any_size(void **state)
     assert_true(s.column[0].sd == 1 && warnings.count == 2);
     learn(context, &arena, "a\n1e100\n1.0000000000000002e100\n", &s); /* cells stay within reach of the mean */
     assert_true(s.column[0].sd > 1e83 && s.column[0].sd < 1e85 && warnings.count == 3);
+    assert_int_equal(try_to_learn(context, &arena, "a,b\n1,1\n2,-1.1e200\n", &s), NADE_BAD_INPUT);
+    assert_non_null(strstr(nade_last_error(context), "line 3, column 'b': found -1.1e+200, expected a number from "));
     nd_arena_free(&arena);
     nade_context_free(context);
 }

@@ -105,9 +105,31 @@ sed '9001s/.*/1.5/' rows.csv >bad.csv
 refuse 2 'bad.csv, line 9001' '1 fields' -- "$NADE" score model bad.csv --quiet -o scores
 refuse 2 'standard input: is empty' -- "$NADE" score model - --quiet -o scores </dev/null
 
-# Waiting for input, it can be interrupted and leaves nothing.
+# Waiting for input, it can be interrupted and leaves nothing, also on a file system without unnamed files.
+cat >named.c <<'SOURCE'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    unsigned mode = va_arg(arguments, unsigned);
+    va_end(arguments);
+    if ((flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+SOURCE
+cc -shared -fPIC named.c -o named.so
 mkfifo pipe
-"$NADE" score model pipe --quiet -o scores &
+env ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" LD_PRELOAD="$PWD/named.so" \
+    "$NADE" score model pipe --quiet -o scores &
 process=$!
 {
     cat rows.csv
@@ -123,6 +145,7 @@ process=$!
     echo "$status" >status
 } >pipe
 [ "$(cat status)" = 143 ] || fail "SIGTERM gave the status $(cat status)"
+rm named.c named.so
 
 only bad.csv binary.csv binary_model columns.npy few.csv holes.csv model packed.npz packed.npz.gz pipe rows.csv rows.csv.gz \
     rows.idx rows.idx.gz rows.npy rows.npy.gz rows.tsv several.npz status stored.npz summary train.csv whole wide.csv

@@ -229,8 +229,9 @@ static enum cell_result store_number(struct column_builder *builder, double numb
 /* Appends a cell that the dictionary does not know. */
 static enum cell_result add_new(struct column_builder *builder, const struct cell *cell)
 {
-    if (builder->label_count == ND_LABELS_MOST) {
-        if (builder->text_labels > 0) {
+    bool too_long = !cell->is_number && cell->length > ND_TEXT_BYTES_MOST;
+    if (builder->label_count == ND_LABELS_MOST || too_long) {
+        if (builder->text_labels > 0 || builder->label_count < ND_LABELS_MOST) {
             nd_builder_give_up(builder, cell->line);
             return CELL_OK;
         }

@@ -1,7 +1,8 @@
 /* A column that grows cell by cell and finds its own storage.
  *
  * It begins as codes into a dictionary of its distinct cells, one byte each, widens to two bytes, and with more than
- * ND_LABELS_MOST distinct cells becomes doubles if all are numbers, else unusable.  A column of an array also becomes
+ * ND_LABELS_MOST distinct cells becomes doubles if all are numbers, else unusable.  So it does with a text of more than
+ * ND_TEXT_BYTES_MOST bytes.  A column of an array also becomes
  * doubles at its first fraction: such columns are measurements, and hashing each of their cells would be wasted. */
 #ifndef ND_DATA_COLUMN_BUILDER_H
 #define ND_DATA_COLUMN_BUILDER_H

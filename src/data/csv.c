@@ -7,7 +7,8 @@
 /* What a run of bytes came to: the row goes on, it has ended, or it is wrong. */
 enum run_result { RUN_MORE, RUN_ROW, RUN_BAD_NUL, RUN_BAD_STRAY, RUN_BAD_LENGTH, RUN_NO_MEMORY };
 
-enum { FIRST_FIELDS = 16 };
+/* END_BYTES: what a buffer has behind the bytes of a run. */
+enum { FIRST_FIELDS = 16, RUN_BYTES = 1 << 16, END_BYTES = 2, ROW_TAKEN_MOST = ND_ROW_BYTES_MOST + 1 };
 
 void nd_csv_begin(struct csv *csv, struct source *source, char separator)
 {
@@ -35,31 +36,36 @@ static bool grow_fields(struct csv *csv)
     return true;
 }
 
-/* No byte of input becomes more than one of text, and the final zero takes its separator's place; so with room for all
- * bytes at hand the loops below need no checks. */
-static bool make_room(struct csv *csv)
+/* How many bytes are looked at in one go: those at hand, but few enough that room for them is little, and never more
+ * than a row may have and one, which is then seen to be one too many. */
+static size_t run_bytes(const struct csv *csv)
 {
-    size_t needed = csv->used + nd_source_available(csv->source) + 2;
-    if (needed <= csv->capacity) return true;
-    size_t capacity = csv->capacity * 2 > needed ? csv->capacity * 2 : needed;
-    char *grown = nd_grow(&csv->source->context->allocator, csv->text, csv->used, capacity, 1);
+    size_t available = nd_source_available(csv->source), left = ROW_TAKEN_MOST - csv->row_bytes;
+    if (available > RUN_BYTES) available = RUN_BYTES;
+    return available < left ? available : left;
+}
+
+/* Grows a buffer of the row to hold the next run behind what it has, doubling, but never beyond what a row can fill. */
+static bool make_room(const struct csv *csv, char **buffer, size_t used, size_t *capacity)
+{
+    const size_t most = ROW_TAKEN_MOST + END_BYTES;
+    size_t needed = used + run_bytes(csv) + END_BYTES;
+    if (needed <= *capacity) return true;
+    size_t wanted = *capacity * 2 > needed ? *capacity * 2 : needed;
+    if (wanted > most) wanted = most;
+    char *grown = nd_grow(&csv->source->context->allocator, *buffer, used, wanted, 1);
     if (!grown) return false;
-    csv->text = grown;
-    csv->capacity = capacity;
+    *buffer = grown;
+    *capacity = wanted;
     return true;
 }
 
-/* Room for all bytes at hand in raw too, if it is kept. */
-static bool make_raw_room(struct csv *csv)
+/* No byte of input becomes more than one of text, and the final zero takes its separator's place; so with room for all
+ * bytes of a run the loops below need no checks. */
+static bool make_rooms(struct csv *csv)
 {
-    size_t needed = csv->raw_used + nd_source_available(csv->source) + 1;
-    if (!csv->keep_raw || needed <= csv->raw_capacity) return true;
-    size_t capacity = csv->raw_capacity * 2 > needed ? csv->raw_capacity * 2 : needed;
-    char *grown = nd_grow(&csv->source->context->allocator, csv->raw, csv->raw_used, capacity, 1);
-    if (!grown) return false;
-    csv->raw = grown;
-    csv->raw_capacity = capacity;
-    return true;
+    return make_room(csv, &csv->text, csv->used, &csv->capacity) &&
+           (!csv->keep_raw || make_room(csv, &csv->raw, csv->raw_used, &csv->raw_capacity));
 }
 
 /* Where in raw the byte before the source's next one is, or will be: a field's separator. */
@@ -146,14 +152,17 @@ static enum run_result take_available(struct csv *csv)
 {
     struct source *source = csv->source;
     enum run_result result = RUN_MORE;
+    const size_t end = source->begin + run_bytes(csv);
     csv->raw_from = source->begin;
-    while (result == RUN_MORE && source->begin < source->end) {
+    while (result == RUN_MORE && source->begin < end) {
         char c = (char)source->buffer[source->begin++];
         result = csv->state == CSV_IN_QUOTES ? take_quoted(csv, c) : take_plain(csv, c);
     }
+    size_t taken = source->begin - csv->raw_from;
+    csv->row_bytes += taken;
     if (csv->keep_raw) {
-        memcpy(csv->raw + csv->raw_used, source->buffer + csv->raw_from, source->begin - csv->raw_from);
-        csv->raw_used += source->begin - csv->raw_from;
+        memcpy(csv->raw + csv->raw_used, source->buffer + csv->raw_from, taken);
+        csv->raw_used += taken;
     }
     return result;
 }
@@ -174,11 +183,11 @@ static enum csv_result end_of_source(struct csv *csv)
 static enum csv_result refill(struct csv *csv)
 {
     struct source *source = csv->source;
+    if (csv->row_bytes > ND_ROW_BYTES_MOST) return CSV_BAD_LENGTH;
     if (nd_source_available(source) == 0) csv->source_status = nd_source_fill(source);
     if (csv->source_status != NADE_OK) return CSV_BAD_SOURCE;
     if (nd_source_available(source) == 0) return CSV_END;
-    if (csv->used > ND_ROW_BYTES_MOST) return CSV_BAD_LENGTH;
-    return make_room(csv) && make_raw_room(csv) ? CSV_ROW : CSV_NO_MEMORY;
+    return make_rooms(csv) ? CSV_ROW : CSV_NO_MEMORY;
 }
 
 /* After a CR that ended a row, an LF is no row of its own but part of its end. */
@@ -204,7 +213,7 @@ enum csv_result nd_csv_next(struct csv *csv)
         [RUN_BAD_LENGTH] = CSV_BAD_LENGTH,
         [RUN_NO_MEMORY] = CSV_NO_MEMORY,
     };
-    csv->fields = csv->used = csv->field_start = csv->raw_used = 0;
+    csv->fields = csv->used = csv->field_start = csv->raw_used = csv->row_bytes = 0;
     csv->quoted = csv->after_return = false;
     csv->row_end = "";
     csv->state = CSV_AT_START;

@@ -15,7 +15,7 @@ enum csv_result {
     CSV_BAD_NUL,    /* a zero byte: not a text file */
     CSV_BAD_QUOTE,  /* a quoted field that never ends */
     CSV_BAD_STRAY,  /* text between a closing quote and the separator */
-    CSV_BAD_LENGTH, /* more than ND_ROW_BYTES_MOST bytes or ND_COLUMNS_MOST fields in a row */
+    CSV_BAD_LENGTH, /* more than ND_ROW_BYTES_MOST bytes, blanks and quotes included, or ND_COLUMNS_MOST fields */
     CSV_NO_MEMORY,
     CSV_BAD_SOURCE /* the source failed and has said why */
 };
@@ -32,6 +32,7 @@ struct csv {
     char separator;
     size_t line;       /* of the next byte, from 1 */
     size_t row_line;   /* where the row at hand began */
+    size_t row_bytes;  /* of the row at hand in the file, its line end included */
     size_t quote_line; /* where its last quoted field began */
     struct csv_field *field;
     size_t fields, field_capacity;

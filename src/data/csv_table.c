@@ -153,11 +153,15 @@ static nade_status add_rows(struct text_table *text, size_t most, struct table_b
 {
     const struct row_list *list = text->request.rows;
     nade_status status = NADE_OK;
-    while (status == NADE_OK && builder->rows < most) {
+    size_t bytes = 0;
+    while (status == NADE_OK && builder->rows < most && (most == ND_ALL_ROWS || bytes < ND_ROW_BYTES_MOST)) {
         status = hold_row(text);
         if (status != NADE_OK) break;
         if (!text->held) return list ? nd_rows_check(text->context, list, text->rows) : NADE_OK;
-        status = text->blanks > 0 ? add_blank(text, builder) : add_held(text, builder);
+        bool blank = text->blanks > 0;
+        size_t before = builder->rows;
+        status = blank ? add_blank(text, builder) : add_held(text, builder);
+        if (!blank && builder->rows > before) bytes += text->csv.row_bytes;
     }
     return status;
 }

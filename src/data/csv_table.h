@@ -25,7 +25,12 @@ struct text_table {
 /* Finds separator and header and reads up to the first row.  Close in any case. */
 nade_status nd_text_open(struct source *source, const struct load_request *request, struct text_table *text);
 
-/* The next rows, at most `most`, as a table; NULL after the last.  The first part must have a row. */
+/* As `most`: however many they are. */
+#define ND_ALL_ROWS SIZE_MAX
+
+/* The next rows, at most `most`, as a table; NULL after the last.  The first part must have a row.  Unless all are
+ * asked for, a part also ends with the row whose bytes bring it to ND_ROW_BYTES_MOST, so that its memory is bounded
+ * whatever the rows are like. */
 nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table);
 
 void nd_text_close(struct text_table *text);

@@ -26,7 +26,7 @@ static nade_status load_text(struct source *source, const struct load_request *r
 {
     struct text_table text;
     nade_status status = nd_text_open(source, request, &text);
-    if (status == NADE_OK) status = nd_text_next(&text, SIZE_MAX, table);
+    if (status == NADE_OK) status = nd_text_next(&text, ND_ALL_ROWS, table);
     nd_text_close(&text);
     return status;
 }

@@ -69,6 +69,11 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
                        table->source, stray->first_line, name, nd_excerpt(stray->text, strlen(stray->text), text),
                        unusable->name);
     }
+    if (unusable->label_count < ND_LABELS_MOST)
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu, column '%s': found a text of more than %d bytes, expected a shorter label; leave "
+                       "the column out with --drop %s",
+                       table->source, unusable->unusable_line, name, ND_TEXT_BYTES_MOST, unusable->name);
     return nd_fail(
         context, NADE_BAD_INPUT,
         "%s, line %zu, column '%s': found text with more than %d different labels, expected fewer; leave the "

@@ -1,8 +1,9 @@
 /* A table as read, before any model: columns of numbers or labels with holes.
  *
  * A column is stored as codes into a dictionary of its distinct cells while there are at most ND_LABELS_MOST of them
- * (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A text column with more labels than that
- * can't be modelled; it is kept as STORE_UNUSABLE so that it only hurts when somebody uses it. */
+ * (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A text column with more labels than
+ * that, or with one of more than ND_TEXT_BYTES_MOST bytes, can't be modelled; it is kept as STORE_UNUSABLE so that it
+ * only hurts when somebody uses it. */
 #ifndef ND_DATA_TABLE_H
 #define ND_DATA_TABLE_H
 
@@ -14,7 +15,7 @@
 #include "base/memory.h"
 #include "data/kept_text.h"
 
-enum { ND_LABELS_MOST = 1000, ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
+enum { ND_LABELS_MOST = 1000, ND_TEXT_BYTES_MOST = 1 << 16, ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
 
 enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };
 

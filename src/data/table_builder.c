@@ -53,6 +53,19 @@ static nade_status choose_columns(nade_context *context, const nade_read_options
     return status;
 }
 
+static nade_status check_name_lengths(nade_context *context, const char *source, const char *const *names, size_t count)
+{
+    char excerpt[ND_EXCERPT];
+    for (size_t i = 0; i < count; i++) {
+        size_t length = names[i] ? strlen(names[i]) : 0;
+        if (length > ND_TEXT_BYTES_MOST)
+            return nd_fail(context, NADE_BAD_INPUT,
+                           "%s: column %zu has a name of %zu bytes ('%s'), expected at most %d", source, i, length,
+                           nd_excerpt(names[i], length, excerpt), ND_TEXT_BYTES_MOST);
+    }
+    return NADE_OK;
+}
+
 /* Names are for finding columns, so those that stay must differ.  Columns that go lose their name here. */
 static nade_status check_names(nade_context *context, const char *source, const char **names, const bool *keep,
                                size_t count)
@@ -61,6 +74,8 @@ static nade_status check_names(nade_context *context, const char *source, const 
     char excerpt[ND_EXCERPT];
     for (size_t i = 0; i < count; i++)
         if (!keep[i]) names[i] = NULL;
+    nade_status status = check_name_lengths(context, source, names, count);
+    if (status != NADE_OK) return status;
     switch (nd_find_equal_names(&context->allocator, names, count, &first, &second)) {
     case NAMES_DISTINCT: return NADE_OK;
     case NAMES_NO_MEMORY: return nd_no_memory(context, "the columns' names");

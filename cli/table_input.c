@@ -1,49 +1,17 @@
 #include "table_input.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
+#include "types_file.h"
 
 static const nade_type types[] = {NADE_REAL, NADE_BINARY, NADE_CATEGORICAL};
 
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
 /* ---- types given by hand ------------------------------------------------------------------------------------- */
-
-/* A place in the file of --types, for messages. */
-struct types_line {
-    const struct common *common;
-    const char *path;
-    size_t number; /* from 1 */
-};
-
-static int refuse_line(const struct types_line *line, const char *found)
-{
-    return report_error(line->common, NADE_BAD_INPUT,
-                        "%s, line %zu: found '%s', expected a column's name, a comma and binary, real or categorical",
-                        line->path, line->number, found);
-}
-
-static char *trim(char *text)
-{
-    text += strspn(text, " \t");
-    size_t length = strlen(text);
-    while (length > 0 && strchr(" \t\r\n", text[length - 1])) text[--length] = '\0';
-    return text;
-}
-
-static bool find_type(const char *name, nade_type *type)
-{
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (strcmp(nade_type_name(types[i]), name) != 0) continue;
-        *type = types[i];
-        return true;
-    }
-    return false;
-}
 
 /* Quotes are doubled. */
 char *quote_name(const char *name)
@@ -59,53 +27,6 @@ char *quote_name(const char *name)
     *at++ = '\'';
     *at = '\0';
     return quoted;
-}
-
-static bool has_column(const nade_table *table, const char *name)
-{
-    for (size_t c = 0; c < nade_table_columns(table); c++)
-        if (strcmp(nade_table_column_name(table, c), name) == 0) return true;
-    return false;
-}
-
-static int apply_line(const struct types_line *line, nade_context *context, nade_table *table, char *text)
-{
-    nade_type type;
-    char *name = trim(text);
-    if (*name == '\0' || *name == '#') return EXIT_DONE;
-    char *comma = strrchr(name, ',');
-    if (!comma || comma == name || !find_type(trim(comma + 1), &type)) return refuse_line(line, name);
-    *comma = '\0';
-    if (!has_column(table, trim(name)))
-        return report_error(line->common, NADE_BAD_INPUT, "%s, line %zu: found '%s', expected the name of a column",
-                            line->path, line->number, name);
-    char *list = quote_name(name);
-    if (!list) return report_no_memory(line->common);
-    nade_status status = nade_table_set_type(context, table, list, type);
-    free(list);
-    if (status == NADE_OK) return EXIT_DONE;
-    return report_error(line->common, status == NADE_BAD_CALL ? NADE_BAD_INPUT : status, "%s, line %zu: %s", line->path,
-                        line->number, nade_last_error(context));
-}
-
-static int apply_types_file(const struct common *common, nade_context *context, nade_table *table, const char *path)
-{
-    struct types_line line = {.common = common, .path = path};
-    FILE *file = fopen(path, "r");
-    if (!file) return report_error(common, NADE_BAD_INPUT, "%s could not be opened: %s", path, strerror(errno));
-    char *text = NULL;
-    size_t size = 0;
-    int status = EXIT_DONE;
-    errno = 0;
-    while (status == EXIT_DONE && getline(&text, &size, file) >= 0) {
-        line.number++;
-        status = apply_line(&line, context, table, text);
-    }
-    if (status == EXIT_DONE && ferror(file))
-        status = report_error(common, NADE_BAD_INPUT, "%s could not be read: %s", path, strerror(errno));
-    free(text);
-    fclose(file);
-    return status;
 }
 
 int apply_types(const struct common *common, nade_context *context, nade_table *table,

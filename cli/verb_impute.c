@@ -6,6 +6,7 @@
 #include "device.h"
 #include "filled_rows.h"
 #include "impute_picture.h"
+#include "name_search.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -225,23 +226,38 @@ static int refuse_name(const struct impute_arguments *impute, const char *name, 
                         name, option);
 }
 
+/* True when the name is that of an end of an interval: a real column's, with _low or _high behind it. */
+static bool is_interval_end(const nade_model *model, const struct name_search *names, const char *name)
+{
+    static const char *const suffixes[] = {"_low", "_high"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t suffix = strlen(suffixes[i]);
+        if (length < suffix || strcmp(name + length - suffix, suffixes[i]) != 0) continue;
+        size_t column = find_named(names, name, length - suffix);
+        return column != SIZE_MAX && nade_model_column_type(model, column) == NADE_REAL;
+    }
+    return false;
+}
+
 /* Columns that are added must not have the names of others. */
 static int check_added_names(const struct impute_arguments *impute, const struct impute_run *run,
                              const nade_table *table)
 {
     const nade_model *model = run->input.model;
-    for (size_t t = 0; nade_table_name_text(table, 0) && t < nade_table_columns(table); t++) {
+    struct name_search names = {0};
+    int status = EXIT_DONE;
+    if (!nade_table_name_text(table, 0)) return EXIT_DONE;
+    if (impute->options.interval > 0 && !search_model_names(&names, model)) status = report_no_memory(&impute->common);
+    for (size_t t = 0; !status && t < nade_table_columns(table); t++) {
         const char *name = nade_table_column_name(table, t);
-        if (impute->draws > 0 && strcmp(name, "draw") == 0) return refuse_name(impute, name, "--draws");
-        for (size_t c = 0; impute->options.interval > 0 && c < nade_model_columns(model); c++) {
-            const char *known = nade_model_column_name(model, c);
-            size_t length = strlen(known);
-            if (nade_model_column_type(model, c) == NADE_REAL && strncmp(name, known, length) == 0 &&
-                (strcmp(name + length, "_low") == 0 || strcmp(name + length, "_high") == 0))
-                return refuse_name(impute, name, "--interval");
-        }
+        if (impute->draws > 0 && strcmp(name, "draw") == 0)
+            status = refuse_name(impute, name, "--draws");
+        else if (names.count > 0 && is_interval_end(model, &names, name))
+            status = refuse_name(impute, name, "--interval");
     }
-    return EXIT_DONE;
+    end_name_search(&names);
+    return status;
 }
 
 /* The part's cells as the model's values. */

@@ -1,6 +1,7 @@
 /* COLS lists: the user's way to name columns (docs/formats.md). */
 #include <string.h>
 
+#include "base/name_index.h"
 #include "data/cell_text.h"
 #include "data/table.h"
 
@@ -10,7 +11,10 @@ struct column_list {
     const char *const *names;
     size_t count;
     bool *chosen;
+    const struct name_index *index; /* of names; NULL: the list is short, looking through them is quicker */
 };
+
+enum { SHORT_LIST = 8 };
 
 /* One item of the list, without its quotes; unquoted text may also be a number or a range. */
 struct item {
@@ -30,20 +34,40 @@ static nade_status choose_place(const struct column_list *list, size_t place)
     return NADE_OK;
 }
 
-/* The columns with this name: SIZE_MAX when none, an error when several. */
+/* The next column of this name at or behind a place: SIZE_MAX when there is none. */
+static size_t next_of_name(const struct column_list *list, const char *name, size_t from)
+{
+    while (from < list->count && (!list->names[from] || strcmp(list->names[from], name) != 0)) from++;
+    return from < list->count ? from : SIZE_MAX;
+}
+
+/* The first two columns of this name, SIZE_MAX where there are not so many. */
+static void find_two(const struct column_list *list, const char *name, size_t places[2])
+{
+    places[0] = places[1] = SIZE_MAX;
+    if (!list->index) {
+        places[0] = next_of_name(list, name, 0);
+        if (places[0] != SIZE_MAX) places[1] = next_of_name(list, name, places[0] + 1);
+        return;
+    }
+    const struct placed_name *found = nd_names_find(list->index, name);
+    if (!found) return;
+    places[0] = found->place;
+    if (found + 1 < list->index->entry + list->index->count && strcmp(found[1].name, name) == 0)
+        places[1] = found[1].place;
+}
+
+/* The column with this name: SIZE_MAX when none, an error when several. */
 static nade_status find_name(const struct column_list *list, const char *name, size_t *place)
 {
-    *place = SIZE_MAX;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!list->names[i] || strcmp(list->names[i], name) != 0) continue;
-        char excerpt[ND_EXCERPT];
-        if (*place != SIZE_MAX)
-            return nd_fail(list->context, NADE_BAD_CALL,
-                           "%s: found '%s', the name of columns %zu and %zu, expected one column: use its number",
-                           list->what, nd_excerpt(name, strlen(name), excerpt), *place, i);
-        *place = i;
-    }
-    return NADE_OK;
+    size_t places[2];
+    char excerpt[ND_EXCERPT];
+    find_two(list, name, places);
+    *place = places[0];
+    if (places[1] == SIZE_MAX) return NADE_OK;
+    return nd_fail(list->context, NADE_BAD_CALL,
+                   "%s: found '%s', the name of columns %zu and %zu, expected one column: use its number", list->what,
+                   nd_excerpt(name, strlen(name), excerpt), places[0], places[1]);
 }
 
 /* Takes a number from *text; one too large for a column number becomes SIZE_MAX, which no column has. */
@@ -116,26 +140,49 @@ static bool next_item(char **at, struct item *item)
     return true;
 }
 
-nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
-                             size_t count, bool *chosen)
+static bool is_short(const char *list)
 {
-    const struct column_list columns = {context, what, names, count, chosen};
-    char *copy = nd_copy_text(&context->allocator, list);
-    if (!copy) return nd_no_memory(context, "a list of columns");
-    memset(chosen, false, count);
+    size_t items = 1;
+    for (; *list && items <= SHORT_LIST; list++) items += *list == ',';
+    return items <= SHORT_LIST;
+}
+
+/* copy: the list's text, which is cut up. */
+static nade_status choose_items(const struct column_list *columns, const char *list, char *copy)
+{
     nade_status status = NADE_OK;
     for (char *at = copy; at && status == NADE_OK;) {
         struct item item;
         char excerpt[ND_EXCERPT];
         if (!next_item(&at, &item))
-            status = nd_fail(context, NADE_BAD_CALL, "%s: found a quoted name that does not end properly in '%s'", what,
-                             nd_excerpt(list, strlen(list), excerpt));
+            status =
+                nd_fail(columns->context, NADE_BAD_CALL, "%s: found a quoted name that does not end properly in '%s'",
+                        columns->what, nd_excerpt(list, strlen(list), excerpt));
         else if (item.text[0] == '\0' && !item.quoted)
-            status = nd_fail(context, NADE_BAD_CALL, "%s: found an empty entry in '%s', expected a column", what,
-                             nd_excerpt(list, strlen(list), excerpt));
+            status = nd_fail(columns->context, NADE_BAD_CALL, "%s: found an empty entry in '%s', expected a column",
+                             columns->what, nd_excerpt(list, strlen(list), excerpt));
         else
-            status = choose_item(&columns, &item);
+            status = choose_item(columns, &item);
     }
+    return status;
+}
+
+nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
+                             size_t count, bool *chosen)
+{
+    struct column_list columns = {context, what, names, count, chosen, NULL};
+    struct name_index index = {0};
+    nade_status status = NADE_OK;
+    char *copy = nd_copy_text(&context->allocator, list);
+    if (!copy) return nd_no_memory(context, "a list of columns");
+    if (!is_short(list)) {
+        columns.index = &index;
+        if (!nd_names_sort(&context->allocator, names, count, &index))
+            status = nd_no_memory(context, "the columns' names");
+    }
+    memset(chosen, false, count);
+    if (status == NADE_OK) status = choose_items(&columns, list, copy);
+    nd_names_free(&context->allocator, &index);
     nd_free(&context->allocator, copy);
     return status;
 }

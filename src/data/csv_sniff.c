@@ -5,7 +5,6 @@
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
-#include "data/names.h"
 
 enum { HEAD_BYTES = 1 << 18, HEAD_LINES = 3, ROWS_LOOKED_AT = 100 };
 
@@ -173,14 +172,15 @@ static bool names_above(const struct csv *first, const struct csv *second)
 static nade_status fields_distinct(const struct csv *row, bool *distinct)
 {
     nade_context *context = row->source->context;
-    const char **texts = nd_alloc(&context->allocator, row->fields, sizeof *texts);
-    if (!texts) return nd_no_memory(context, "the first line of a text file");
-    for (size_t i = 0; i < row->fields; i++) texts[i] = nd_csv_text(row, i);
+    struct name_index index = {0};
     size_t first, second;
-    enum names_result result = nd_find_equal_names(&context->allocator, texts, row->fields, &first, &second);
+    const char **texts = nd_alloc(&context->allocator, row->fields, sizeof *texts);
+    for (size_t i = 0; texts && i < row->fields; i++) texts[i] = nd_csv_text(row, i);
+    bool sorted = texts && nd_names_sort(&context->allocator, texts, row->fields, &index);
+    *distinct = sorted && !nd_names_repeat(&index, &first, &second);
+    nd_names_free(&context->allocator, &index);
     nd_free(&context->allocator, texts);
-    *distinct = result == NAMES_DISTINCT;
-    return result == NAMES_NO_MEMORY ? nd_no_memory(context, "the first line of a text file") : NADE_OK;
+    return sorted ? NADE_OK : nd_no_memory(context, "the first line of a text file");
 }
 
 static bool any_repeated(const struct csv *first, const struct csv *row)
@@ -228,34 +228,29 @@ static nade_status find_header(const struct source *source, char separator, bool
     return status;
 }
 
-static bool is_among(const char *text, const nade_read_options *options)
-{
-    for (size_t i = 0; i < options->name_count; i++)
-        if (strcmp(options->names[i], text) == 0) return true;
-    return false;
-}
-
 /* Names that the caller expects make a header, whatever they look like: years, for instance. */
-static nade_status find_expected_names(const struct source *source, char separator, const nade_read_options *options,
+static nade_status find_expected_names(const struct source *source, char separator, const struct name_index *expected,
                                        bool *header)
 {
     struct head first;
     head_begin(&first, source, separator);
     enum csv_result result = head_next(&first);
     *header = result == CSV_ROW;
-    for (size_t i = 0; *header && i < first.csv.fields; i++) *header = is_among(nd_csv_text(&first.csv, i), options);
+    for (size_t i = 0; *header && i < first.csv.fields; i++)
+        *header = nd_names_find(expected, nd_csv_text(&first.csv, i)) != NULL;
     nd_csv_free(&first.csv);
     return result == CSV_NO_MEMORY ? nd_no_memory(source->context, "the first rows of a text file") : NADE_OK;
 }
 
-nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, struct csv_layout *layout)
+nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, const struct name_index *expected,
+                         struct csv_layout *layout)
 {
     layout->separator = options->delimiter;
     layout->header = options->header == 1;
     nade_status status = load_head(source);
     if (status == NADE_OK && layout->separator == 0) status = find_separator(source, &layout->separator);
     if (status == NADE_OK && options->header < 0 && options->names)
-        status = find_expected_names(source, layout->separator, options, &layout->header);
+        status = find_expected_names(source, layout->separator, expected, &layout->header);
     if (status == NADE_OK && options->header < 0 && !layout->header)
         status = find_header(source, layout->separator, &layout->header);
     return status;

@@ -2,6 +2,7 @@
 #ifndef ND_DATA_CSV_SNIFF_H
 #define ND_DATA_CSV_SNIFF_H
 
+#include "base/name_index.h"
 #include "data/source.h"
 
 struct csv_layout {
@@ -9,7 +10,9 @@ struct csv_layout {
     bool header;
 };
 
-/* Looks at the first rows without taking any byte from the source.  What the options tell is not looked for. */
-nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, struct csv_layout *layout);
+/* Looks at the first rows without taking any byte from the source.  What the options tell is not looked for.  expected:
+ * the options' names. */
+nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, const struct name_index *expected,
+                         struct csv_layout *layout);
 
 #endif

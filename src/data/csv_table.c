@@ -54,9 +54,13 @@ static nade_status keep_names(struct text_table *text)
 nade_status nd_text_open(struct source *source, const struct load_request *request, struct text_table *text)
 {
     struct csv_layout layout = {0};
+    const nade_read_options *options = request->options;
     *text = (struct text_table){.context = source->context, .request = *request};
+    if (options->names &&
+        !nd_names_sort(&source->context->allocator, options->names, options->name_count, &text->expected))
+        return nd_no_memory(source->context, "the columns' names");
     skip_byte_order_mark(source);
-    nade_status status = nd_csv_sniff(source, request->options, &layout);
+    nade_status status = nd_csv_sniff(source, options, &text->expected, &layout);
     if (status != NADE_OK) return status;
     nd_csv_begin(&text->csv, source, layout.separator);
     text->csv.keep_raw = request->options->keep_text == 1;
@@ -73,6 +77,7 @@ void nd_text_close(struct text_table *text)
     nd_free(allocator, text->names);
     nd_free(allocator, text->name_texts);
     nd_kept_free(&text->raw_names);
+    nd_names_free(allocator, &text->expected);
     *text = (struct text_table){0};
 }
 
@@ -121,10 +126,7 @@ static nade_status add_blank(struct text_table *text, struct table_builder *buil
 static bool is_extra(const struct text_table *text, const char *name)
 {
     const nade_read_options *options = text->request.options;
-    if (!options->names || !text->names) return false;
-    for (size_t i = 0; i < options->name_count; i++)
-        if (strcmp(options->names[i], name) == 0) return false;
-    return true;
+    return options->names && text->names && !nd_names_find(&text->expected, name);
 }
 
 static nade_status add_held(struct text_table *text, struct table_builder *builder)

@@ -2,6 +2,7 @@
 #ifndef ND_DATA_CSV_TABLE_H
 #define ND_DATA_CSV_TABLE_H
 
+#include "base/name_index.h"
 #include "data/csv.h"
 #include "data/loader.h"
 
@@ -13,6 +14,7 @@ struct text_table {
     const char **names;         /* (fields) NULL: the file has none */
     char *name_texts;           /* what names point into */
     struct kept_text raw_names; /* (fields) as the file has them, if texts are kept */
+    struct name_index expected; /* the names that the caller expects, if it does */
     const char *first_end;      /* how the file's first line ends */
     size_t fields;              /* each row must have */
     size_t rows;                /* seen so far, wanted or not */

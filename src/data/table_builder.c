@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_index.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
-#include "data/names.h"
 
 /* Copies the names, or makes them from the columns' numbers. */
 static const char **make_names(struct arena *arena, const char *const *names, size_t count)
@@ -76,13 +76,13 @@ static nade_status check_names(nade_context *context, const char *source, const 
         if (!keep[i]) names[i] = NULL;
     nade_status status = check_name_lengths(context, source, names, count);
     if (status != NADE_OK) return status;
-    switch (nd_find_equal_names(&context->allocator, names, count, &first, &second)) {
-    case NAMES_DISTINCT: return NADE_OK;
-    case NAMES_NO_MEMORY: return nd_no_memory(context, "the columns' names");
-    default:
-        return nd_fail(context, NADE_BAD_INPUT, "%s: columns %zu and %zu both have the name '%s', expected each once",
-                       source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt));
-    }
+    struct name_index index;
+    if (!nd_names_sort(&context->allocator, names, count, &index)) return nd_no_memory(context, "the columns' names");
+    if (nd_names_repeat(&index, &first, &second))
+        status = nd_fail(context, NADE_BAD_INPUT, "%s: columns %zu and %zu both have the name '%s', expected each once",
+                         source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt));
+    nd_names_free(&context->allocator, &index);
+    return status;
 }
 
 static nade_status set_up_columns(struct table_builder *builder, const char **names, const bool *keep, size_t count)

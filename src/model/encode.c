@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/name_index.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
+#include "model/label_search.h"
 #include "model/schema.h"
 
 enum { BYTE_VALUES_MOST = 254 };
@@ -60,17 +62,6 @@ static void warn_of_extras(const struct encoder *e)
                 e->table->source, e->table->column[first].name);
 }
 
-/* The table's column of that name, or SIZE_MAX.  Tables mostly keep their order, so the search begins at the place
- * where the last one ended. */
-static size_t find_column(const struct encoder *e, const char *name, size_t start)
-{
-    for (size_t i = 0; i < e->table->columns; i++) {
-        size_t at = (start + i) % e->table->columns;
-        if (strcmp(e->names[at], name) == 0) return at;
-    }
-    return SIZE_MAX;
-}
-
 /* The table's names as the schema writes them. */
 static bool read_names(struct encoder *e)
 {
@@ -81,12 +72,24 @@ static bool read_names(struct encoder *e)
     return e->names && e->used;
 }
 
-static nade_status match_by_name(struct encoder *e)
+/* The table's column of that name, or SIZE_MAX in *found.  Tables mostly keep the model's order, so the one at `next`
+ * is looked at first; only when one is elsewhere are the names sorted.  False: no memory. */
+static bool find_column(const struct encoder *e, const char *name, size_t next, struct name_index *index, size_t *found)
+{
+    *found = next;
+    if (next < e->table->columns && strcmp(e->names[next], name) == 0) return true;
+    if (!index->entry && !nd_names_sort(&e->context->allocator, e->names, e->table->columns, index)) return false;
+    const struct placed_name *entry = nd_names_find(index, name);
+    *found = entry ? entry->place : SIZE_MAX;
+    return true;
+}
+
+static nade_status match_names(struct encoder *e, struct name_index *index)
 {
     size_t next = 0;
-    if (!read_names(e)) return nd_no_memory(e->context, "the columns' names");
     for (size_t c = 0; c < e->schema->count; c++) {
-        e->source[c] = find_column(e, e->schema->column[c].name, next);
+        if (!find_column(e, e->schema->column[c].name, next, index, &e->source[c]))
+            return nd_no_memory(e->context, "the columns' names");
         if (e->source[c] == SIZE_MAX && !is_needed(e, c)) continue;
         if (e->source[c] == SIZE_MAX)
             return nd_fail(e->context, NADE_BAD_INPUT, "%s has no column '%s', which the model expects",
@@ -95,6 +98,15 @@ static nade_status match_by_name(struct encoder *e)
         next = e->source[c] + 1;
     }
     return NADE_OK;
+}
+
+static nade_status match_by_name(struct encoder *e)
+{
+    struct name_index index = {0};
+    if (!read_names(e)) return nd_no_memory(e->context, "the columns' names");
+    nade_status status = match_names(e, &index);
+    nd_names_free(&e->context->allocator, &index);
+    return status;
 }
 
 /* Fills in e->source. */
@@ -151,27 +163,11 @@ static bool may_be_unseen(const struct encoder *e, size_t column)
     return e->unseen && e->schema->column[column].type != NADE_REAL;
 }
 
-/* The number of a label, or -1.  Where no label has the very text, the one that is the same number is taken, if it is
- * the only one: "1.0" is the label "1", but neither "07" nor "7". */
-static float find_label(const struct column_spec *spec, const char *text, bool is_number, double number)
-{
-    float found = -1;
-    double value;
-    for (size_t i = 0; i < spec->label_count; i++)
-        if (strcmp(spec->labels[i], text) == 0) return (float)i;
-    for (size_t i = 0; is_number && i < spec->label_count; i++) {
-        if (nd_parse_number(spec->labels[i], strlen(spec->labels[i]), &value) != NUMBER_FINITE || value != number)
-            continue;
-        if (found >= 0) return -1;
-        found = (float)i;
-    }
-    return found;
-}
-
 /* A cell in the model's units; false: the column can't hold it. */
-static bool encode_value(struct arena *arena, const struct column_spec *spec, const char *text, bool is_number,
+static bool encode_value(struct arena *arena, struct label_search *labels, const char *text, bool is_number,
                          double number, float *cell)
 {
+    const struct column_spec *spec = labels->spec;
     if (spec->type == NADE_REAL) {
         *cell = is_number ? nd_standardise(spec, number) : NAN;
         return fabsf(*cell) <= (float)ND_FARTHEST;
@@ -181,14 +177,14 @@ static bool encode_value(struct arena *arena, const struct column_spec *spec, co
         return is_number && (number == 0 || number == 1);
     }
     const char *readable = nd_utf8_text(arena, text);
-    *cell = readable ? find_label(spec, readable, is_number, number) : -1;
+    *cell = readable ? nd_label_find(labels, readable, is_number, number) : -1;
     return *cell >= 0;
 }
 
 /* What a missing cell of a column is: missing, unless absence is one of its labels. */
-static float missing_value(const struct column_spec *spec)
+static float missing_value(struct label_search *labels)
 {
-    float label = ND_FAULT(FAULT_ABSENCE_LOST) ? -1 : find_label(spec, "", false, 0);
+    float label = ND_FAULT(FAULT_ABSENCE_LOST) ? -1 : nd_label_find(labels, "", false, 0);
     return label < 0 ? NAN : label;
 }
 
@@ -205,17 +201,16 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
 #define UNSEEN (-1.0f)
 
 /* A dictionary column: each distinct cell is encoded once. */
-static nade_status encode_labels(const struct encoder *e, size_t column)
+static nade_status encode_labels(const struct encoder *e, size_t column, struct label_search *labels)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     bool forgiving = may_be_unseen(e, column);
     float *value = nd_arena_alloc(e->arena, from->label_count + 1, sizeof *value);
-    float absent = missing_value(&e->schema->column[column]);
+    float absent = missing_value(labels);
     if (!value) return nd_no_memory(e->context, "the rows");
     for (size_t i = 0; i < from->label_count; i++) {
         const struct label *label = &from->labels[i];
-        if (encode_value(e->arena, &e->schema->column[column], label->text, label->is_number, label->number, &value[i]))
-            continue;
+        if (encode_value(e->arena, labels, label->text, label->is_number, label->number, &value[i])) continue;
         if (!forgiving) return refuse(e, column, label->first_line, label->text);
         value[i] = UNSEEN;
     }
@@ -228,18 +223,18 @@ static nade_status encode_labels(const struct encoder *e, size_t column)
     return NADE_OK;
 }
 
-static nade_status encode_numbers(const struct encoder *e, size_t column)
+static nade_status encode_numbers(const struct encoder *e, size_t column, struct label_search *labels)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     const struct column_spec *spec = &e->schema->column[column];
-    float absent = missing_value(spec);
+    float absent = missing_value(labels);
     for (size_t i = 0; i < e->row_count; i++) {
         size_t row = e->rows ? e->rows[i] : i;
         double number = from->cells.numbers[row];
         float value = absent;
         char text[ND_NUMBER_TEXT] = "";
         if (spec->type != NADE_REAL) nd_format_number(number, text);
-        if (!isnan(number) && !encode_value(e->arena, spec, text, true, number, &value)) {
+        if (!isnan(number) && !encode_value(e->arena, labels, text, true, number, &value)) {
             nd_format_number(number, text);
             if (!may_be_unseen(e, column)) return refuse(e, column, nd_table_position(e->table, row), text);
             note_unseen(e, i, column, text);
@@ -256,11 +251,13 @@ static nade_status encode_column(const struct encoder *e, size_t column)
         for (size_t i = 0; i < e->row_count; i++) put(e, i, column, NAN);
         return NADE_OK;
     }
-    switch (e->table->column[e->source[column]].storage) {
-    case STORE_UNUSABLE: return nd_fail_unusable(e->context, e->table, e->source[column]);
-    case STORE_DOUBLES: return encode_numbers(e, column);
-    default: return encode_labels(e, column);
-    }
+    enum storage storage = e->table->column[e->source[column]].storage;
+    if (storage == STORE_UNUSABLE) return nd_fail_unusable(e->context, e->table, e->source[column]);
+    struct label_search labels = {.spec = &e->schema->column[column], .allocator = &e->context->allocator};
+    nade_status status =
+        storage == STORE_DOUBLES ? encode_numbers(e, column, &labels) : encode_labels(e, column, &labels);
+    nd_label_search_free(&labels);
+    return status;
 }
 
 void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale)

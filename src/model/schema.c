@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_index.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "base/utf8.h"
@@ -242,16 +243,26 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
 }
 
 /* Two names may become one when read as UTF-8. */
-static nade_status check_names(nade_context *context, const nade_table *table, const struct schema *schema)
+static nade_status check_names(nade_context *context, struct arena *arena, const nade_table *table,
+                               const struct schema *schema)
 {
-    for (size_t a = 0; a < schema->count; a++) {
-        if (strcmp(schema->column[a].name, table->column[a].name) == 0) continue;
-        for (size_t b = 0; b < schema->count; b++)
-            if (b != a && strcmp(schema->column[a].name, schema->column[b].name) == 0)
-                return nd_fail(context, NADE_BAD_INPUT, "%s has two columns named '%s', expected distinct names",
-                               table->source, schema->column[a].name);
+    const char **names = nd_arena_alloc(arena, schema->count, sizeof *names);
+    struct name_index index;
+    size_t first, second;
+    nade_status status = NADE_OK;
+    bool changed = false;
+    if (!names) return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < schema->count; c++) {
+        names[c] = schema->column[c].name;
+        changed = changed || strcmp(names[c], table->column[c].name) != 0;
     }
-    return NADE_OK;
+    if (!changed) return NADE_OK;
+    if (!nd_names_sort(&context->allocator, names, schema->count, &index)) return nd_no_memory(context, "the columns");
+    if (nd_names_repeat(&index, &first, &second))
+        status = nd_fail(context, NADE_BAD_INPUT, "%s has two columns named '%s', expected distinct names",
+                         table->source, names[first]);
+    nd_names_free(&context->allocator, &index);
+    return status;
 }
 
 /* True when the chosen rows hold at most one value. */
@@ -314,5 +325,5 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
     if (status == NADE_OK) status = measure_columns(context, &measuring);
     if (status != NADE_OK) return status;
     warn_of_constants(context, &measuring);
-    return check_names(context, table, schema);
+    return check_names(context, arena, table, schema);
 }

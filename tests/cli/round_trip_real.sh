@@ -47,6 +47,11 @@ printf 'grade,rael\n' >types
 refuse 2 'types, line 1' "'grade,rael'" 'binary, real or categorical' -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'size,real\nnosuch,real\n' >types
 refuse 2 'types, line 2' nosuch -- "$NADE" train mixed.csv --drop id --types types --dry-run
+printf 'grade,real\nsize,real\ncolour,real\nflag,binary\n' >types
+refuse 2 'types, line 3' colour 'cannot be real' -- "$NADE" train mixed.csv --drop id --types types --dry-run
+printf 'grade,real\nsize,real\ngrade,categorical\n' >types # the last line counts
+expect 0 "$NADE" train mixed.csv --drop id --types types --dry-run
+holds err '1 real (size)' '2 categorical (colour, grade)'
 refuse 2 colour -- "$NADE" train mixed.csv --drop id --real colour --dry-run
 expect 0 "$NADE" score mixed_model mixed.csv
 [ "$(wc -l <out)" = 401 ]

@@ -8,6 +8,7 @@
 
 #include "json_memory.h"
 #include "manual.h"
+#include "max_memory.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -88,7 +89,9 @@ static int run_verb(const struct verb *verb, const struct common *common, int co
     verb->init(arguments);
     arguments->json = common->json;
     int status = parse_arguments(verb, count, words, arguments);
+    if (status == EXIT_DONE && !arguments->help) status = open_memory(arguments);
     if (status == EXIT_DONE) status = arguments->help ? show_help(common, verb) : verb->run(arguments);
+    close_memory(arguments);
     free(arguments->given);
     free(arguments);
     return status;

@@ -17,6 +17,9 @@ const struct option common_options[] = {
      .help = "print nothing but errors (and the summary that --json asks for)"},
     {.name = "json", .kind = OPTION_ON, .offset = offsetof(struct common, json),
      .help = "errors, warnings and summaries as JSON, one object a line; no progress"},
+    {.name = "max-memory", .metavar = "SIZE", .kind = OPTION_BYTES, .offset = offsetof(struct common, max_memory),
+     .help = "hold at most so many bytes, as in 512M or 2G, and fail before more are asked for; without it nine tenths of "
+             "what is free"},
     {.name = "help", .letter = 'h', .kind = OPTION_ON, .offset = offsetof(struct common, help),
      .help = "print this help and end"},
 };
@@ -113,6 +116,19 @@ static int store_whole(const struct parser *parser, const struct option *option,
     if (option->kind == OPTION_U32) *(uint32_t *)(void *)place = (uint32_t)value;
     if (option->kind == OPTION_U64) *(uint64_t *)(void *)place = value;
     if (option->kind == OPTION_SIZE) *(size_t *)(void *)place = (size_t)value;
+    return EXIT_DONE;
+}
+
+static int store_bytes(const struct parser *parser, const struct option *option, const char *text)
+{
+    static const char units[] = "KMGT";
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    uint64_t value;
+    if (text[digits + (unit != NULL)] != '\0' || !parse_whole(text, digits, SIZE_MAX >> shift, &value) || value == 0)
+        return refuse_value(parser, option, text, "a number of bytes above 0, as in 1000000, 512M or 2G");
+    *(size_t *)(void *)(parser->arguments + option->offset) = (size_t)value << shift;
     return EXIT_DONE;
 }
 
@@ -232,6 +248,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_SIZE:
     case OPTION_U32:
     case OPTION_U64: return store_whole(parser, option, text);
+    case OPTION_BYTES: return store_bytes(parser, option, text);
     case OPTION_REAL: return store_real(parser, option, text);
     case OPTION_CHOICE: return store_choice(parser, option, text);
     case OPTION_SIZES: return store_sizes(parser, option, text);

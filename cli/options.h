@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "nade/nade.h"
+
 enum option_kind {
     OPTION_HEADING,   /* not an option: help is the title of the group that follows */
     OPTION_ON,        /* int, set to 1 */
@@ -16,6 +18,7 @@ enum option_kind {
     OPTION_SIZE,      /* size_t */
     OPTION_U32,       /* uint32_t */
     OPTION_U64,       /* uint64_t */
+    OPTION_BYTES,     /* size_t: a number of bytes, with K, M, G or T behind it of kibibytes and so on; 0: not given */
     OPTION_REAL,      /* double */
     OPTION_CHOICE,    /* an enum or int, one of choices */
     OPTION_SIZES,     /* struct size_list: sizes separated by commas */
@@ -68,6 +71,8 @@ struct option {
 /* What every verb's arguments begin with. */
 struct common {
     int help, quiet, json;
+    size_t max_memory;    /* bytes that the command may hold; 0: any number */
+    nade_context *memory; /* whose budget all contexts share; NULL: there is no limit */
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
     bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };

@@ -77,6 +77,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     case OPTION_HEADING:
     case OPTION_ON:
     case OPTION_OFF:
+    case OPTION_BYTES: /* help says what stands for none */
     case OPTION_LIST: break;
     case OPTION_TEXT:
         if (*(const char *const *)(const void *)place)

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "filled_rows.h"
 #include "impute_picture.h"
+#include "max_memory.h"
 #include "name_search.h"
 #include "output.h"
 #include "progress.h"
@@ -158,6 +159,9 @@ static int allocate(struct impute_arguments *impute, struct impute_run *run)
     run->part = PART_CELLS / row_cells < PART_ROWS ? PART_CELLS / row_cells : PART_ROWS;
     if (run->part == 0) run->part = 1;
     run->source = calloc(run->columns, sizeof *run->source);
+    int refused = check_memory(&impute->common, run->part, (ends ? 3 : 1) * row_cells * sizeof *run->values,
+                               "the draws of a row");
+    if (refused) return refused;
     run->given = calloc(run->part, run->columns * sizeof *run->given);
     run->values = calloc(run->part, row_cells * sizeof *run->values);
     if (ends) run->low = calloc(run->part, row_cells * sizeof *run->low);

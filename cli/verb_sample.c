@@ -5,6 +5,7 @@
 
 #include "conditions.h"
 #include "device.h"
+#include "max_memory.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -112,6 +113,9 @@ static int prepare(struct sample_arguments *sample, struct sample_run *run)
 {
     size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
     run->block = run->height || sample->rows < most ? sample->rows : most;
+    int refused =
+        check_memory(&sample->common, run->block, run->columns * sizeof *run->values, "the rows drawn at a time");
+    if (refused) return refused;
     struct conditions *conditions = &run->conditions;
     conditions->given = calloc(run->columns, sizeof(double));
     conditions->low = calloc(run->columns, sizeof(double));

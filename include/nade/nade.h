@@ -57,7 +57,7 @@ typedef struct nade_context nade_context;
 
 /* Where the library's own memory comes from.  allocate returns NULL when it can't, and memory aligned as malloc's;
  * release is never called with NULL.  Both must be safe to call from several threads at once.
- * (zlib, libpng, libjpeg and the BLAS allocate for themselves.) */
+ * (libpng, libjpeg and the BLAS allocate for themselves.) */
 typedef struct nade_allocator {
     void *user;
     void *(*allocate)(void *user, size_t bytes);
@@ -70,12 +70,19 @@ typedef struct nade_context_options {
     void (*warn)(void *warn_user, const char *warning); /* gets each warning, one sentence; NULL drops them */
     void *warn_user;
     unsigned threads; /* 0: one for each processor this process may run on.  Never changes a result. */
+    /* The most bytes of the library's own memory that the context, and tables, models and all else made with it, may
+     * hold at a time; 0: any number.  It is looked at before memory is asked for; what would exceed it fails with
+     * NADE_NO_MEMORY, training also when its plan's memory does. */
+    size_t max_memory;
+    /* A context whose allocator and max_memory this one shares, so that the limit holds for both together; NULL: none.
+     * allocator and max_memory are then left as they are after init.  Either may be freed first. */
+    nade_context *budget_of;
 } nade_context_options;
 
 NADE_API void nade_context_options_init(nade_context_options *options, size_t size);
 
-/* Creates a context; options may be NULL.  Fails only with NADE_BAD_CALL (an allocator with one half missing) or
- * NADE_NO_MEMORY, and then *context is NULL. */
+/* Creates a context; options may be NULL.  Fails only with NADE_BAD_CALL (an allocator with one half missing, or one
+ * beside budget_of) or NADE_NO_MEMORY, and then *context is NULL. */
 NADE_API nade_status nade_context_create(const nade_context_options *options, nade_context **context);
 
 /* Tables and models outlive the context they were made with. */

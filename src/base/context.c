@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/memory_budget.h"
 #include "base/sized_options.h"
 
 static unsigned usable_processors(void)
@@ -28,18 +29,38 @@ void nade_context_options_init(nade_context_options *options, size_t size)
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
+/* The allocator that the options ask for, with one more context living on its budget if it has one. */
+static nade_status choose_allocator(const nade_context_options *options, nade_allocator *allocator)
+{
+    *allocator = options->allocator;
+    if (!allocator->allocate != !allocator->release) return NADE_BAD_CALL;
+    if (options->budget_of) {
+        if (allocator->allocate || options->max_memory) return NADE_BAD_CALL;
+        *allocator = options->budget_of->allocator;
+        nd_budget_join(allocator);
+        return NADE_OK;
+    }
+    const nade_allocator inner = allocator->allocate ? *allocator : nd_default_allocator();
+    *allocator = inner;
+    if (options->max_memory == 0) return NADE_OK;
+    return nd_budget_create(&inner, options->max_memory, allocator) ? NADE_OK : NADE_NO_MEMORY;
+}
+
 nade_status nade_context_create(const nade_context_options *options, nade_context **context)
 {
     nade_context_options chosen;
+    nade_allocator allocator;
     nade_context_options_init(&chosen, sizeof chosen);
     *context = NULL;
     if (options && !nd_options_valid(options, sizeof chosen)) return NADE_BAD_CALL;
     if (options) nd_options_copy(&chosen, sizeof chosen, options, options->size);
-    nade_allocator allocator = chosen.allocator;
-    if (!allocator.allocate != !allocator.release) return NADE_BAD_CALL;
-    if (!allocator.allocate) allocator = nd_default_allocator();
+    nade_status status = choose_allocator(&chosen, &allocator);
+    if (status != NADE_OK) return status;
     nade_context *created = nd_alloc(&allocator, 1, sizeof *created);
-    if (!created) return NADE_NO_MEMORY;
+    if (!created) {
+        nd_budget_leave(&allocator);
+        return NADE_NO_MEMORY;
+    }
     created->allocator = allocator;
     created->warn = chosen.warn;
     created->warn_user = chosen.warn_user;
@@ -53,6 +74,7 @@ void nade_context_free(nade_context *context)
     if (!context) return;
     nade_allocator allocator = context->allocator;
     nd_free(&allocator, context);
+    nd_budget_leave(&allocator);
 }
 
 const char *nade_last_error(const nade_context *context)
@@ -71,7 +93,13 @@ nade_status(nd_fail)(nade_context *context, nade_status status, const char *form
 
 nade_status(nd_no_memory)(nade_context *context, const char *what)
 {
-    return nd_fail(context, NADE_NO_MEMORY, "there is not enough memory for %s", what);
+    char wanted[ND_BYTES_TEXT], limit[ND_BYTES_TEXT];
+    size_t refused = nd_budget_refused(&context->allocator);
+    if (refused == 0) return nd_fail(context, NADE_NO_MEMORY, "there is not enough memory for %s", what);
+    return nd_fail(context, NADE_NO_MEMORY,
+                   "there is not enough memory for %s: %s more would exceed the limit of %s (--max-memory)", what,
+                   nd_format_bytes((double)refused, wanted),
+                   nd_format_bytes((double)nd_budget_limit(&context->allocator), limit));
 }
 
 void nd_warn(nade_context *context, const char *format, ...)

@@ -48,9 +48,23 @@ static nade_status read_raw(struct source *source)
     return NADE_OK;
 }
 
+/* zlib's memory is counted like all other. */
+static void *allocate_for_zlib(void *allocator, uInt count, uInt size)
+{
+    return nd_alloc(allocator, count, size);
+}
+
+static void release_for_zlib(void *allocator, void *block)
+{
+    nd_free(allocator, block);
+}
+
 static nade_status begin_unpacking(struct source *source, enum packing packing)
 {
     const int window = packing == PACKED_GZIP ? 15 + 16 : -15; /* zlib's words for gzip alone and for bare deflate */
+    source->stream.zalloc = allocate_for_zlib;
+    source->stream.zfree = release_for_zlib;
+    source->stream.opaque = &source->context->allocator;
     int code = inflateInit2(&source->stream, window);
     if (code != Z_OK) return fail_unpacking(source, code);
     source->packing = packing;

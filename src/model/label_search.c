@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "data/numbers.h"
+#include "base/numbers.h"
 
 enum { ASKED_ONE_BY_ONE = 8 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory_budget.h"
 #include "model/initial.h"
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
@@ -258,30 +259,7 @@ static void free_run(struct run *run)
     nd_arena_free(&run->arena);
 }
 
-nade_status nd_train(nade_context *context, const nade_table *train, const nade_table *valid,
-                     const nade_train_options *options, nade_model **model)
-{
-    struct run run;
-    struct checkpoint checkpoint = {0};
-    nade_status status = open_run(&run, context, options);
-    if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
-    if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
-    if (status == NADE_OK) status = fit_marginals(&run);
-    run.started = nd_seconds();
-    if (status == NADE_OK)
-        status = options->resume ? nd_checkpoint_restore(&run, &checkpoint) : nd_stage_begin(&run, NULL, NULL);
-    nd_checkpoint_close(&checkpoint);
-    if (status == NADE_OK) status = run_stages(&run);
-    if (status == NADE_OK) status = finish(&run);
-    if (status == NADE_OK) {
-        *model = run.model;
-        run.model = NULL;
-    }
-    free_run(&run);
-    return status;
-}
-
-/* ---- dry run ---------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t table_bytes(const nade_table *table)
 {
@@ -308,6 +286,45 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
            run->options.fresh_rows * plan->columns * sizeof(double) + 6 * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
 }
+
+/* What training will not have is said before it begins.  (A device has its own memory for parameters and batches.) */
+static nade_status check_memory(const struct run *run, const nade_table *train, const nade_table *valid)
+{
+    size_t limit = nd_budget_limit(&run->context->allocator);
+    uint64_t estimate = estimate_memory(run, train, valid);
+    bool on_device = run->context->cuda.state == CUDA_FOUND && run->entries == run->context->cuda.entries;
+    char wanted[ND_BYTES_TEXT], allowed[ND_BYTES_TEXT];
+    if (estimate <= limit || on_device) return NADE_OK;
+    return nd_fail(run->context, NADE_NO_MEMORY,
+                   "there is not enough memory for training: it will hold about %s, the limit is %s (--max-memory)",
+                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed));
+}
+
+nade_status nd_train(nade_context *context, const nade_table *train, const nade_table *valid,
+                     const nade_train_options *options, nade_model **model)
+{
+    struct run run;
+    struct checkpoint checkpoint = {0};
+    nade_status status = open_run(&run, context, options);
+    if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
+    if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
+    if (status == NADE_OK) status = check_memory(&run, train, valid);
+    if (status == NADE_OK) status = fit_marginals(&run);
+    run.started = nd_seconds();
+    if (status == NADE_OK)
+        status = options->resume ? nd_checkpoint_restore(&run, &checkpoint) : nd_stage_begin(&run, NULL, NULL);
+    nd_checkpoint_close(&checkpoint);
+    if (status == NADE_OK) status = run_stages(&run);
+    if (status == NADE_OK) status = finish(&run);
+    if (status == NADE_OK) {
+        *model = run.model;
+        run.model = NULL;
+    }
+    free_run(&run);
+    return status;
+}
+
+/* ---- dry run ---------------------------------------------------------------------------------------------------- */
 
 static void describe_plan(const struct run *run, const nade_table *train, const nade_table *valid,
                           nade_train_plan *plan)

@@ -29,16 +29,23 @@ nade_allocator nd_default_allocator(void)
     return allocator;
 }
 
+/* Blocks below a cache line, of which tables with very many columns have as many, need no more than malloc's own
+ * alignment: with 64 bytes, most of their memory would be that. */
+static size_t alignment_for(size_t bytes)
+{
+    return bytes < ND_ALIGNMENT ? ND_SMALL_ALIGNMENT : ND_ALIGNMENT;
+}
+
 /* The raw address is kept in the word just below the aligned block. */
 void *nd_alloc(const nade_allocator *allocator, size_t count, size_t size)
 {
     size_t bytes;
-    const size_t extra = ND_ALIGNMENT + sizeof(void *);
-    if (!nd_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX - extra) return NULL;
+    if (!nd_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX - ND_ALIGNMENT - sizeof(void *)) return NULL;
+    const size_t alignment = alignment_for(bytes), extra = alignment + sizeof(void *);
     char *raw = allocator->allocate(allocator->user, bytes + extra);
     if (!raw) return NULL;
     uintptr_t start = (uintptr_t)raw + sizeof(void *);
-    char *block = raw + sizeof(void *) + (ND_ALIGNMENT - start % ND_ALIGNMENT) % ND_ALIGNMENT;
+    char *block = raw + sizeof(void *) + (alignment - start % alignment) % alignment;
     memcpy(block - sizeof(void *), &raw, sizeof raw);
     memset(block, 0, bytes);
     return block;
@@ -95,14 +102,17 @@ void *nd_arena_alloc(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     if (!nd_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX - ND_ALIGNMENT) return NULL;
-    bytes = (bytes + ND_ALIGNMENT - 1) / ND_ALIGNMENT * ND_ALIGNMENT;
+    const size_t alignment = alignment_for(bytes);
+    bytes = (bytes + ND_SMALL_ALIGNMENT - 1) / ND_SMALL_ALIGNMENT * ND_SMALL_ALIGNMENT;
     struct arena_block *block = arena->newest;
-    if (!block || block->capacity - block->used < bytes) {
+    size_t gap = block ? (alignment - block->used % alignment) % alignment : 0;
+    if (!block || block->capacity - block->used < bytes + gap) {
         block = add_block(arena, bytes > SHARED_BYTES / 4 ? bytes : SHARED_BYTES);
         if (!block) return NULL;
+        gap = 0;
     }
-    void *start = (char *)block + HEADER_BYTES + block->used;
-    block->used += bytes;
+    void *start = (char *)block + HEADER_BYTES + block->used + gap;
+    block->used += gap + bytes;
     return start;
 }
 

@@ -1,7 +1,7 @@
 /* Memory: one allocator, one checked multiplication, arenas for things that die together.
  *
- * Everything comes zeroed and aligned to 64 bytes (a cache line, a full vector register).  A NULL return means that the
- * product overflowed or the allocator had none; callers turn it into nd_no_memory. */
+ * Everything comes zeroed and aligned to 64 bytes (a cache line, a full vector register), what is smaller than that to
+ * 16.  A NULL return means that the product overflowed or the allocator had none; callers turn it into nd_no_memory. */
 #ifndef ND_BASE_MEMORY_H
 #define ND_BASE_MEMORY_H
 
@@ -10,7 +10,7 @@
 
 #include "nade/nade.h"
 
-enum { ND_ALIGNMENT = 64 };
+enum { ND_ALIGNMENT = 64, ND_SMALL_ALIGNMENT = 16 };
 
 /* *product = a·b; false when that does not fit. */
 bool nd_multiply(size_t a, size_t b, size_t *product);

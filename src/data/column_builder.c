@@ -6,7 +6,8 @@
 #include "base/numbers.h"
 #include "data/cell_text.h"
 
-enum { FIRST_CELLS = 64, FIRST_LABELS = 4, FIRST_SLOTS = 8, FIRST_TEXTS = 32, CODES8_MOST = 255 };
+/* A column begins small, since there may be a million of them; the first few labels are looked for one by one. */
+enum { FIRST_CELLS = 8, FIRST_LABELS = 1, LABELS_ONE_BY_ONE = 4, FIRST_SLOTS = 16, FIRST_TEXTS = 8, CODES8_MOST = 255 };
 
 struct builder_label {
     double number;
@@ -92,10 +93,9 @@ static inline bool same_cell(const struct column_builder *builder, const struct 
            memcmp(builder->texts + label->text, cell->text, cell->length) == 0;
 }
 
-/* The slot that holds the cell's code, or the free one where it belongs; NULL while there is no table. */
+/* The slot that holds the cell's code, or the free one where it belongs. */
 static inline uint16_t *find_slot(const struct column_builder *builder, const struct cell *cell)
 {
-    if (builder->slot_count == 0) return NULL;
     size_t mask = builder->slot_count - 1;
     size_t at = cell->hash & mask;
     while (builder->slots[at] != 0 && !same_cell(builder, &builder->labels[builder->slots[at] - 1], cell))
@@ -103,9 +103,19 @@ static inline uint16_t *find_slot(const struct column_builder *builder, const st
     return &builder->slots[at];
 }
 
+/* The code of a cell that is in the dictionary; SIZE_MAX: it is not. */
+static inline size_t find_code(const struct column_builder *builder, const struct cell *cell)
+{
+    if (builder->slot_count > 0) return (size_t)*find_slot(builder, cell) - 1; /* a free slot is 0 */
+    for (size_t code = 0; code < builder->label_count; code++)
+        if (same_cell(builder, &builder->labels[code], cell)) return code;
+    return SIZE_MAX;
+}
+
 /* Keeps the table at most half full, so that a search always ends. */
 static bool grow_slots(struct column_builder *builder)
 {
+    if (builder->label_count < LABELS_ONE_BY_ONE) return true;
     if ((builder->label_count + 1) * 2 <= builder->slot_count) return true;
     size_t count = builder->slot_count ? builder->slot_count * 2 : FIRST_SLOTS;
     uint16_t *slots = nd_alloc(builder->allocator, count, sizeof *slots);
@@ -157,7 +167,7 @@ static bool add_label(struct column_builder *builder, const struct cell *cell)
     struct builder_label label = {cell->number, 1, cell->line, 0, cell->length, cell->hash, cell->is_number};
     if (!grow_slots(builder) || !grow_labels(builder)) return false;
     if (cell->text && !keep_text(builder, cell->text, cell->length, &label.text)) return false;
-    *find_slot(builder, cell) = (uint16_t)(builder->label_count + 1);
+    if (builder->slot_count > 0) *find_slot(builder, cell) = (uint16_t)(builder->label_count + 1);
     builder->labels[builder->label_count++] = label;
     if (!cell->is_number) builder->text_labels++;
     return true;
@@ -270,10 +280,10 @@ enum cell_result nd_builder_add_text(struct column_builder *builder, const char 
     }
     if (builder->storage != STORE_DOUBLES) {
         cell.hash = hash_text(text, length);
-        const uint16_t *slot = find_slot(builder, &cell);
-        if (slot && *slot != 0) {
-            builder->labels[*slot - 1].count++;
-            store_code(builder, *slot - 1u);
+        size_t code = find_code(builder, &cell);
+        if (code != SIZE_MAX) {
+            builder->labels[code].count++;
+            store_code(builder, code);
             return CELL_OK;
         }
     }
@@ -291,10 +301,10 @@ enum cell_result nd_builder_add_number(struct column_builder *builder, double nu
     number += 0.0; /* -0 becomes 0: one value, one hash */
     if (builder->storage == STORE_DOUBLES) return store_number(builder, number);
     struct cell cell = {.number = number, .is_number = true, .hash = hash_number(number), .line = row};
-    const uint16_t *slot = find_slot(builder, &cell);
-    if (slot && *slot != 0) {
-        builder->labels[*slot - 1].count++;
-        store_code(builder, *slot - 1u);
+    size_t code = find_code(builder, &cell);
+    if (code != SIZE_MAX) {
+        builder->labels[code].count++;
+        store_code(builder, code);
         return CELL_OK;
     }
     if (number == floor(number)) return add_new(builder, &cell);

@@ -157,12 +157,30 @@ static void test_parts_of_long_rows(void **state)
     free(row);
 }
 
+/* A wide array is a small file; a column of it may not cost much more than what is known of it. */
+static void test_bytes_of_a_column(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 50000, BYTES_EACH = 500 };
+    struct counting_allocator memory;
+    nade_context *context = counting_context(&memory);
+    double *values = calloc(COLUMNS, sizeof *values);
+    nade_table *table;
+    assert_non_null(values);
+    assert_int_equal(nade_table_from_array(context, values, 1, COLUMNS, NULL, &table), NADE_OK);
+    assert_true(memory.peak < (size_t)COLUMNS * BYTES_EACH);
+    nade_table_free(table);
+    nade_context_free(context);
+    assert_int_equal(memory.live, 0);
+    free(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row_bytes),          cmocka_unit_test(test_row_of_blanks),
         cmocka_unit_test(test_label_bytes),        cmocka_unit_test(test_name_bytes),
-        cmocka_unit_test(test_parts_of_long_rows),
+        cmocka_unit_test(test_parts_of_long_rows), cmocka_unit_test(test_bytes_of_a_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

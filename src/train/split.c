@@ -39,7 +39,8 @@ nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade
 {
     size_t rows = table->rows;
     if (rows >= UINT32_MAX)
-        return nd_fail(context, NADE_BAD_INPUT, "%s has %zu rows, expected fewer than 2^32", table->source, rows);
+        return nd_fail(context, NADE_BAD_INPUT, "%s has %zu rows, expected at most %u", table->source, rows,
+                       UINT32_MAX - 1);
     split->train = nd_arena_alloc(arena, rows, sizeof *split->train);
     split->valid = nd_arena_alloc(arena, rows, sizeof *split->valid);
     uint8_t *held = nd_arena_alloc(arena, rows, 1);

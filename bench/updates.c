@@ -2,7 +2,7 @@
  *
  *   updates train    TIME of updates, everything included: rows, draws, loss, gradients, optimiser
  *   updates score    rows scored per second and ordering
- *   updates products the matrix products of an update alone, by the CPU backend's BLAS
+ *   updates products the matrix products of an update alone, by the CPU backend's code, packing included
  *
  * Data are random; the networks are trained for all orderings.  With --runs several trainings run at once, each with a
  * backend and a thread of its own. */
@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "backend/backend.h"
-#include "backend/cpu/cpu_blas.h"
+#include "backend/cpu/cpu_products.h"
 #include "base/context.h"
 #include "base/parallel.h"
 #include "base/philox.h"
@@ -216,59 +216,74 @@ static nade_status measure_scoring(struct run *run, const struct settings *s)
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* The three products of a layer, each cut into one part a thread. */
+/* The three products of a layer and what is packed for them, each cut into one part a thread. */
+enum step { PACK_FORWARD, FORWARD, PACK_BACKWARD, BACKWARD, PACK_INPUT, GRADIENT, STEPS };
+
 struct products {
+    const struct cpu_products *code;
     size_t rows, inputs, outputs, parts;
-    int kind; /* 0 forward, 1 backward, 2 weight gradient */
-    float *in, *out, *weight;
+    enum step step;
+    float *in, *out, *weight, *packed;
+    struct product_space *space; /* (threads) */
 };
+
+/* Parts of columns that are packed begin with a panel. */
+static size_t part_begin(const struct products *p, size_t whole, size_t part)
+{
+    size_t begin = whole * part / p->parts;
+    return part == p->parts || p->step != PACK_FORWARD ? begin : begin / ND_PANEL_MOST * ND_PANEL_MOST;
+}
 
 static void run_part(void *argument, size_t part, unsigned worker)
 {
     const struct products *p = argument;
-    size_t whole = p->kind == 2 ? p->outputs : p->rows;
-    size_t first = whole * part / p->parts, count = whole * (part + 1) / p->parts - first;
-    float *in = p->in + first * p->inputs, *out = p->out + first * p->outputs;
-    (void)worker;
-    if (count == 0) return;
-    if (p->kind == 0) nd_blas_forward(count, p->inputs, p->outputs, in, p->inputs, p->weight, out, p->outputs);
-    if (p->kind == 1) nd_blas_backward(count, p->inputs, p->outputs, out, p->outputs, p->weight, in, p->inputs);
-    if (p->kind == 2)
-        nd_blas_weight_gradient(p->rows, p->inputs, count, p->out + first, p->outputs, p->in, p->inputs,
-                                p->weight + first * p->inputs);
+    size_t whole = p->step == FORWARD || p->step == BACKWARD || p->step == PACK_INPUT ? p->rows : p->outputs;
+    size_t first = part_begin(p, whole, part), count = part_begin(p, whole, part + 1) - first;
+    float *in = p->in + first * p->inputs, *out = p->out + first * p->outputs, *weight = p->weight + first * p->inputs;
+    switch (p->step) {
+    case PACK_FORWARD: p->code->pack_transpose(p->inputs, p->outputs, first, count, p->weight, p->packed); break;
+    case FORWARD: p->code->multiply(count, p->inputs, p->outputs, in, p->inputs, p->packed, out, p->outputs); break;
+    case PACK_BACKWARD: p->code->pack(p->outputs, p->inputs, first, count, weight, p->inputs, p->packed); break;
+    case BACKWARD: p->code->multiply(count, p->outputs, p->inputs, out, p->outputs, p->packed, in, p->inputs); break;
+    case PACK_INPUT: p->code->pack(p->rows, p->inputs, first, count, in, p->inputs, p->packed); break;
+    default:
+        p->code->multiply_transposed(count, p->rows, p->inputs, p->out + first, p->outputs, p->packed, weight,
+                                     p->inputs, &p->space[worker]);
+    }
 }
 
-static void run_layer(struct pool *pool, const struct plan *plan, size_t layer, size_t rows, float *const buffer[3])
+static void run_layer(struct pool *pool, const struct plan *plan, size_t layer, struct products products)
 {
-    struct products products = {rows,
-                                nd_layer_inputs(plan, layer),
-                                nd_layer_outputs(plan, layer),
-                                nd_pool_threads(pool),
-                                0,
-                                buffer[0],
-                                buffer[1],
-                                buffer[2]};
-    for (products.kind = 0; products.kind < 3; products.kind++)
-        if (layer > 0 || products.kind != 1) nd_parallel_for(pool, products.parts, run_part, &products);
+    products.inputs = nd_layer_inputs(plan, layer);
+    products.outputs = nd_layer_outputs(plan, layer);
+    products.parts = nd_pool_threads(pool);
+    for (products.step = 0; products.step < STEPS; products.step++)
+        if (layer > 0 || (products.step != PACK_BACKWARD && products.step != BACKWARD))
+            nd_parallel_for(pool, products.parts, run_part, &products);
 }
 
 static nade_status measure_products(struct run *run, const struct settings *s)
 {
-    float *buffer[3] = {NULL, NULL, NULL};
-    size_t widest = 1;
+    size_t widest = 1, bytes;
     uint64_t done = 0;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
+    struct products products = {.code = nd_cpu_products(), .rows = s->batch};
     for (size_t l = 0; l <= run->plan.layers; l++) {
         if (nd_layer_inputs(&run->plan, l) > widest) widest = nd_layer_inputs(&run->plan, l);
         if (nd_layer_outputs(&run->plan, l) > widest) widest = nd_layer_outputs(&run->plan, l);
     }
-    for (int i = 0; i < 3; i++) buffer[i] = nd_blas_alloc(&run->arena, i < 2 ? s->batch : widest, widest);
-    if (!pool || !buffer[0] || !buffer[1] || !buffer[2]) return nd_no_memory(run->context, "the products");
-    nd_blas_open();
+    bytes = widest * sizeof(float);
+    products.in = nd_arena_alloc(&run->arena, s->batch, bytes);
+    products.out = nd_arena_alloc(&run->arena, s->batch, bytes);
+    products.weight = nd_arena_alloc(&run->arena, widest, bytes);
+    products.packed = nd_packed_alloc(&run->arena, s->batch > widest ? s->batch : widest, widest);
+    products.space = nd_arena_alloc(&run->arena, run->context->threads, sizeof *products.space);
+    if (!pool || !products.in || !products.out || !products.weight || !products.packed || !products.space)
+        return nd_no_memory(run->context, "the products");
     double start = 0, seconds;
     for (; done < s->updates + s->warm; done++) {
         if (done == s->warm) start = now();
-        for (size_t l = 0; l <= run->plan.layers; l++) run_layer(pool, &run->plan, l, s->batch, buffer);
+        for (size_t l = 0; l <= run->plan.layers; l++) run_layer(pool, &run->plan, l, products);
     }
     seconds = now() - start;
     printf("{\"us_per_update\": %.3f, \"updates\": %llu}\n", 1e6 * seconds / (double)s->updates,

@@ -1,4 +1,4 @@
-# Finds a BLAS (static), Jansson, libjpeg, libpng and zlib, or ends with the name of the Debian package that is missing.
+# Finds Jansson, libjpeg, libpng and zlib, or ends with the name of the Debian package that is missing.
 
 # nade_find(<variable> <package> path|library ...) is find_path or find_library with that message.
 macro(nade_find variable package kind)
@@ -9,16 +9,6 @@ macro(nade_find variable package kind)
     endif()
     mark_as_advanced(${variable})
 endmacro()
-
-# BLIS's serial flavour: safe to call from the CPU backend's own threads.  Where there is none, OpenBLAS's pthread
-# flavour told to use one thread; never its serial flavour, which is not safe (docs/dependencies.md).
-nade_find(BLAS_LIBRARY libblis-serial-dev library NAMES blis-serial/libblis.a openblas-pthread/libopenblas.a)
-cmake_path(GET BLAS_LIBRARY PARENT_PATH flavour)
-cmake_path(GET flavour FILENAME flavour)
-nade_find(BLAS_INCLUDE_DIR libblis-serial-dev path NAMES cblas.h PATH_SUFFIXES ${flavour})
-if(flavour MATCHES openblas)
-    add_compile_definitions(NADE_OPENBLAS)
-endif()
 
 # For the command alone: the library has JSON of its own (src/base/json.h).
 nade_find(JANSSON_INCLUDE_DIR libjansson-dev path NAMES jansson.h)

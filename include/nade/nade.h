@@ -57,7 +57,7 @@ typedef struct nade_context nade_context;
 
 /* Where the library's own memory comes from.  allocate returns NULL when it can't, and memory aligned as malloc's;
  * release is never called with NULL.  Both must be safe to call from several threads at once.
- * (libpng, libjpeg and the BLAS allocate for themselves.) */
+ * (libpng and libjpeg allocate for themselves.) */
 typedef struct nade_allocator {
     void *user;
     void *(*allocate)(void *user, size_t bytes);

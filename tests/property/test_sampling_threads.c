@@ -122,7 +122,7 @@ static void check(const char *kinds, const size_t *hidden, size_t layers)
 
 static void test_every_place_and_thread(void **state)
 {
-    /* Widths that are and are not multiples of what BLAS kernels unroll by. */
+    /* Widths that are and are not multiples of what the products unroll by. */
     const size_t one[] = {50}, two[] = {50, 37}, three[] = {64, 130, 33};
     (void)state;
     check("bbbbbbbbb", one, 1);

@@ -47,7 +47,7 @@ static void check(const char *kinds, const size_t *hidden, size_t layers, nade_a
 
 static void test_every_place(void **state)
 {
-    /* Widths that are and are not multiples of what BLAS kernels unroll by. */
+    /* Widths that are and are not multiples of what the products unroll by. */
     const size_t one[] = {50}, two[] = {50, 37}, three[] = {64, 500, 33};
     (void)state;
     check("bbbbbbb", one, 1, NADE_RELU);

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "backend/cpu/cpu_blas.h"
-
 enum { BLOCK_ROWS = 64 };
 
-static size_t round_up(size_t count)
+/* Rows begin at cache lines, and those of a tile not all at the same place of the cache. */
+static size_t stride_for(size_t count)
 {
-    return (count + 15) / 16 * 16;
+    size_t stride = (count + 15) / 16 * 16;
+    return stride % 256 == 0 ? stride + 16 : stride;
 }
 
 size_t nd_cpu_chunk_rows(size_t batch)
@@ -64,31 +64,30 @@ static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, u
         s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
         s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
         s->sum = nd_arena_alloc(arena, plan->hidden[0], sizeof *s->sum);
-        s->tile[0] = nd_blas_alloc(arena, ND_TILE, widest_hidden);
-        s->tile[1] = nd_blas_alloc(arena, ND_TILE, widest_hidden);
+        s->tile[0] = nd_arena_alloc(arena, ND_TILE, widest_hidden * sizeof(float));
+        s->tile[1] = nd_arena_alloc(arena, ND_TILE, widest_hidden * sizeof(float));
+        s->space = nd_arena_alloc(arena, 1, sizeof *s->space);
         if (!s->present || !s->observed || !s->keys || !s->block || !s->block_delta || !s->sum || !s->tile[0] ||
-            !s->tile[1])
+            !s->tile[1] || !s->space)
             return false;
     }
     return true;
 }
 
-/* All tensors one after the other, as rows of the longest of their rows. */
 static float *allocate_block(const struct plan *plan, struct arena *arena)
 {
-    size_t longest = 1;
-    for (size_t l = 0; l <= plan->layers; l++)
-        if (nd_layer_inputs(plan, l) > longest) longest = nd_layer_inputs(plan, l);
-    return nd_blas_alloc(arena, (plan->parameters + longest - 1) / longest, longest);
+    return nd_arena_alloc(arena, plan->parameters, sizeof(float));
 }
 
 static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsigned threads)
 {
     const struct plan *plan = backend->plan;
     backend->stride = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->stride);
-    if (!backend->stride) return false;
-    backend->input_stride = round_up(plan->inputs);
-    for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = round_up(nd_layer_outputs(plan, l));
+    backend->forward = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->forward);
+    backend->backward = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->backward);
+    if (!backend->stride || !backend->forward || !backend->backward) return false;
+    backend->input_stride = stride_for(plan->inputs);
+    for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = stride_for(nd_layer_outputs(plan, l));
     backend->block[BLOCK_PARAMETERS] = allocate_block(plan, arena);
     if (!backend->block[BLOCK_PARAMETERS]) return false;
     return list_blocks(backend, arena) && allocate_scratch(backend, arena, threads);
@@ -98,12 +97,12 @@ static nade_status open_cpu(nade_context *context, const struct plan *plan, nade
                             struct backend **opened)
 {
     (void)precision;
-    nd_blas_open();
     struct arena arena = {context->allocator, NULL};
     struct cpu_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
     if (!backend) return nd_no_memory(context, "the network");
     backend->plan = plan;
     backend->kernels = nd_cpu_kernels();
+    backend->products = nd_cpu_products();
     backend->batch.arena.allocator = context->allocator;
     backend->pool = nd_pool_create(&context->allocator, context->threads);
     bool good = backend->pool && allocate_all(backend, &arena, context->threads);
@@ -122,15 +121,18 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     struct batch_buffers *batch = &backend->batch;
     struct arena *arena = &batch->arena;
     size_t layer_rows = plan->ordering ? 0 : rows; /* a fixed order keeps no layers */
-    batch->input = nd_blas_alloc(arena, layer_rows, backend->input_stride);
+    batch->input = nd_arena_alloc(arena, layer_rows, backend->input_stride * sizeof(float));
     batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
     batch->delta = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->delta);
-    if (!batch->input || !batch->hidden || !batch->delta) return false;
+    batch->packed = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->packed);
+    if (!batch->input || !batch->hidden || !batch->delta || !batch->packed) return false;
     for (size_t l = 0; l <= plan->layers; l++) {
-        batch->delta[l] = nd_blas_alloc(arena, l < plan->layers ? layer_rows : rows, backend->stride[l]);
-        if (!batch->delta[l]) return false;
+        size_t bytes = backend->stride[l] * sizeof(float);
+        batch->delta[l] = nd_arena_alloc(arena, l < plan->layers ? layer_rows : rows, bytes);
+        batch->packed[l] = nd_packed_alloc(arena, layer_rows, nd_layer_inputs(plan, l));
+        if (!batch->delta[l] || !batch->packed[l]) return false;
         if (l == plan->layers) break;
-        batch->hidden[l] = nd_blas_alloc(arena, layer_rows, backend->stride[l]);
+        batch->hidden[l] = nd_arena_alloc(arena, layer_rows, bytes);
         if (!batch->hidden[l]) return false;
     }
     if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
@@ -170,7 +172,7 @@ static nade_status set_block_cpu(nade_context *context, struct backend *opaque, 
     nade_status status = need_block(context, backend, block);
     if (status != NADE_OK) return status;
     memcpy(backend->block[block], values, backend->plan->parameters * sizeof(float));
-    if (block == BLOCK_PARAMETERS) backend->first_transposed_current = false;
+    if (block == BLOCK_PARAMETERS) backend->first_transposed_current = backend->packed_current = false;
     return NADE_OK;
 }
 

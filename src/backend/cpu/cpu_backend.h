@@ -1,4 +1,4 @@
-/* The CPU backend: rows in fixed chunks, BLAS inside, threads outside.
+/* The CPU backend: rows in fixed chunks, products inside, threads outside.
  *
  * An update has two parallel sections.  First each chunk of the batch's rows goes forward and back through the network
  * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/cpu_kernels.h"
+#include "backend/cpu/cpu_products.h"
 #include "base/parallel.h"
 
 /* Rows of one layer's weight that are one task of the second section. */
@@ -32,6 +33,7 @@ struct batch_buffers {
     float *input;                /* (capacity, input_stride) */
     float **hidden;              /* (L) of (capacity, stride[l]): activations */
     float **delta;               /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
+    float **packed;              /* (L+1): input and hidden layers once more, packed for the weights' gradients */
     float *x;                    /* (capacity, D): cells, 0 where missing */
     uint8_t *target;             /* (capacity, D): 1 where present and hidden */
     float *factor;               /* (capacity): what a cell's gradient is multiplied with */
@@ -49,12 +51,14 @@ struct worker_scratch {
     double *sum;                 /* (hidden[0]): running sum of the first layer when scoring */
     double *sums;                /* (ND_TILE, hidden[0]): those of a tile's rows when sampling; NULL before the first */
     float *tile[2];              /* (ND_TILE, widest hidden layer) */
+    struct product_space *space;
 };
 
 struct cpu_backend {
     struct arena arena;
     const struct plan *plan;
     const struct cpu_kernels *kernels;
+    const struct cpu_products *products;
     struct pool *pool;
     float *block[BLOCK_COUNT]; /* each (parameters) */
     struct cells data[DATA_ROLES];
@@ -64,6 +68,8 @@ struct cpu_backend {
     size_t block_count;
     struct batch_buffers batch;
     struct worker_scratch *scratch; /* (threads) */
+    float **forward, **backward;    /* (L+1) each: weights packed for either direction, NULL until needed */
+    bool packed_current;            /* what is packed there are the present parameters */
     float *first_transposed;        /* (inputs, hidden[0]) for scoring */
     bool first_transposed_current;
 };
@@ -73,6 +79,13 @@ size_t nd_cpu_chunk_rows(size_t batch);
 
 /* Makes room for a batch of rows; keeps what is there when it is large enough. */
 nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows);
+
+/* Packs the weights of all layers that are passed as products, unless they are: the upper hidden layers for scoring and
+ * sampling, all layers and both directions for training. */
+nade_status nd_cpu_pack_weights(nade_context *context, struct cpu_backend *backend, bool training);
+
+/* The same for rows of one layer's weight that have changed. */
+void nd_cpu_pack_block(const struct cpu_backend *backend, const struct weight_block *block);
 
 /* Makes the workers' scratch for training with a fixed order (cpu_fixed.c). */
 bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena);

@@ -1,6 +1,5 @@
 #include "backend/cpu/cpu_chain.h"
 
-#include "backend/cpu/cpu_blas.h"
 #include "base/fault.h"
 #include "model/head.h"
 
@@ -10,7 +9,7 @@ static const float *tensor_of(const struct cpu_backend *backend, size_t index)
 }
 
 /* (hidden[0], inputs) becomes (inputs, hidden[0]), so that an input's weights lie together. */
-nade_status nd_cpu_transpose_first(nade_context *context, struct cpu_backend *backend)
+static nade_status transpose_first(nade_context *context, struct cpu_backend *backend)
 {
     const struct plan *plan = backend->plan;
     size_t width = plan->hidden[0];
@@ -23,6 +22,12 @@ nade_status nd_cpu_transpose_first(nade_context *context, struct cpu_backend *ba
         for (size_t h = 0; h < width; h++) backend->first_transposed[i * width + h] = weight[h * plan->inputs + i];
     backend->first_transposed_current = true;
     return NADE_OK;
+}
+
+nade_status nd_cpu_prepare_chain(nade_context *context, struct cpu_backend *backend)
+{
+    nade_status status = transpose_first(context, backend);
+    return status == NADE_OK ? nd_cpu_pack_weights(context, backend, false) : status;
 }
 
 void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum)
@@ -61,8 +66,8 @@ const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker
     for (size_t l = 1; l < plan->layers; l++) {
         size_t width = plan->hidden[l], stride = backend->stride[l], index = nd_weight_index(l);
         float *out = scratch->tile[1 - now];
-        nd_blas_forward(ND_TILE, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
-                        tensor_of(backend, index), out, stride);
+        backend->products->multiply(ND_TILE, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
+                                    backend->forward[l], out, stride);
         backend->kernels->add_bias_activate(plan->activation, ND_TILE, width, stride, tensor_of(backend, index + 1),
                                             out);
         now = 1 - now;

@@ -5,8 +5,8 @@
 
 #include "backend/cpu/cpu_backend.h"
 
-/* Makes backend->first_transposed current, which nd_cpu_observe reads. */
-nade_status nd_cpu_transpose_first(nade_context *context, struct cpu_backend *backend);
+/* Makes the first layer's transpose and the packed upper layers current, which the functions below read. */
+nade_status nd_cpu_prepare_chain(nade_context *context, struct cpu_backend *backend);
 
 /* sum (hidden[0]) = the first layer's bias: nothing is observed. */
 void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum);

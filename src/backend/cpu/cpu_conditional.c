@@ -45,7 +45,7 @@ nade_status nd_cpu_conditional_block(nade_context *context, struct backend *opaq
 {
     struct cpu_backend *backend = (void *)opaque;
     struct conditional_job job = {backend, cells, target, nd_widest_block(backend->plan), outputs};
-    nade_status status = nd_cpu_transpose_first(context, backend);
+    nade_status status = nd_cpu_prepare_chain(context, backend);
     if (status != NADE_OK) return status;
     nd_parallel_for(backend->pool, (cells->rows + ND_TILE - 1) / ND_TILE, conditional_tile, &job);
     return NADE_OK;

@@ -1,12 +1,20 @@
 #include "backend/cpu/cpu_kernels.h"
+#include "backend/cpu/cpu_products.h"
 
 extern const struct cpu_kernels nd_cpu_kernels_baseline;
+extern const struct cpu_products nd_cpu_products_baseline;
 #ifdef NADE_X86
 extern const struct cpu_kernels nd_cpu_kernels_avx2, nd_cpu_kernels_avx512;
+extern const struct cpu_products nd_cpu_products_avx2, nd_cpu_products_avx512;
+
+static int runs_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 
 static int runs_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 #endif
@@ -15,7 +23,7 @@ const struct cpu_kernels *nd_cpu_kernels_variant(size_t number)
 {
     if (number == 0) return &nd_cpu_kernels_baseline;
 #ifdef NADE_X86
-    if (number == 1 && __builtin_cpu_supports("avx2")) return &nd_cpu_kernels_avx2;
+    if (number == 1 && runs_avx2()) return &nd_cpu_kernels_avx2;
     if (number == 2 && runs_avx512()) return &nd_cpu_kernels_avx512;
 #endif
     return NULL;
@@ -25,5 +33,22 @@ const struct cpu_kernels *nd_cpu_kernels(void)
 {
     const struct cpu_kernels *best = NULL;
     for (size_t number = 0; nd_cpu_kernels_variant(number); number++) best = nd_cpu_kernels_variant(number);
+    return best;
+}
+
+const struct cpu_products *nd_cpu_products_variant(size_t number)
+{
+    if (number == 0) return &nd_cpu_products_baseline;
+#ifdef NADE_X86
+    if (number == 1 && runs_avx2()) return &nd_cpu_products_avx2;
+    if (number == 2 && runs_avx512()) return &nd_cpu_products_avx512;
+#endif
+    return NULL;
+}
+
+const struct cpu_products *nd_cpu_products(void)
+{
+    const struct cpu_products *best = NULL;
+    for (size_t number = 0; nd_cpu_products_variant(number); number++) best = nd_cpu_products_variant(number);
     return best;
 }

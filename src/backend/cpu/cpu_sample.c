@@ -126,7 +126,7 @@ nade_status nd_cpu_sample_block(nade_context *context, struct backend *opaque, c
 {
     struct cpu_backend *backend = (void *)opaque;
     struct sample_job job = {backend, query, rows, cells};
-    nade_status status = nd_cpu_transpose_first(context, backend);
+    nade_status status = nd_cpu_prepare_chain(context, backend);
     if (status != NADE_OK) return status;
     if (!reserve_sums(backend)) return nd_no_memory(context, "sampling");
     nd_parallel_for(backend->pool, (rows + ND_TILE - 1) / ND_TILE, sample_tile, &job);

@@ -89,7 +89,7 @@ nade_status nd_cpu_score_block(nade_context *context, struct backend *opaque, co
                                const struct score_query *query, double *log_density)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = nd_cpu_transpose_first(context, backend);
+    nade_status status = nd_cpu_prepare_chain(context, backend);
     if (status != NADE_OK) return status;
     size_t rows = GROUP_POSITIONS / (query->length ? query->length : 1);
     struct score_job job = {

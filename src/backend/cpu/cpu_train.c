@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/cpu_blas.h"
 #include "backend/cpu/cpu_chain.h"
 #include "backend/cpu/cpu_train.h"
 #include "model/draws.h"
@@ -150,11 +149,6 @@ void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scr
     batch->loss[slot] = loss * batch->weight[slot];
 }
 
-static const float *weight_of(const struct cpu_backend *backend, size_t layer)
-{
-    return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(layer)].offset;
-}
-
 static const float *bias_of(const struct cpu_backend *backend, size_t layer)
 {
     return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(layer) + 1].offset;
@@ -169,7 +163,11 @@ static void forward_rows(const struct batch_job *job, size_t first, size_t rows)
     for (size_t l = 0; l <= plan->layers; l++) {
         size_t width = nd_layer_outputs(plan, l), stride = backend->stride[l];
         float *out = (l < plan->layers ? backend->batch.hidden[l] : backend->batch.delta[l]) + first * stride;
-        nd_blas_forward(rows, nd_layer_inputs(plan, l), width, in, in_stride, weight_of(backend, l), out, stride);
+        backend->products->multiply(rows, nd_layer_inputs(plan, l), width, in, in_stride, backend->forward[l], out,
+                                    stride);
+        if (job->gradients)
+            backend->products->pack(job->rows, nd_layer_inputs(plan, l), first, rows, in, in_stride,
+                                    backend->batch.packed[l]);
         if (l < plan->layers)
             backend->kernels->add_bias_activate(plan->activation, rows, width, stride, bias_of(backend, l), out);
         else
@@ -186,8 +184,9 @@ static void backward_rows(const struct batch_job *job, size_t first, size_t rows
     for (size_t l = plan->layers; l > 0; l--) {
         size_t stride = backend->stride[l - 1], width = plan->hidden[l - 1];
         float *below = backend->batch.delta[l - 1] + first * stride;
-        nd_blas_backward(rows, width, nd_layer_outputs(plan, l), backend->batch.delta[l] + first * backend->stride[l],
-                         backend->stride[l], weight_of(backend, l), below, stride);
+        backend->products->multiply(rows, nd_layer_outputs(plan, l), width,
+                                    backend->batch.delta[l] + first * backend->stride[l], backend->stride[l],
+                                    backend->backward[l], below, stride);
         backend->kernels->multiply_slope(plan->activation, rows, width, stride,
                                          backend->batch.hidden[l - 1] + first * stride, below);
     }
@@ -235,19 +234,18 @@ static void run_block(void *argument, size_t task, unsigned worker)
     const struct tensor_view *weight = &backend->plan->tensor[nd_weight_index(block->layer)], *bias = weight + 1;
     size_t stride = backend->stride[block->layer];
     const float *delta = backend->batch.delta[block->layer] + block->first;
-    const float *in = block->layer == 0 ? backend->batch.input : backend->batch.hidden[block->layer - 1];
-    size_t in_stride = block->layer == 0 ? backend->input_stride : backend->stride[block->layer - 1];
     size_t weight_at = weight->offset + block->first * weight->columns, bias_at = bias->offset + block->first;
     float *gradient = backend->block[BLOCK_GRADIENT];
-    (void)worker;
-    nd_blas_weight_gradient(job->rows, weight->columns, block->count, delta, stride, in, in_stride,
-                            gradient + weight_at);
+    backend->products->multiply_transposed(block->count, job->rows, weight->columns, delta, stride,
+                                           backend->batch.packed[block->layer], gradient + weight_at, weight->columns,
+                                           backend->scratch[worker].space);
     nd_cpu_sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
     if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0)
         memset(gradient + bias_at, 0, block->count * sizeof(float));
     if (!job->recipe) return;
     nd_cpu_take_step(job, weight_at, block->count * weight->columns, false);
     nd_cpu_take_step(job, bias_at, block->count, true);
+    nd_cpu_pack_block(backend, block);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
@@ -256,8 +254,9 @@ static void run_block(void *argument, size_t task, unsigned worker)
 static nade_status prepare(nade_context *context, struct cpu_backend *backend, size_t rows)
 {
     nade_status status = nd_cpu_reserve(context, backend, rows);
-    if (status == NADE_OK && backend->plan->ordering) status = nd_cpu_transpose_first(context, backend);
-    return status;
+    if (status != NADE_OK) return status;
+    return backend->plan->ordering ? nd_cpu_prepare_chain(context, backend)
+                                   : nd_cpu_pack_weights(context, backend, true);
 }
 
 /* Sum over the batch's rows, in row order. */

@@ -2,10 +2,12 @@
 #
 #   JOBS=n              compile and test with n processes (default: one for each processor)
 #   BUILD=dir           build folder (default: build)
+#   MINUTES=n           how long make fuzz runs each target, TARGETS="csv npy" which (default: 1, all)
 #   PYTHON=path         the interpreter for the golden values
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
+MINUTES ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 # Debian's own interpreter, the one that its python3-numpy belongs to, whichever is first in PATH.
@@ -25,6 +27,8 @@ run_tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=erro
 strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
 # Instrumented code compiles faster, and runs fast enough, with -O1.
 sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
+# Lines are enough to read a report, and keep the programs small enough to send elsewhere.
+fuzzed = -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" -DNADE_FUZZ=ON
 c_files = $$(find include src cli tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # Empty where there is no CUDA toolkit: what needs it is then left out.
 nvcc := $(shell PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc)
@@ -142,6 +146,13 @@ check-threads: ## the tests about threads under ThreadSanitizer
 .PHONY: mutants
 mutants: test-programs ## the tests notice every seeded fault of src/base/fault.h
 	tools/mutants $(BUILD) $(JOBS)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target MINUTES (default 1) of processor time, or those of TARGETS="csv npy" (CONTRIBUTING.md)
+	@tools/dependencies fuzz
+	@$(call configure,$(BUILD)/fuzz,$(fuzzed))
+	@$(call compile,$(BUILD)/fuzz,nade_fuzz)
+	tests/fuzz/run_targets $(BUILD)/fuzz/bin $(MINUTES) $(JOBS) $(TARGETS)
 
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference

@@ -114,25 +114,26 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-static void add_cell(struct text *text, const nade_model *model, size_t column, uint32_t random)
+/* large: numbers that, times large weights, leave the range of a float, and nothing missing.  Numbers beyond
+ * 1e15 deviations would be refused, and the whole table with them. */
+static void add_cell(struct text *text, const nade_model *model, size_t column, uint32_t random, bool large)
 {
-    /* Most are what columns hold; the others, times large weights, leave the range of a float. */
-    static const char *const numbers[] = {"0",     "1",     "-1.5",  "0.25",  "3",    "1e3",
-                                          "-7e-5", "3.5e7", "3.6e9", "-1e30", "1e300"};
-    size_t number = random / 4 % (sizeof numbers / sizeof *numbers);
+    static const char *const usual[] = {"0", "1", "-1.5", "0.25", "3", "1e3", "-7e-5", "2.5e8"};
+    static const char *const huge[] = {"3.5e7", "3.6e9", "-3.6e9", "1e12"};
     size_t labels = nade_model_label_count(model, column);
-    if (random % 4 == 0) return; /* missing */
+    const char *number = large ? huge[random / 4 % 4] : usual[random / 4 % 8];
+    if (!large && random % 4 == 0) return; /* missing */
     if (labels > 0)
         add_quoted(text, nade_model_label(model, column, random / 4 % labels));
     else if (nade_model_column_type(model, column) == NADE_REAL)
-        add(text, numbers[number], strlen(numbers[number]));
+        add(text, number, strlen(number));
     else
         add(text, random / 4 % 2 ? "1" : "0", 1);
 }
 
 nade_table *fuzz_table_of(nade_context *context, const nade_model *model, uint32_t seed)
 {
-    enum { ROWS = 4 };
+    enum { ROWS = 5, USUAL = 3 };
     struct text text = {0};
     nade_read_options options;
     nade_read_options_init(&options, sizeof options);
@@ -144,7 +145,7 @@ nade_table *fuzz_table_of(nade_context *context, const nade_model *model, uint32
             if (line == 0)
                 add_quoted(&text, nade_model_column_name(model, c));
             else
-                add_cell(&text, model, c, next_random(&seed));
+                add_cell(&text, model, c, next_random(&seed), line > USUAL);
             add(&text, c + 1 < columns ? "," : "\n", 1);
         }
     nade_table *table = NULL;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "device.h"
+#include "json_file.h"
 #include "report.h"
 
 /* ---- what a recipe may hold ------------------------------------------------------------------------------------ */
@@ -413,7 +414,7 @@ int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, 
                             "%s: the recipe's name would be '%s', expected a file NAME.json whose NAME does not begin "
                             "with a dot",
                             path, recipe->name);
-    return parse_json(recipe, common, json_load_file(path, JSON_REJECT_DUPLICATES, &error), &error);
+    return parse_json(recipe, common, json_file_read(path, JSON_REJECT_DUPLICATES, &error), &error);
 }
 
 void paper_recipe_free(struct paper_recipe *recipe)

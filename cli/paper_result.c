@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "json_file.h"
 #include "output.h"
 #include "report.h"
 
@@ -61,8 +62,14 @@ void paper_remove_checkpoints(const struct paper_job *job, uint32_t seed)
     char *path = folder_path(job);
     DIR *folder = path ? opendir(path) : NULL;
     const struct dirent *entry;
+    int left = folder == NULL;
+    errno = 0;
     while (folder && (entry = readdir(folder)))
-        if (is_checkpoint(entry->d_name, seed)) unlinkat(dirfd(folder), entry->d_name, 0);
+        if (is_checkpoint(entry->d_name, seed)) left += unlinkat(dirfd(folder), entry->d_name, 0) != 0;
+    if (left > 0 || errno != 0)
+        report_warn(job->common,
+                    "checkpoints of seed %lu could not be removed from %s/%s; they are not needed any more",
+                    (unsigned long)seed, job->results, job->recipe->name);
     if (folder) closedir(folder);
     free(path);
 }
@@ -164,8 +171,10 @@ int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_
     char *path = paper_unit_path(job, unit, "json");
     if (!path) return report_no_memory(job->common);
     if (access(path, F_OK) == 0) {
-        *result = json_load_file(path, 0, &error);
-        if (!*result || !is_of_unit(job, unit, *result))
+        *result = json_file_read(path, 0, &error);
+        if (!*result && error.line < 0)
+            status = report_error(job->common, NADE_BAD_INPUT, "%s", error.text);
+        else if (!*result || !is_of_unit(job, unit, *result))
             what = "is no result of the recipe";
         else if (!is_of_recipe(job, *result))
             what = "was made by another form of the recipe";

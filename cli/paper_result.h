@@ -36,7 +36,7 @@ char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const
 char *paper_checkpoint_path(const struct paper_job *job, uint32_t seed, size_t setting);
 
 /* Removes all checkpoints of a seed, those of settings that the recipe had before it was changed too, and what a kill
- * left of a file that was being written. */
+ * left of a file that was being written.  What can't be removed is warned of: the result does not depend on it. */
 void paper_remove_checkpoints(const struct paper_job *job, uint32_t seed);
 
 /* The folder of the recipe's results is there afterwards: 0 or an exit status. */

@@ -3,7 +3,7 @@
 #   JOBS=n              compile and test with n processes (default: one for each processor)
 #   BUILD=dir           build folder (default: build)
 #   MINUTES=n           how long make fuzz runs each target, TARGETS="csv npy" which (default: 1, all)
-#   PYTHON=path         the interpreter for the golden values
+#   PYTHON=path         the interpreter for the golden values and the faults
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
@@ -153,6 +153,10 @@ fuzz: ## run every fuzz target MINUTES (default 1) of processor time, or those o
 	@$(call configure,$(BUILD)/fuzz,$(fuzzed))
 	@$(call compile,$(BUILD)/fuzz,nade_fuzz)
 	tests/fuzz/run_targets $(BUILD)/fuzz/bin $(MINUTES) $(JOBS) $(TARGETS)
+
+.PHONY: faults
+faults: test-programs ## every request for memory and every system call on files fails once, in every verb (tools/faults; an hour)
+	$(PYTHON) tools/faults all --build $(BUILD) --jobs $(JOBS)
 
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference

@@ -1,0 +1,165 @@
+"""What tools/faults and tools/kills run: small tables and models made with the command itself, and calls of every verb.
+
+A scenario is one call of the command in a folder of its own.  `outputs` are the files that it writes there; before a run
+each holds OLD, so that one can see whether it was kept or replaced.
+"""
+import dataclasses
+import gzip
+import io
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import zipfile
+
+OLD = b"what was there before\n"
+SHORT = "--components 2 --batch 20 --iterations 2 --updates 3 --threads 1".split()
+TRAIN = ["--hidden", "8,8", *SHORT]
+ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NADE_CUDA_BACKEND": "", "LC_ALL": "C"}
+
+
+@dataclasses.dataclass
+class Scenario:
+    name: str
+    arguments: list
+    outputs: tuple = ()
+    inputs: tuple = ()  # (fixture, name): copies that the run may change
+    checkpoint: str = ""  # of the outputs, the one that grows; any that resumes to the same model is right
+    log: str = ""  # of the outputs, the CSV of iterations: whole lines at any time
+    stdin: str = ""
+    timed: bool = False  # stderr speaks of seconds
+    folders: tuple = ()  # outputs in here are made by the run
+
+
+def table(rows, seed, holes=0.0):
+    draw = random.Random(seed)
+    lines = ["a,b,c,d,e"]
+    for _ in range(rows):
+        x = draw.random()
+        cells = [str(int(x < 0.5)), f"{x * 10:.3f}", str(int(x * 4)), draw.choice(("red", "green", '"blue, light"')),
+                 f"{draw.gauss(0, 1):.2f}"]
+        lines.append(",".join("" if draw.random() < holes and i != 2 else cell for i, cell in enumerate(cells)))
+    return "\n".join(lines) + "\n"
+
+
+def numbers(rows, columns, seed):
+    draw = random.Random(seed)
+    return [[draw.gauss(0, 1) for _ in range(columns)] for _ in range(rows)]
+
+
+def npy(values):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(values)}, {len(values[0])}), }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    cells = b"".join(struct.pack(f"<{len(row)}d", *row) for row in values)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + cells
+
+
+def npz(values):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("train.npy", npy(values))
+    return archive.getvalue()
+
+
+def idx(rows, height, width, seed):
+    draw = random.Random(seed)
+    pixels = bytes(draw.choice((0, 1)) for _ in range(rows * height * width))
+    return struct.pack(">4B3I", 0, 0, 8, 3, rows, height, width) + pixels
+
+
+RECIPE = """{"table": "mine", "data_set": "made", "title": "a test", "kind": "patches",
+ "data": {"train": "images", "test": "images", "valid_images": 1, "side": 3, "pool": 60, "fresh": 0, "valid_rows": 20,
+          "test_rows": 30},
+ "model": {"hidden": [6], "components": 2},
+ "training": {"optimizer": "nag", "momentum": 0.9, "batch": 20, "iterations": 1, "updates": 2, "pretrain": 0,
+              "lr": [0.01]},
+ "seeds": [0], "orderings": [1, 2], "paper": {"1": 2.5}}
+"""
+
+
+class Fixtures:
+    """The files that scenarios read, in a folder."""
+
+    def __init__(self, folder, nade, write_jpegs=None):
+        self.folder, self.nade = pathlib.Path(folder).resolve(), nade
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.write("table.csv", table(60, 1).encode())
+        self.write("holes.csv", table(12, 2, 0.3).encode())
+        self.write("table.csv.gz", gzip.compress(table(60, 1).encode(), mtime=0))
+        self.write("quotes.tsv", table(40, 3).replace(",", "\t").replace("blue\t", "blue,").encode())
+        values = numbers(40, 4, 4)
+        self.write("array.npy", npy(values))
+        self.write("array.npy.gz", gzip.compress(npy(values), mtime=0))
+        self.write("array.npz", npz(values))
+        self.write("images.idx", idx(30, 4, 4, 5))
+        self.write("rows.txt", b"0\n3\n5\n7\n11\n13\n17\n19\n23\n29\n31\n37\n")
+        self.write("order.txt", b"4,3,2,1,0\n")
+        self.train("table.csv", "model.st", *TRAIN, "--seed", "3")
+        self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
+        self.train("images.idx", "image.st", *TRAIN)
+        self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
+                   "--time-limit", "0.000001")
+        bits = subprocess.run([nade, "sample", self / "image.st", "-n", "6"], env=ENVIRONMENT, check=True,
+                              capture_output=True).stdout.decode().splitlines()
+        self.write("bits.csv", ("\n".join([bits[0]] + ["," * 8 + row.split(",", 8)[8] for row in bits[1:]]) + "\n").encode())
+        if write_jpegs:
+            (self / "images").mkdir(exist_ok=True)
+            subprocess.run([write_jpegs, self / "images", "3", "12", "0"], check=True)
+            self.write("recipe.json", RECIPE.encode())
+
+    def __truediv__(self, name):
+        return self.folder / name
+
+    def write(self, name, content):
+        (self / name).write_bytes(content)
+
+    def train(self, data, model, *more):
+        subprocess.run([self.nade, "train", self / data, "-o", self / model, "--quiet", *more],
+                       env=ENVIRONMENT, check=True)
+
+
+def scenarios(fixtures):
+    def f(name):
+        return str(fixtures / name)
+
+    model, data, holes = f("model.st"), f("table.csv"), f("holes.csv")
+    found = [
+        Scenario("train", ["train", data, "-o", "m", *TRAIN], ("m",), timed=True),
+        Scenario("train.checkpoint", ["train", data, "-o", "m", "--checkpoint", "c", "--log", "l", "--pretrain", "1",
+                                      *TRAIN], ("m", "c", "l"), checkpoint="c", log="l", timed=True),
+        Scenario("train.resume", ["train", data, "-o", "m", "--resume", "c", "--checkpoint", "c", "--log", "l",
+                                  "--threads", "1"], ("m", "c", "l"), (("checkpoint.st", "c"), ("part.csv", "l")),
+                 checkpoint="c", log="l", timed=True),
+        Scenario("train.rates", ["train", data, "-o", "m", "--lr", "0.01,0.001", "--rows", f("rows.txt"), "--json",
+                                 *TRAIN], ("m",), timed=True),
+        Scenario("score", ["score", model, data, "--threads", "1"]),
+        Scenario("score.threads", ["score", model, data, "--threads", "2", "-o", "s"], ("s",)),
+        Scenario("score.spread", ["score", model, "-", "--spread", "--threads", "1", "-o", "s"], ("s",), stdin=data),
+        Scenario("score.cells", ["score", model, holes, "--cells", "--json", "--threads", "1"]),
+        Scenario("score.per-column", ["score", model, holes, "--per-column", "--threads", "1"]),
+        Scenario("score.of-given", ["score", model, data, "--of", "a,1", "--given", "d", "--ordering-file",
+                                    f("order.txt"), "--threads", "1"]),
+        Scenario("score.fixed", ["score", f("fixed.st"), data, "--threads", "1"]),
+        Scenario("sample", ["sample", model, "-n", "20", "--threads", "1", "-o", "s"], ("s",)),
+        Scenario("sample.where", ["sample", model, "-n", "9", "--where", "d=red", "--where", "2<=b<8", "--where",
+                                  "e>-1", "--threads", "1"]),
+        Scenario("sample.png", ["sample", f("image.st"), "-n", "4", "--image", "4x4", "--png", "p", "-o", "s",
+                                "--threads", "1"], ("p", "s")),
+        Scenario("impute", ["impute", model, holes, "--draws", "2", "--threads", "1"]),
+        Scenario("impute.mean", ["impute", model, holes, "--method", "mean", "--interval", "0.9", "--threads", "1", "-o",
+                                 "s"], ("s",)),
+        Scenario("impute.median", ["impute", model, holes, "--method", "median", "--threads", "1"]),
+        Scenario("impute.mode", ["impute", model, holes, "--method", "mode", "--json", "--threads", "1"]),
+        Scenario("impute.png", ["impute", f("image.st"), f("bits.csv"), "--image", "4x4", "--png", "p", "--draws", "3",
+                                "--threads", "1"], ("p",)),
+        Scenario("info", ["info", model]),
+        Scenario("info.json", ["info", model, "--json"]),
+        Scenario("help", ["train", "--help"]),
+    ]
+    for file in ("table.csv.gz", "quotes.tsv", "array.npy", "array.npy.gz", "array.npz", "images.idx"):
+        found.append(Scenario("load." + file, ["train", f(file), "-o", "m", *TRAIN], ("m",), timed=True))
+    if (fixtures / "recipe.json").exists():
+        found.append(Scenario("paper.patches", ["paper", f("recipe.json"), "--data", str(fixtures.folder), "--results",
+                                                "r", "--threads", "1"], folders=("r",), timed=True))
+    return found

@@ -4,12 +4,14 @@
 #   BUILD=dir           build folder (default: build)
 #   MINUTES=n           how long make fuzz runs each target, TARGETS="csv npy" which (default: 1, all)
 #   PYTHON=path         the interpreter for the golden values and the faults
+#   KILLS=n             how often make kills kills (default: 200)
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
 MINUTES ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
+KILLS ?= 200
 # Debian's own interpreter, the one that its python3-numpy belongs to, whichever is first in PATH.
 export PYTHON ?= /usr/bin/python3
 
@@ -157,6 +159,10 @@ fuzz: ## run every fuzz target MINUTES (default 1) of processor time, or those o
 .PHONY: faults
 faults: test-programs ## every request for memory and every system call on files fails once, in every verb (tools/faults; an hour)
 	$(PYTHON) tools/faults all --build $(BUILD) --jobs $(JOBS)
+
+.PHONY: kills
+kills: test-programs ## training killed at KILLS=200 random moments and resumed to the same bytes (tools/kills)
+	$(PYTHON) tools/kills --build $(BUILD) --kills $(KILLS)
 
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference

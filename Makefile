@@ -5,6 +5,7 @@
 #   MINUTES=n           how long make fuzz runs each target, TARGETS="csv npy" which (default: 1, all)
 #   PYTHON=path         the interpreter for the golden values and the faults
 #   KILLS=n             how often make kills kills (default: 200)
+#   MINUTES=n           how long make soak runs (default: 60)
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
@@ -12,6 +13,7 @@ MINUTES ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 KILLS ?= 200
+MINUTES ?= 60
 # Debian's own interpreter, the one that its python3-numpy belongs to, whichever is first in PATH.
 export PYTHON ?= /usr/bin/python3
 
@@ -163,6 +165,11 @@ faults: test-programs ## every request for memory and every system call on files
 .PHONY: kills
 kills: test-programs ## training killed at KILLS=200 random moments and resumed to the same bytes (tools/kills)
 	$(PYTHON) tools/kills --build $(BUILD) --kills $(KILLS)
+
+.PHONY: soak
+soak: test-programs ## the library used for MINUTES=60 by several threads, failures in between; its memory may not grow
+	@mkdir -p $(BUILD)/tests/scratch/soak
+	$(BUILD)/tests/soak $(MINUTES) $(BUILD)/tests/scratch/soak
 
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference

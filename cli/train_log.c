@@ -26,11 +26,12 @@ static int fail_log(const struct train_log *log, const struct common *common, co
     return report_error(common, NADE_NO_OUTPUT, "%s could not be %s: %s", log->path, step, strerror(reason));
 }
 
-/* Whether there is a file that can be read back: a pipe would have to be waited for. */
+/* Whether there is a file that can be read back: a pipe would have to be waited for.  One that can't be looked at is
+ * taken for such a file, because a new one would cost its lines. */
 static bool is_regular(const char *path)
 {
     struct stat found;
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+    return stat(path, &found) == 0 ? S_ISREG(found.st_mode) : errno != ENOENT;
 }
 
 /* A descriptor that the path stands for, such as /dev/stdout, is written as it is: what it leads to is not cut. */
@@ -76,8 +77,8 @@ static void cut_unknown_lines(struct train_log *log, const nade_progress *report
     off_t known = 0;
     while (fgets(line, sizeof line, log->file) && (known ? is_known(line, report) : strcmp(line, header) == 0))
         known = ftello(log->file);
-    if (ftruncate(fileno(log->file), known) != 0 || fseeko(log->file, known, SEEK_SET) != 0)
-        log->reason = errno;
+    if (ferror(log->file) || ftruncate(fileno(log->file), known) != 0 || fseeko(log->file, known, SEEK_SET) != 0)
+        log->reason = errno ? errno : EIO;
     else if (known == 0)
         flush_line(log, fputs(header, log->file));
 }

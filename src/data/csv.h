@@ -6,8 +6,9 @@
 #define ND_DATA_CSV_H
 
 #include "data/source.h"
+#include "data/table.h"
 
-enum { ND_COLUMNS_MOST = 1000000, ND_ROW_BYTES_MOST = 1 << 26 };
+enum { ND_ROW_BYTES_MOST = 1 << 26 };
 
 enum csv_result {
     CSV_ROW,

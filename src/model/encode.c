@@ -163,9 +163,8 @@ static bool may_be_unseen(const struct encoder *e, size_t column)
     return e->unseen && e->schema->column[column].type != NADE_REAL;
 }
 
-/* A cell in the model's units; false: the column can't hold it. */
-static bool encode_value(struct arena *arena, struct label_search *labels, const char *text, bool is_number,
-                         double number, float *cell)
+/* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */
+static bool encode_value(struct label_search *labels, const char *text, bool is_number, double number, float *cell)
 {
     const struct column_spec *spec = labels->spec;
     if (spec->type == NADE_REAL) {
@@ -176,8 +175,7 @@ static bool encode_value(struct arena *arena, struct label_search *labels, const
         *cell = (float)number;
         return is_number && (number == 0 || number == 1);
     }
-    const char *readable = nd_utf8_text(arena, text);
-    *cell = readable ? nd_label_find(labels, readable, is_number, number) : -1;
+    *cell = nd_label_find(labels, text, is_number, number);
     return *cell >= 0;
 }
 
@@ -210,7 +208,9 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
     if (!value) return nd_no_memory(e->context, "the rows");
     for (size_t i = 0; i < from->label_count; i++) {
         const struct label *label = &from->labels[i];
-        if (encode_value(e->arena, labels, label->text, label->is_number, label->number, &value[i])) continue;
+        const char *text = nd_utf8_text(e->arena, label->text);
+        if (!text) return nd_no_memory(e->context, "the rows");
+        if (encode_value(labels, text, label->is_number, label->number, &value[i])) continue;
         if (!forgiving) return refuse(e, column, label->first_line, label->text);
         value[i] = UNSEEN;
     }
@@ -234,7 +234,7 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
         float value = absent;
         char text[ND_NUMBER_TEXT] = "";
         if (spec->type != NADE_REAL) nd_format_number(number, text);
-        if (!isnan(number) && !encode_value(e->arena, labels, text, true, number, &value)) {
+        if (!isnan(number) && !encode_value(labels, text, true, number, &value)) {
             nd_format_number(number, text);
             if (!may_be_unseen(e, column)) return refuse(e, column, nd_table_position(e->table, row), text);
             note_unseen(e, i, column, text);

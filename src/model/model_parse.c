@@ -333,7 +333,7 @@ static void look_at_columns(struct reader *r, const struct json_value *list)
 static void read_columns(struct reader *r, const struct json_value *root, struct schema *schema)
 {
     schema->named = read_flag(r, root, "named");
-    const struct json_value *list = read_list(r, root, "columns", 1, UINT32_MAX);
+    const struct json_value *list = read_list(r, root, "columns", 1, ND_COLUMNS_MOST);
     if (!list) return;
     const struct json_value *object = list + 1;
     look_at_columns(r, list);

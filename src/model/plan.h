@@ -10,7 +10,7 @@
 struct head;
 
 /* More than any use; lets the heads keep their scratch on the stack. */
-enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 1000, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
+enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
 
 struct architecture {
     const size_t *hidden; /* (layers) */

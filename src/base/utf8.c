@@ -22,7 +22,7 @@ size_t nd_utf8_decode(const char *text, size_t room, uint32_t *point)
 {
     uint32_t found = 0, least = 0;
     size_t length = room > 0 ? sequence_length((unsigned char)text[0], &found, &least) : 0;
-    if (length > room) return 0;
+    if (length == 0 || length > room) return 0;
     for (size_t i = 1; i < length; i++) {
         unsigned char next = (unsigned char)text[i];
         if ((next & 0xC0) != 0x80) return 0;

@@ -272,18 +272,18 @@ static uint64_t table_bytes(const nade_table *table)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; for the CPU backend four blocks of parameters, the best so far and the model's own; the buffers of a
- * batch. */
+ * fresh rows; for the CPU backend four blocks of parameters and, packed for the products, weights in two directions;
+ * the best so far and the model's own; the buffers of a batch, inputs and hidden layers packed once more. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
     const struct plan *plan = &run->model->plan;
     uint64_t cell = run->train.kind == CELLS_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows, width = plan->inputs + plan->outputs + 2 * plan->columns;
+    uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
-    for (size_t l = 0; l < plan->layers; l++) width += 2 * plan->hidden[l];
+    for (size_t l = 0; l < plan->layers; l++) width += 3 * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           run->options.fresh_rows * plan->columns * sizeof(double) + 6 * plan->parameters * sizeof(float) +
+           run->options.fresh_rows * plan->columns * sizeof(double) + 8 * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
 }
 

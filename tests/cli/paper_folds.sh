@@ -69,8 +69,8 @@ PYTHON
 # ---- networks ----------------------------------------------------------------------------------------------------
 network='"model": {"hidden": [8, 7], "components": 3}, "orderings": [1, 2, 16]'
 training='"optimizer": "nag", "momentum": 0.9, "batch": 20, "pretrain": 2, "updates": 40'
-grid='"lr": [0.001, 0.02], "weight_decay": [0.01, 0]'
-echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 15, $grid}}" >grid.json
+grid='"lr": [0.001, 0.004], "weight_decay": [0.01, 0]' # calm enough that rounding does not decide where a run stops
+echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 12, $grid}}" >grid.json
 echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $network, \"training\": {$training, \"iterations\": 1, $grid}}" >one.json
 paper grid.json one.json
 ls results/grid results/one | tr '\n' ' ' >found
@@ -111,7 +111,7 @@ chosen grid
 for part in fit train; do
     valid=(--valid valid.csv)
     [ $part = fit ] || valid=(--valid-fraction 0)
-    expect 0 "$NADE" train $part.csv "${valid[@]}" "${options[@]}" --iterations 15 --lr "$rate" --weight-decay "$decay" \
+    expect 0 "$NADE" train $part.csv "${valid[@]}" "${options[@]}" --iterations 12 --lr "$rate" --weight-decay "$decay" \
         --log $part.log -o $part.model
 done
 python3 - <<'PYTHON'
@@ -126,8 +126,8 @@ assert abs(result["valid"] - max(valid)) < 1e-9, (result, valid)
 assert max(g["valid"] for g in result["grid"]) == result["valid"] and len(result["grid"]) == 4, result
 stop = loss("fit")[best]
 below = [i for i, l in enumerate(loss("train")) if l < stop]
-iteration = below[0] + 1 if below else 15
-assert 0 < iteration < 15, (stop, loss("train"))   # else the rule is not seen
+iteration = below[0] + 1 if below else 12
+assert 0 < iteration < 12, (stop, loss("train"))   # else the rule is not seen
 final = result["final"]
 assert final["iteration"] == iteration and abs(final["stop_train"] + stop) < 1e-9, (final, stop, loss("train"))
 assert abs(final["train"] + loss("train")[iteration - 1]) < 1e-9, final

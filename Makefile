@@ -9,7 +9,6 @@
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
-MINUTES ?= 1
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 KILLS ?= 200
@@ -156,7 +155,7 @@ fuzz: ## run every fuzz target MINUTES (default 1) of processor time, or those o
 	@tools/dependencies fuzz
 	@$(call configure,$(BUILD)/fuzz,$(fuzzed))
 	@$(call compile,$(BUILD)/fuzz,nade_fuzz)
-	tests/fuzz/run_targets $(BUILD)/fuzz/bin $(MINUTES) $(JOBS) $(TARGETS)
+	tests/fuzz/run_targets $(BUILD)/fuzz/bin $(or $(MINUTES),1) $(JOBS) $(TARGETS)
 
 .PHONY: faults
 faults: test-programs ## every request for memory and every system call on files fails once, in every verb (tools/faults; an hour)
@@ -169,7 +168,7 @@ kills: test-programs ## training killed at KILLS=200 random moments and resumed 
 .PHONY: soak
 soak: test-programs ## the library used for MINUTES=60 by several threads, failures in between; its memory may not grow
 	@mkdir -p $(BUILD)/tests/scratch/soak
-	$(BUILD)/tests/soak $(MINUTES) $(BUILD)/tests/scratch/soak
+	$(BUILD)/tests/soak $(or $(MINUTES),60) $(BUILD)/tests/scratch/soak
 
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference

@@ -2,10 +2,10 @@
 #
 #   JOBS=n              compile and test with n processes (default: one for each processor)
 #   BUILD=dir           build folder (default: build)
-#   MINUTES=n           how long make fuzz runs each target, TARGETS="csv npy" which (default: 1, all)
+#   MINUTES=n           how long make fuzz runs each target (default: 1), TARGETS="csv npy" which; how long make soak runs
+#                       (default: 60)
 #   PYTHON=path         the interpreter for the golden values and the faults
 #   KILLS=n             how often make kills kills (default: 200)
-#   MINUTES=n           how long make soak runs (default: 60)
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build

@@ -73,8 +73,13 @@ bool nd_json_is_text(const struct json_value *value, const char *text);
 size_t nd_json_count(const struct json_value *value);
 
 /* The first of the nd_json_count values inside a list, or keys of an object, and the one after it:
- *     for (i = 0, value = list + 1; i < nd_json_count(list); i++, value = nd_json_after(value))
- *     for (i = 0, key = object + 1; i < nd_json_count(object); i++, key = nd_json_after(key + 1)) */
+ *     for (i = 0, value = nd_json_first(list); i < nd_json_count(list); i++, value = nd_json_after(value))
+ *     for (i = 0, key = nd_json_first(object); i < nd_json_count(object); i++, key = nd_json_after(key + 1)) */
+static inline const struct json_value *nd_json_first(const struct json_value *value)
+{
+    return value ? value + 1 : NULL;
+}
+
 const struct json_value *nd_json_after(const struct json_value *value);
 
 /* The value of a key; NULL when value is no object or has no such key. */

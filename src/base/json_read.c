@@ -219,9 +219,9 @@ static bool refuse_key(struct parser *p, const struct json_value *key)
 
 static bool check_few_keys(struct parser *p, const struct json_value *object)
 {
-    const struct json_value *key = object + 1;
+    const struct json_value *key = nd_json_first(object);
     for (size_t i = 0; i < object->is.count; i++, key = nd_json_after(key + 1)) {
-        const struct json_value *before = object + 1;
+        const struct json_value *before = nd_json_first(object);
         for (size_t j = 0; j < i; j++, before = nd_json_after(before + 1))
             if (compare_texts(before, key) == 0) return refuse_key(p, key);
     }
@@ -239,7 +239,7 @@ static bool check_keys(struct parser *p, const struct json_value *object)
         p->key_room = p->keys ? count : 0;
         if (!p->keys) return wrong(p, 0, NULL);
     }
-    const struct json_value *key = object + 1;
+    const struct json_value *key = nd_json_first(object);
     for (size_t i = 0; i < count; i++, key = nd_json_after(key + 1)) p->keys[i] = key;
     qsort(p->keys, count, sizeof *p->keys, by_text);
     for (size_t i = 1; i < count; i++)
@@ -341,7 +341,7 @@ const struct json_value *nd_json_after(const struct json_value *value)
 const struct json_value *nd_json_get(const struct json_value *value, const char *key)
 {
     if (!nd_json_is(value, ND_OBJECT)) return NULL;
-    const struct json_value *at = value + 1;
+    const struct json_value *at = nd_json_first(value);
     for (size_t i = 0; i < value->is.count; i++, at = nd_json_after(at + 1))
         if (strcmp(at->is.text, key) == 0) return at + 1;
     return NULL;

@@ -52,7 +52,7 @@ static void show_value(struct shown *shown, const struct json_value *value);
 static void show_inside(struct shown *shown, const struct json_value *value)
 {
     bool object = value->kind == ND_OBJECT;
-    const struct json_value *at = value + 1;
+    const struct json_value *at = nd_json_first(value);
     show_bytes(shown, object ? "{" : "[", 1);
     for (size_t i = 0; i < value->is.count && !shown->cut; i++, at = nd_json_after(at)) {
         if (i > 0) show_bytes(shown, ",", 1);

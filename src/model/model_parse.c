@@ -51,7 +51,7 @@ static const char *take_text(struct reader *r, const char *key, const struct jso
 static void check_keys(struct reader *r, const struct json_value *object, const char *const *known, size_t count)
 {
     char shown[ND_SHOWN];
-    const struct json_value *key = object + 1;
+    const struct json_value *key = nd_json_first(object);
     if (!nd_json_is(object, ND_OBJECT)) return;
     for (size_t k = 0; k < object->is.count; k++, key = nd_json_after(key + 1)) {
         size_t i = 0;
@@ -174,7 +174,7 @@ static const char *name_of(const void *schema, size_t place)
 /* The labels of a list one after the other in one block. */
 static void take_labels(struct reader *r, const struct json_value *list, struct column_spec *spec)
 {
-    const struct json_value *value = list + 1;
+    const struct json_value *value = nd_json_first(list);
     size_t bytes = 0;
     for (size_t i = 0; i < list->is.count; i++, value = nd_json_after(value)) {
         if (!nd_json_is(value, ND_TEXT)) wrong(r, "labels", value, "a text");
@@ -205,7 +205,7 @@ static void read_marginal(struct reader *r, const struct json_value *object, str
 {
     const struct json_value *list = read_list(r, object, "marginal", 1, 3 * (size_t)ND_COMPONENTS_MOST);
     if (!list) return;
-    const struct json_value *value = list + 1;
+    const struct json_value *value = nd_json_first(list);
     spec->marginal_count = list->is.count;
     spec->marginal = take(r, spec->marginal_count, sizeof *spec->marginal);
     for (size_t i = 0; i < spec->marginal_count && r->status == NADE_OK; i++, value = nd_json_after(value)) {
@@ -270,7 +270,7 @@ static void read_atoms(struct reader *r, const struct json_value *object, struct
     if (spec->type != NADE_REAL) wrong(r, "atoms", list, "none for a column of this type");
     list = read_list(r, object, "atoms", 0, ND_COMPONENTS_MOST - 1);
     if (!list) return;
-    const struct json_value *value = list + 1;
+    const struct json_value *value = nd_json_first(list);
     spec->atoms = list->is.count;
     double *atom = take(r, spec->atoms, sizeof *atom);
     for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++, value = nd_json_after(value)) {
@@ -311,7 +311,7 @@ static void check_names_differ(struct reader *r, const struct json_value *list, 
 {
     size_t repeated = find_repeated_of(r, name_of, schema, schema->count);
     if (repeated == schema->count) return;
-    const struct json_value *object = list + 1;
+    const struct json_value *object = nd_json_first(list);
     for (size_t c = 0; c < repeated; c++) object = nd_json_after(object);
     at_column(r, repeated, ".");
     wrong(r, "name", nd_json_get(object, "name"), "texts that differ from each other");
@@ -320,7 +320,7 @@ static void check_names_differ(struct reader *r, const struct json_value *list, 
 /* Refuses what can't be columns before memory is taken for them: a file of "{},{},{}" asks for much. */
 static void look_at_columns(struct reader *r, const struct json_value *list)
 {
-    const struct json_value *object = list + 1;
+    const struct json_value *object = nd_json_first(list);
     for (size_t c = 0; c < list->is.count && r->status == NADE_OK; c++, object = nd_json_after(object)) {
         struct column_spec spec = {0};
         at_column(r, c, "");
@@ -335,7 +335,7 @@ static void read_columns(struct reader *r, const struct json_value *root, struct
     schema->named = read_flag(r, root, "named");
     const struct json_value *list = read_list(r, root, "columns", 1, ND_COLUMNS_MOST);
     if (!list) return;
-    const struct json_value *object = list + 1;
+    const struct json_value *object = nd_json_first(list);
     look_at_columns(r, list);
     schema->count = list->is.count;
     schema->column = take(r, schema->count, sizeof *schema->column);
@@ -351,7 +351,7 @@ static size_t *read_counts(struct reader *r, const char *key, const struct json_
                            uint64_t most)
 {
     if (!list) return NULL;
-    const struct json_value *value = list + 1;
+    const struct json_value *value = nd_json_first(list);
     size_t *counts = take(r, list->is.count, sizeof *counts);
     for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, value = nd_json_after(value))
         counts[i] = (size_t)count_from(r, key, value, least, most);

@@ -177,7 +177,7 @@ static nade_status add_entry(nade_context *context, struct safetensors *file, co
 static nade_status read_entries(nade_context *context, struct safetensors *file)
 {
     struct safetensors_entry entry;
-    const struct json_value *key = file->header + 1;
+    const struct json_value *key = nd_json_first(file->header);
     for (size_t i = 0; i < file->header->is.count; i++, key = nd_json_after(key + 1)) {
         if (nd_json_is_text(key, "__metadata__")) {
             file->metadata = key + 1;

@@ -212,7 +212,7 @@ static nade_status read_history(struct run *run, const struct json_value *text)
     run->history_room = run->iteration;
     run->history = nd_arena_alloc(&run->stage_arena, run->iteration, sizeof *run->history);
     if (!run->history) return nd_no_memory(run->context, "the training record");
-    const struct json_value *pair = list + 1;
+    const struct json_value *pair = nd_json_first(list);
     for (size_t i = 0; i < run->iteration; i++, pair = nd_json_after(pair)) {
         if (!nd_json_is(pair, ND_LIST) || pair->is.count != 2 || pair->extent != 2) return broken(run, "history");
         run->history[i].train_loss = number_of(pair + 1, NAN);

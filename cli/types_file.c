@@ -128,6 +128,7 @@ static nade_status set_types(const struct types_file *file, nade_context *contex
 static int apply_type(const struct types_file *file, nade_context *context, nade_table *table, nade_type type)
 {
     size_t first = 0, end = file->names.count;
+    if (end == 0) return EXIT_DONE;
     nade_status status = set_types(file, context, table, type, first, end);
     while (status != NADE_OK && status != NADE_NO_MEMORY && end - first > 1) {
         size_t middle = first + (end - first) / 2;

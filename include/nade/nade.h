@@ -9,10 +9,10 @@
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
  *    then change what you want: a program compiled against an older header keeps working.  Structures that a function
  *    fills (nade_score_summary, nade_train_plan) need their size set by the caller.
- *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  Its threads
- *    block all signals, and a call blocks them in its own thread while an output has a temporary name.  A program that
- *    writes to pipes ignores SIGPIPE, and one that may meet a limit on file sizes (RLIMIT_FSIZE) SIGXFSZ: the call then
- *    fails with NADE_NO_OUTPUT and leaves the old file; else the system ends the program, as it does by default.
+ *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  Its
+ * threads block all signals, and a call blocks them in its own thread while an output has a temporary name.  A program
+ * that writes to pipes ignores SIGPIPE, and one that may meet a limit on file sizes (RLIMIT_FSIZE) SIGXFSZ: the call
+ * then fails with NADE_NO_OUTPUT and leaves the old file; else the system ends the program, as it does by default.
  *  - A context serves one thread at a time; different contexts may be used concurrently.  Tables and models are
  *    never changed by the functions that take them as const, so several contexts may share one.
  *  - Rows and columns are counted from zero.  Log densities are natural logarithms in the data's own units.
@@ -88,10 +88,10 @@ NADE_API nade_status nade_context_create(const nade_context_options *options, na
 /* Tables and models outlive the context they were made with. */
 NADE_API void nade_context_free(nade_context *context);
 
-/* The sentence behind the last call on this context that failed; "" when none has.  Valid until the next call.  Names of
- * files and columns, labels and cells are in it byte for byte, so it may hold control characters and be no UTF-8, and
- * one that is too long is cut at a byte; that holds for warnings too.  Who shows it on a terminal cleans it first, as
- * the command does. */
+/* The sentence behind the last call on this context that failed; "" when none has.  Valid until the next call.  Names
+ * of files and columns, labels and cells are in it byte for byte, so it may hold control characters and be no UTF-8,
+ * and one that is too long is cut at a byte; that holds for warnings too.  Who shows it on a terminal cleans it first,
+ * as the command does. */
 NADE_API const char *nade_last_error(const nade_context *context);
 
 /* ---- tables ------------------------------------------------------------------------------------------------- */
@@ -350,7 +350,8 @@ NADE_API nade_status nade_train_dry_run(nade_context *context, const nade_table 
 /* Reads a model file (safetensors, docs/formats.md). */
 NADE_API nade_status nade_model_load(nade_context *context, const char *path, nade_model **model);
 
-/* Writes it so that path is at every moment the old file or the new one, whole and synced (docs/formats.md, Outputs). */
+/* Writes it so that path is at every moment the old file or the new one, whole and synced (docs/formats.md, Outputs).
+ */
 NADE_API nade_status nade_model_save(nade_context *context, const nade_model *model, const char *path);
 
 NADE_API void nade_model_free(nade_model *model);

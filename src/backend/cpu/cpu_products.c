@@ -117,7 +117,7 @@ typedef void copy_function(size_t depth, const float *from, size_t stride, float
     TILE_FUNCTION(slim_copied_tile_##rows, rows, 1, 1, rows)                                                           \
     static void copy_##rows(size_t depth, const float *restrict from, size_t stride, float *restrict copy)             \
     {                                                                                                                  \
-        for (size_t p = 0; p < depth; p++) memcpy(copy + p * rows, from + p * stride, rows * sizeof *copy);            \
+        for (size_t p = 0; p < depth; p++) memcpy(copy + p * (rows), from + p * stride, (rows) * sizeof *copy);        \
     }
 EACH_TILE(TILE_FUNCTIONS)
 
@@ -279,8 +279,8 @@ static inline void transpose4(const float *restrict from, size_t stride, float *
     _MM_TRANSPOSE4_PS(a, b, c, d);
     _mm_storeu_ps(to, a);
     _mm_storeu_ps(to + PANEL, b);
-    _mm_storeu_ps(to + 2 * PANEL, c);
-    _mm_storeu_ps(to + 3 * PANEL, d);
+    _mm_storeu_ps(to + (size_t)2 * PANEL, c);
+    _mm_storeu_ps(to + (size_t)3 * PANEL, d);
 #else
     for (size_t p = 0; p < 4; p++)
         for (size_t j = 0; j < 4; j++) to[p * PANEL + j] = from[j * stride + p];

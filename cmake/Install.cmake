@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS nade_shared nade_static EXPORT nade)
 install(TARGETS nade_command)
 install(DIRECTORY include/nade TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
-install(FILES LICENSE NOTICE TYPE DOC)
+install(FILES LICENSE NOTICE SECURITY.md TYPE DOC)
 
 # Help texts and messages name pages of docs, and those tell to copy a recipe and to check data.
 install(DIRECTORY docs TYPE DOC)

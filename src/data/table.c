@@ -42,6 +42,28 @@ bool nd_column_is_numeric(const struct table_column *column)
     return true;
 }
 
+/* "3,5" or "-1,25": digits, one comma, digits. */
+static bool is_decimal_comma(const char *text)
+{
+    static const char digits[] = "0123456789";
+    text += *text == '-' || *text == '+';
+    size_t whole = strspn(text, digits);
+    if (whole == 0 || text[whole] != ',') return false;
+    size_t fraction = strspn(text + whole + 1, digits);
+    return fraction > 0 && text[whole + 1 + fraction] == '\0';
+}
+
+bool nd_column_has_decimal_commas(const struct table_column *column)
+{
+    size_t commas = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        bool comma = is_decimal_comma(column->labels[i].text);
+        if (!comma && !column->labels[i].is_number && column->labels[i].text[0] != '\0') return false;
+        commas += comma;
+    }
+    return commas > 0;
+}
+
 /* A few texts among many numbers are slips of the pen, not labels. */
 static const struct label *stray_text(const struct table_column *column)
 {
@@ -61,6 +83,11 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
     char name[ND_EXCERPT];
     nd_excerpt(unusable->name, strlen(unusable->name), name);
     const struct label *stray = stray_text(unusable);
+    if (nd_column_has_decimal_commas(unusable))
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, line %zu, column '%s': found numbers with decimal commas, more than %d different ones, "
+                       "expected decimal points; or leave the column out with --drop %s",
+                       table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
     if (stray) {
         char text[ND_EXCERPT];
         return nd_fail(context, NADE_BAD_INPUT,

@@ -83,6 +83,9 @@ size_t nd_table_code(const struct table_column *column, size_t row);
 /* True when every present cell of the column is a number. */
 bool nd_column_is_numeric(const struct table_column *column);
 
+/* True when all labels are numbers and some need a decimal comma for it. */
+bool nd_column_has_decimal_commas(const struct table_column *column);
+
 /* Fills in each column's type by the rules of docs/formats.md. */
 void nd_find_types(struct nade_table *table);
 

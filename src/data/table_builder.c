@@ -79,8 +79,10 @@ static nade_status check_names(nade_context *context, const char *source, const 
     struct name_index index;
     if (!nd_names_sort(&context->allocator, names, count, &index)) return nd_no_memory(context, "the columns' names");
     if (nd_names_repeat(&index, &first, &second))
-        status = nd_fail(context, NADE_BAD_INPUT, "%s: columns %zu and %zu both have the name '%s', expected each once",
-                         source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt));
+        status = nd_fail(context, NADE_BAD_INPUT,
+                         "%s: columns %zu and %zu both have the name '%s', expected each once; leave one out with "
+                         "--drop %zu",
+                         source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt), second);
     nd_names_free(&context->allocator, &index);
     return status;
 }

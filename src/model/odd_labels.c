@@ -14,28 +14,10 @@ static bool names_rows(const nade_table *table, const struct table_column *colum
     return column->label_count >= LABELS_LEAST && 2 * column->label_count > table->rows - column->missing;
 }
 
-/* "3,5" or "-1,25": digits, one comma, digits. */
-static bool is_decimal_comma(const char *text)
-{
-    static const char digits[] = "0123456789";
-    text += *text == '-' || *text == '+';
-    size_t whole = strspn(text, digits);
-    if (whole == 0 || text[whole] != ',') return false;
-    size_t fraction = strspn(text + whole + 1, digits);
-    return fraction > 0 && text[whole + 1 + fraction] == '\0';
-}
-
-/* True when all labels are numbers and some need a comma for it. */
 static bool has_decimal_commas(const nade_table *table, const struct table_column *column)
 {
-    size_t commas = 0;
     (void)table;
-    for (size_t i = 0; i < column->label_count; i++) {
-        bool comma = is_decimal_comma(column->labels[i].text);
-        if (!comma && !column->labels[i].is_number && column->labels[i].text[0] != '\0') return false;
-        commas += comma;
-    }
-    return commas > 0;
+    return nd_column_has_decimal_commas(column);
 }
 
 /* One warning that names the columns which are like that. */

@@ -253,7 +253,7 @@ static void test_refusals(void **state)
         {"a,b\n1,\"x\n2,3\n", "line 2: found a quoted field that never ends"},
         {"a,b\n1,\"x\"y\n", "line 2, column 1: found text after the closing quote"},
         {"a,b\n1,\"x\" \"y\"\n", "found text after the closing quote"},
-        {"a,b,a\n1,2,3\n", "columns 0 and 2 both have the name 'a'"},
+        {"a,b,a\n1,2,3\n", "columns 0 and 2 both have the name 'a', expected each once; leave one out with --drop 2"},
         {"a,b\n1,2\n3,inf\n", "line 3, column 'b': found 'inf', expected a finite number"},
         {"a,b\n1,2\n3,-Infinity\n", "found '-Infinity', expected a finite number"},
         {"a,b\n1,1e400\n", "line 2, column 'b': found '1e400', expected a finite number"},
@@ -316,6 +316,26 @@ static void test_many_values(void **state)
     nade_table_free(table);
     sprintf(text + used, "oops,t,1,c\n");
     refuse_text(text, "line 1502, column 'number': found 'oops', expected a number");
+    nade_context_free(context);
+    free(text);
+}
+
+/* Many numbers with decimal commas are named for what they are. */
+static void test_many_decimal_commas(void **state)
+{
+    (void)state;
+    enum { ROWS = 1500 };
+    char *text = malloc(64 * ROWS);
+    size_t used = (size_t)sprintf(text, "price;name\n");
+    for (int row = 0; row < ROWS; row++) used += (size_t)sprintf(text + used, "-%d,5;%d,x\n", row, row);
+    nade_context *context = new_context();
+    nade_table *table = read_good(context, text, NULL);
+    nd_fail_unusable(context, table, 0);
+    assert_sentence(context, "line 1002, column 'price': found numbers with decimal commas");
+    assert_sentence(context, "--drop price");
+    nd_fail_unusable(context, table, 1);
+    assert_sentence(context, "column 'name': found text with more than 1000 different labels");
+    nade_table_free(table);
     nade_context_free(context);
     free(text);
 }
@@ -394,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_bad_calls),
         cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_many_decimal_commas),
         cmocka_unit_test(test_allocator_failures),
         cmocka_unit_test(test_orderings),
     };

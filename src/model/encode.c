@@ -92,8 +92,10 @@ static nade_status match_names(struct encoder *e, struct name_index *index)
             return nd_no_memory(e->context, "the columns' names");
         if (e->source[c] == SIZE_MAX && !is_needed(e, c)) continue;
         if (e->source[c] == SIZE_MAX)
-            return nd_fail(e->context, NADE_BAD_INPUT, "%s has no column '%s', which the model expects",
-                           e->table->source, e->schema->column[c].name);
+            return nd_fail(
+                e->context, NADE_BAD_INPUT,
+                "%s has no column '%s', which the model expects: add it, with empty cells where nothing is known",
+                e->table->source, e->schema->column[c].name);
         e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
@@ -134,7 +136,7 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
     const struct column_spec *spec = &e->schema->column[column];
     double number;
     bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
-    const char *expected = "one of the labels seen in training";
+    const char *expected = "one of the labels seen in training (or --unseen missing with score and impute)";
     if (spec->type == NADE_REAL)
         expected = is_number ? "a number within 1e15 standard deviations of the training mean" : "a number";
     else if (spec->label_count == 0)

@@ -31,6 +31,7 @@ done
 "$NADE" train data.csv -o again --resume checkpoint 2>err
 cmp -s again model || fail "a finished run resumed differs"
 holds err 'best iteration' ' of 8'
+refuse 2 'checkpoint is a checkpoint, expected a model' '--resume' -- "$NADE" info checkpoint
 # What else would be overwritten, or is not a checkpoint of these rows.
 refuse 2 data.csv -- "$NADE" train data.csv -o model --checkpoint data.csv
 echo 1 >rows

@@ -4,7 +4,7 @@ awk 'BEGIN { print "x,y"; for (i = 0; i < 200; i++) print i % 7 + i / 100 "," i 
 small=(--hidden 4 --iterations 1 --updates 2 --quiet)
 expect 0 "$NADE" train data.csv -o model "${small[@]}" --max-memory 64M
 
-refuse 1 'for training: it will hold about' 'MiB, the limit is 20 MiB (--max-memory)' -- \
+refuse 1 'for training: it will hold about' 'MiB, the limit is 20 MiB (--max-memory); smaller --hidden or' -- \
     "$NADE" train data.csv -o new --hidden 2000,2000 --max-memory 20M --quiet
 [ ! -e new ] || fail "a model was written"
 refuse 1 'reading a file' 'would exceed the limit of 100 KiB (--max-memory)' -- \

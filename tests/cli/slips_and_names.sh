@@ -32,6 +32,12 @@ expect 0 "$NADE" score model extra.csv --quiet
 expect 0 "$NADE" impute model extra.csv --quiet
 cmp -s <(cut -d, -f1,2 out) <(cut -d, -f1,2 extra.csv) || fail "impute changed what was there"
 
+# A column that is not there is asked for, and may be empty.
+printf '2019\n0.5\n' >half.csv
+refuse 2 "half.csv has no column '2020', which the model expects: add it" -- "$NADE" score model half.csv --header yes
+printf '2019,2020\n0.5,\n' >half.csv
+expect 0 "$NADE" score model half.csv --header yes --quiet
+
 # Flags may be repeated, values may not.
 expect 0 "$NADE" score model years.csv --quiet --quiet
 refuse 2 'given twice' -- "$NADE" score model years.csv --seed 1 --seed 1

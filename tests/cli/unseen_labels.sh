@@ -10,7 +10,7 @@ expect 0 "$NADE" train data.csv -o model "${small[@]}" --quiet
 printf 'size,colour,flag\n0.5,red,yes\n0.5,pink,yes\n0.5,mauve,perhaps\n' >new.csv
 printf 'size,colour,flag\n0.5,red,yes\n0.5,,yes\n0.5,?,\n' >holes.csv
 
-refuse 2 'new.csv, line 3' "column 'colour'" "'pink'" -- "$NADE" score model new.csv
+refuse 2 'new.csv, line 3' "column 'colour'" "'pink'" 'or --unseen missing' -- "$NADE" score model new.csv
 refuse 2 'new.csv, line 3' -- "$NADE" score model new.csv --unseen error
 refuse 2 "--unseen: found 'drop'" -- "$NADE" score model new.csv --unseen drop
 

@@ -1,6 +1,5 @@
 #include "fold_data.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "fold_split.h"
 #include "report.h"
 #include "table_input.h"
+#include "text_lines.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
@@ -116,35 +116,30 @@ static bool take_line(struct fold_data *data, const char *line, size_t folds)
     return true;
 }
 
-static int read_fold_lines(struct fold_data *data, const struct common *common, const struct fold_source *source,
-                           FILE *file)
+static int read_fold_lines(struct fold_data *data, const struct common *common, const struct fold_source *source)
 {
-    char *line = NULL, found[64];
-    size_t size = 0, number = 0;
-    int status = EXIT_DONE;
-    while (!status && getline(&line, &size, file) >= 0) {
-        number++;
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] == '\0' || line[0] == '#' || take_line(data, line, source->fold_count)) continue;
+    struct text_lines lines;
+    char found[64];
+    bool there = true;
+    int status = text_lines_open(&lines, common, source->folds);
+    while (!status && there) {
+        status = text_lines_next(&lines, &there);
+        if (status || !there) break;
+        lines.text[strcspn(lines.text, "\r")] = '\0';
+        if (lines.text[0] == '\0' || lines.text[0] == '#' || take_line(data, lines.text, source->fold_count)) continue;
         status = report_error(common, NADE_BAD_INPUT,
                               "%s, line %zu: found '%s', expected a fold of 1 to %zu and a row of 0 to %zu that no "
                               "other line has",
-                              source->folds, number, printable(line, found, sizeof found - 1), source->fold_count,
-                              data->rows - 1);
+                              source->folds, lines.number, printable(lines.text, found, sizeof found - 1),
+                              source->fold_count, data->rows - 1);
     }
-    free(line);
-    if (!status && ferror(file))
-        status = report_error(common, NADE_BAD_INPUT, "%s could not be read: %s", source->folds, strerror(errno));
+    text_lines_close(&lines);
     return status;
 }
 
 static int read_folds(struct fold_data *data, const struct common *common, const struct fold_source *source)
 {
-    FILE *file = fopen(source->folds, "r");
-    if (!file)
-        return report_error(common, NADE_BAD_INPUT, "%s could not be opened: %s", source->folds, strerror(errno));
-    int status = read_fold_lines(data, common, source, file);
-    fclose(file);
+    int status = read_fold_lines(data, common, source);
     for (size_t r = 0; r < data->rows && !status; r++)
         if (data->fold[r] == 0)
             status = report_error(common, NADE_BAD_INPUT, "%s: row %zu of the table is in no fold", source->folds, r);

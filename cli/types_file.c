@@ -1,6 +1,5 @@
 #include "types_file.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "name_search.h"
 #include "report.h"
 #include "table_input.h"
+#include "text_lines.h"
 
 static const nade_type types[] = {NADE_REAL, NADE_BINARY, NADE_CATEGORICAL};
 
@@ -23,7 +23,7 @@ struct wish {
 struct types_file {
     const struct common *common;
     const char *path;
-    size_t line; /* that is being read, from 1 */
+    struct text_lines lines;
     struct name_search names;
     struct wish *wish; /* (columns) */
 };
@@ -32,7 +32,7 @@ static int refuse_line(const struct types_file *file, const char *found)
 {
     return report_error(file->common, NADE_BAD_INPUT,
                         "%s, line %zu: found '%s', expected a column's name, a comma and binary, real or categorical",
-                        file->path, file->line, found);
+                        file->path, file->lines.number, found);
 }
 
 static char *trim(char *text)
@@ -65,28 +65,20 @@ static int take_line(struct types_file *file, char *text)
     size_t column = find_named(&file->names, name, strlen(name));
     if (column == SIZE_MAX)
         return report_error(file->common, NADE_BAD_INPUT, "%s, line %zu: found '%s', expected the name of a column",
-                            file->path, file->line, name);
-    file->wish[column] = (struct wish){file->line, type};
+                            file->path, file->lines.number, name);
+    file->wish[column] = (struct wish){file->lines.number, type};
     return EXIT_DONE;
 }
 
 static int read_lines(struct types_file *file)
 {
-    FILE *stream = fopen(file->path, "r");
-    if (!stream)
-        return report_error(file->common, NADE_BAD_INPUT, "%s could not be opened: %s", file->path, strerror(errno));
-    char *text = NULL;
-    size_t size = 0;
-    int status = EXIT_DONE;
-    errno = 0;
-    while (status == EXIT_DONE && getline(&text, &size, stream) >= 0) {
-        file->line++;
-        status = take_line(file, text);
+    bool there = true;
+    int status = text_lines_open(&file->lines, file->common, file->path);
+    while (!status && there) {
+        status = text_lines_next(&file->lines, &there);
+        if (!status && there) status = take_line(file, file->lines.text);
     }
-    if (status == EXIT_DONE && ferror(stream))
-        status = report_error(file->common, NADE_BAD_INPUT, "%s could not be read: %s", file->path, strerror(errno));
-    free(text);
-    fclose(stream);
+    text_lines_close(&file->lines);
     return status;
 }
 

@@ -11,6 +11,11 @@ refuse 2 missing -- "$NADE" score missing data.csv
 refuse 2 missing -- "$NADE" info missing
 refuse 2 missing.csv -- "$NADE" train data.csv -o new --quiet --valid missing.csv
 refuse 2 missing.txt -- "$NADE" train data.csv -o new --quiet --types missing.txt
+# A line without an end is refused before it has taken memory, and is not the end of the file.
+refuse 2 /dev/zero 'line 1' 'zero byte' -- "$NADE" train data.csv -o new --quiet --types /dev/zero
+{ head -c 200000 /dev/zero | tr '\0' a; echo; } >long.txt
+refuse 2 long.txt 'line 1' 131072 -- "$NADE" train data.csv -o new --quiet --types long.txt
+rm long.txt
 
 : >empty.csv
 refuse 2 empty.csv -- train empty.csv

@@ -95,6 +95,7 @@ class Fixtures:
         self.write("images.idx", idx(30, 4, 4, 5))
         self.write("rows.txt", b"0\n3\n5\n7\n11\n13\n17\n19\n23\n29\n31\n37\n")
         self.write("order.txt", b"4,3,2,1,0\n")
+        self.write("types.txt", b"a,real\nd,categorical\n")
         self.train("table.csv", "model.st", *TRAIN, "--seed", "3")
         self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
         self.train("images.idx", "image.st", *TRAIN)
@@ -133,6 +134,7 @@ def scenarios(fixtures):
                  checkpoint="c", log="l", timed=True),
         Scenario("train.rates", ["train", data, "-o", "m", "--lr", "0.01,0.001", "--rows", f("rows.txt"), "--json",
                                  *TRAIN], ("m",), timed=True),
+        Scenario("train.types", ["train", data, "-o", "m", "--types", f("types.txt"), *TRAIN], ("m",), timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),
         Scenario("score.threads", ["score", model, data, "--threads", "2", "-o", "s"], ("s",)),
         Scenario("score.spread", ["score", model, "-", "--spread", "--threads", "1", "-o", "s"], ("s",), stdin=data),

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -81,9 +82,11 @@ int report_json(json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) : NULL;
     begin_message();
-    fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
+    errno = 0;
+    int printed = fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
+    bool lost = printed < 0 && errno != EPIPE; /* a reader that has gone is no error */
     end_message();
-    int status = text ? EXIT_DONE : EXIT_FAILED;
+    int status = text && !lost ? EXIT_DONE : EXIT_FAILED;
     free(text);
     json_decref(object);
     return status;

@@ -32,7 +32,7 @@ void report_warn(const struct common *common, const char *format, ...) __attribu
 void report_note(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The summary as JSON, printed with --json even if --quiet; the object is released.  Returns an exit status: NULL is a
- * summary that could not be made. */
+ * summary that could not be made, and one may be that can't be written. */
 int report_json(json_t *object) __attribute__((warn_unused_result));
 
 /* A number for report_json: null where JSON has no word for it. */

@@ -19,6 +19,10 @@ expect 1 bash -c '"$0" score model data.csv --quiet >/dev/full' "$NADE"
 holds err 'nade: stdout could not be written: No space left'
 expect 1 bash -c '"$0" info model >/dev/full' "$NADE"
 expect 1 bash -c '"$0" info model --json >/dev/full' "$NADE"
+# With --json the summary is what was asked for; to people it is a courtesy.
+expect 1 bash -c '"$0" score model data.csv -o scores --json 2>/dev/full' "$NADE"
+expect 0 bash -c '"$0" score model data.csv -o scores 2>/dev/full' "$NADE"
+rm scores
 expect 1 bash -c '"$0" info model >&-' "$NADE"
 
 # Permissions do not bind root.

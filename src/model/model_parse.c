@@ -10,6 +10,7 @@
 
 #include "base/append.h"
 #include "base/json.h"
+#include "base/name_index.h"
 #include "model/model.h"
 #include "model/model_json.h"
 
@@ -124,51 +125,20 @@ static const struct json_value *read_list(struct reader *r, const struct json_va
     return NULL;
 }
 
-/* A text and its place, to find two that are equal. */
-struct placed_text {
-    const char *text;
-    size_t place;
-};
-
-static int by_text(const void *first, const void *second)
+/* The place (of count) of a text that was there before; count: none. */
+static size_t find_repeated(struct reader *r, const char *const *texts, size_t count)
 {
-    const struct placed_text *a = first, *b = second;
-    int order = strcmp(a->text, b->text);
-    return order ? order : (a->place > b->place) - (a->place < b->place);
-}
-
-/* The first place (of count) whose text was there before; count: none.  Sorts texts. */
-static size_t find_repeated(struct placed_text *texts, size_t count)
-{
-    size_t found = count;
-    qsort(texts, count, sizeof *texts, by_text);
-    for (size_t i = 1; i < count; i++)
-        if (strcmp(texts[i - 1].text, texts[i].text) == 0 && texts[i].place < found) found = texts[i].place;
-    return found;
-}
-
-/* As find_repeated, of texts that stand in a list's order; scratch that fails is r's failure. */
-static size_t find_repeated_of(struct reader *r, const char *(*text_of)(const void *from, size_t place),
-                               const void *from, size_t count)
-{
-    if (r->status != NADE_OK) return count;
     const nade_allocator *allocator = &r->context->allocator;
-    struct placed_text *texts = nd_alloc(allocator, count, sizeof *texts);
-    if (!texts) r->status = nd_no_memory(r->context, "the model");
-    for (size_t i = 0; i < count && texts; i++) texts[i] = (struct placed_text){text_of(from, i), i};
-    size_t repeated = texts ? find_repeated(texts, count) : count;
-    nd_free(allocator, texts);
-    return repeated;
-}
-
-static const char *label_of(const void *spec, size_t place)
-{
-    return ((const struct column_spec *)spec)->labels[place];
-}
-
-static const char *name_of(const void *schema, size_t place)
-{
-    return ((const struct schema *)schema)->column[place].name;
+    struct name_index index;
+    size_t first, second = count;
+    if (r->status != NADE_OK) return count;
+    if (!nd_names_sort(allocator, texts, count, &index)) {
+        r->status = nd_no_memory(r->context, "the model");
+        return count;
+    }
+    bool repeated = nd_names_repeat(&index, &first, &second);
+    nd_names_free(allocator, &index);
+    return repeated ? second : count;
 }
 
 /* The labels of a list one after the other in one block. */
@@ -197,7 +167,7 @@ static void read_labels(struct reader *r, const struct json_value *object, size_
 {
     const struct json_value *list = read_list(r, object, "labels", least, most);
     if (list) take_labels(r, list, spec);
-    size_t repeated = find_repeated_of(r, label_of, spec, spec->label_count);
+    size_t repeated = find_repeated(r, spec->labels, spec->label_count);
     if (repeated < spec->label_count) wrong(r, "labels", list + 1 + repeated, "texts that differ from each other");
 }
 
@@ -309,7 +279,13 @@ static void at_column(struct reader *r, size_t column, const char *end)
 
 static void check_names_differ(struct reader *r, const struct json_value *list, const struct schema *schema)
 {
-    size_t repeated = find_repeated_of(r, name_of, schema, schema->count);
+    const nade_allocator *allocator = &r->context->allocator;
+    if (r->status != NADE_OK) return;
+    const char **names = nd_alloc(allocator, schema->count, sizeof *names);
+    if (!names) r->status = nd_no_memory(r->context, "the model");
+    for (size_t c = 0; names && c < schema->count; c++) names[c] = schema->column[c].name;
+    size_t repeated = find_repeated(r, names, schema->count);
+    nd_free(allocator, names);
     if (repeated == schema->count) return;
     const struct json_value *object = nd_json_first(list);
     for (size_t c = 0; c < repeated; c++) object = nd_json_after(object);

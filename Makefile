@@ -12,7 +12,6 @@ BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 KILLS ?= 200
-MINUTES ?= 60
 # Debian's own interpreter, the one that its python3-numpy belongs to, whichever is first in PATH.
 export PYTHON ?= /usr/bin/python3
 

@@ -6,8 +6,12 @@
 #define CLI_JSON_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* To be called before Jansson is used.  messages_are_json: as --json. */
 void guard_json_memory(bool messages_are_json);
+
+/* --max-memory bounds what Jansson holds too, each by itself. */
+void limit_json_memory(size_t bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "json_memory.h"
 #include "report.h"
 
 /* ---- what there is --------------------------------------------------------------------------------------------- */
@@ -112,6 +113,7 @@ int open_memory(struct common *common)
     nade_context_options options;
     if (common->max_memory == 0) common->max_memory = usable_memory();
     if (common->max_memory == 0) return EXIT_DONE;
+    limit_json_memory(common->max_memory);
     nade_context_options_init(&options, sizeof options);
     options.max_memory = common->max_memory;
     if (nade_context_create(&options, &common->memory) == NADE_OK) return EXIT_DONE;

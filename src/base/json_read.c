@@ -1,6 +1,5 @@
 /* The text is read twice by the same functions: first without storing anything, which finds whatever is wrong but
  * repeated keys and counts the values, then into memory of just that size. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -204,10 +203,9 @@ static int compare_texts(const struct json_value *a, const struct json_value *b)
     return memcmp(a->is.text, b->is.text, a->extent);
 }
 
-static int by_text(const void *first, const void *second)
+/* By text, then by place. */
+static int in_order(const struct json_value *a, const struct json_value *b)
 {
-    const struct json_value *a = *(const struct json_value *const *)first;
-    const struct json_value *b = *(const struct json_value *const *)second;
     int order = compare_texts(a, b);
     return order ? order : (a > b) - (a < b);
 }
@@ -228,7 +226,31 @@ static bool check_few_keys(struct parser *p, const struct json_value *object)
     return true;
 }
 
-/* Sorted rather than hashed: no choice of keys makes it slow. */
+/* Lets the key at `root` sink in a heap of count keys, the last in order on top. */
+static void sink_key(const struct json_value **keys, size_t root, size_t count)
+{
+    const struct json_value *sinking = keys[root];
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && in_order(keys[child], keys[child + 1]) < 0) child++;
+        if (in_order(keys[child], sinking) <= 0) break;
+        keys[root] = keys[child];
+    }
+    keys[root] = sinking;
+}
+
+/* A heap sort: in place, and no choice of keys makes it slow, which qsort may be when memory is short. */
+static void sort_keys(const struct json_value **keys, size_t count)
+{
+    for (size_t root = count / 2; root-- > 0;) sink_key(keys, root, count);
+    for (size_t left = count; left-- > 1;) {
+        const struct json_value *last = keys[0];
+        keys[0] = keys[left];
+        keys[left] = last;
+        sink_key(keys, 0, left);
+    }
+}
+
+/* Sorted rather than hashed, for the same reason. */
 static bool check_keys(struct parser *p, const struct json_value *object)
 {
     size_t count = object->is.count;
@@ -241,7 +263,7 @@ static bool check_keys(struct parser *p, const struct json_value *object)
     }
     const struct json_value *key = nd_json_first(object);
     for (size_t i = 0; i < count; i++, key = nd_json_after(key + 1)) p->keys[i] = key;
-    qsort(p->keys, count, sizeof *p->keys, by_text);
+    sort_keys(p->keys, count);
     for (size_t i = 1; i < count; i++)
         if (compare_texts(p->keys[i - 1], p->keys[i]) == 0) return refuse_key(p, p->keys[i]);
     return true;

@@ -45,6 +45,7 @@ static void *allocate(void *user, size_t bytes)
     char *block = budget->inner.allocate(budget->inner.user, bytes);
     if (!block) {
         atomic_fetch_sub(&budget->used, bytes);
+        atomic_store(&budget->refused, 0); /* it was not the limit this time */
         return NULL;
     }
     atomic_fetch_add(&budget->holders, 1);

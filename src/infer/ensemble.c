@@ -19,16 +19,26 @@ struct scoring {
     struct cells cells;
     struct column_query query;
     struct unseen_cells unseen;
-    double *half_step;   /* (columns), plan's units, 0 = none; NULL: densities, not cell scores */
-    double *log_scale;   /* (rows): sum of log sd of the present scored cells */
-    size_t orderings;    /* K */
-    size_t *order;       /* (orderings, given and scored columns) */
-    double *by_ordering; /* (orderings, block rows) */
+    double *half_step; /* (columns), plan's units, 0 = none; NULL: densities, not cell scores */
+    double *log_scale; /* (rows): sum of log sd of the present scored cells */
+    size_t orderings;  /* K */
+    size_t *order;     /* (orderings, given and scored columns) */
+    size_t block_rows;
+    double *by_ordering; /* (orderings, block_rows) */
     double ordering_sum; /* over rows and orderings, for the mean of one ordering */
 };
 
-/* Rows scored between two calls of the progress function; bounds the memory for the orderings' results too. */
-enum { BLOCK_ROWS = 1024 };
+/* Rows scored between two calls of the progress function.  Of many orderings fewer, so that their results need little
+ * memory and the progress function is not long in coming, but enough to fill the backends' tiles. */
+enum { BLOCK_ROWS = 1024, BLOCK_ROWS_LEAST = 64, BLOCK_RESULTS = 1 << 23 };
+
+static size_t rows_of_block(size_t rows, size_t orderings)
+{
+    size_t block = orderings ? BLOCK_RESULTS / orderings : BLOCK_ROWS;
+    if (block < BLOCK_ROWS_LEAST) block = BLOCK_ROWS_LEAST;
+    if (block > BLOCK_ROWS) block = BLOCK_ROWS;
+    return rows > 0 && rows < block ? rows : block;
+}
 
 /* A model of one ordering has that one, however many are asked for. */
 static nade_status prepare_orderings(struct scoring *s)
@@ -45,7 +55,8 @@ static nade_status prepare_orderings(struct scoring *s)
     if (status == NADE_OK)
         status = nd_query_orders(s->context, &s->arena, s->model, &s->query, orderings, s->orderings, &s->order);
     if (status != NADE_OK) return status;
-    if (nd_multiply(s->orderings, BLOCK_ROWS, &cells))
+    s->block_rows = rows_of_block(s->cells.rows, s->orderings);
+    if (nd_multiply(s->orderings, s->block_rows, &cells))
         s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);
     return s->by_ordering ? NADE_OK : nd_no_memory(s->context, "the orderings");
 }
@@ -159,8 +170,8 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows, doub
 static nade_status score_all(struct scoring *s, double *log_density, double *spread)
 {
     const nade_score_options *o = s->options;
-    for (size_t first = 0; first < s->cells.rows; first += BLOCK_ROWS) {
-        size_t left = s->cells.rows - first, rows = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    for (size_t first = 0; first < s->cells.rows; first += s->block_rows) {
+        size_t left = s->cells.rows - first, rows = left < s->block_rows ? left : s->block_rows;
         nade_status status = score_rows(s, first, rows, log_density, spread);
         if (status != NADE_OK) return status;
         if (o->progress && o->progress(o->progress_user, (double)(first + rows) / (double)s->cells.rows))

@@ -21,6 +21,10 @@ refuse 1 'rows drawn at a time' 'limit of 50 MiB' -- \
     "$NADE" sample model -n 1000000000000 --image 1x2 --png new.png --max-memory 50M
 refuse 1 'draws of a row' -- "$NADE" impute model data.csv --draws 1000000 --max-memory 4M
 
+# The results of many orderings are held for as many rows as there are, and for few at a time.
+head -n 3 data.csv >two.csv
+expect 0 "$NADE" score model two.csv --orderings 100000 --quiet --max-memory 60M
+
 for size in 0 -5 12X 5MM M 99999999999T; do
     refuse 2 "--max-memory: found '$size'" '512M' -- "$NADE" info model "--max-memory=$size"
 done

@@ -152,19 +152,35 @@ static void print_validation(struct output *output, const json_t *training)
     size_t count = json_array_size(losses);
     double best = number_of(training, "best_iteration");
     double first = valid_at(losses, 1), last = valid_at(losses, count);
-    if (isnan(first)) return;
+    double at_best = best >= 1 && best <= (double)count ? valid_at(losses, (size_t)best) : NAN;
+    if (isnan(first) || isnan(last) || (best != 0 && isnan(at_best))) return;
     if (best == 0)
         output_print(output, "  %-22s first %.6g, last %.6g nats per row, pretraining's best is better\n", "validation",
                      first, last);
     else
-        output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first,
-                     best >= 1 ? valid_at(losses, (size_t)best) : NAN, last);
+        output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first, at_best,
+                     last);
 }
 
 static void print_number(struct output *output, const char *label, const json_t *object, const char *key)
 {
     double value = number_of(object, key);
     if (!isnan(value)) output_print(output, "  %-22s %.15g\n", label, value);
+}
+
+/* A record may lack any of them (docs/formats.md). */
+static void print_rows(struct output *output, double training, double validation)
+{
+    if (!isnan(training) && !isnan(validation))
+        output_print(output, "  %-22s %.0f for training, %.0f for validation\n", "rows", training, validation);
+}
+
+static void print_iterations(struct output *output, const json_t *training)
+{
+    double done = number_of(training, "iterations_done"), asked = number_of(training, "iterations");
+    double best = number_of(training, "best_iteration");
+    if (!isnan(done) && !isnan(asked) && !isnan(best))
+        output_print(output, "  %-22s %.0f of %.0f, best %.0f\n", "iterations", done, asked, best);
 }
 
 static void print_training(struct output *output, const json_t *training)
@@ -179,10 +195,8 @@ static void print_training(struct output *output, const json_t *training)
     print_number(output, "updates per iteration", training, "updates");
     print_number(output, "patience", training, "patience");
     print_number(output, "seed", training, "seed");
-    output_print(output, "  %-22s %.0f for training, %.0f for validation\n", "rows", number_of(training, "train_rows"),
-                 number_of(training, "valid_rows"));
-    output_print(output, "  %-22s %.0f of %.0f, best %.0f\n", "iterations", number_of(training, "iterations_done"),
-                 number_of(training, "iterations"), number_of(training, "best_iteration"));
+    print_rows(output, number_of(training, "train_rows"), number_of(training, "valid_rows"));
+    print_iterations(output, training);
     print_validation(output, training);
     output_print(output, "  %-22s %s\n", "data fingerprint", text_of(training, "fingerprint"));
 }

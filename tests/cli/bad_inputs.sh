@@ -60,5 +60,13 @@ done
 refuse 2 cut_model -- "$NADE" info cut_model
 refuse 2 data.csv -- "$NADE" info data.csv
 
+# A training record that lacks counts, or whose best iteration is none of those it had: what is not known is not shown.
+for change in train_rows/train_rowz best_iteration/best_iteratiox '\(best_iteration..:\)[0-9]/\17'; do
+    LC_ALL=C sed "s/$change/" model >cut_model
+    ! cmp -s model cut_model || fail "nothing changed: $change"
+    expect 0 "$NADE" info cut_model
+    ! grep -qw nan out || fail "$change: $(cat out)"
+done
+
 only cut.csv.gz cut.npy cut_model data.csv empty.csv inf.csv model narrow.csv norows.csv ragged.csv real.csv real_model \
     text.csv twins.csv value.csv zeros.csv

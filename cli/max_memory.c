@@ -117,7 +117,9 @@ int open_memory(struct common *common)
     nade_context_options_init(&options, sizeof options);
     options.max_memory = common->max_memory;
     if (nade_context_create(&options, &common->memory) == NADE_OK) return EXIT_DONE;
-    return report_no_memory(common);
+    return report_error(common, NADE_NO_MEMORY,
+                        "there is not enough memory to begin with: the limit is %zu bytes (--max-memory)",
+                        common->max_memory);
 }
 
 void close_memory(struct common *common)

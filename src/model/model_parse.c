@@ -439,6 +439,17 @@ static void read_training(struct reader *r, const struct json_value *root, struc
     read_history(r, object, record);
 }
 
+/* A model that was made with another bound would be computed with ours.  The rule of the scales has done its work. */
+static void read_floors(struct reader *r, const struct json_value *root)
+{
+    const struct json_value *most = nd_json_get(nd_json_get(root, "floors"), "log_scale_most");
+    char expected[32];
+    if (!most || (nd_json_is_number(most) && nd_json_number(most) == (double)ND_LOG_SCALE_MOST)) return;
+    snprintf(r->where, sizeof r->where, "floors.");
+    snprintf(expected, sizeof expected, "%g", (double)ND_LOG_SCALE_MOST);
+    wrong(r, "log_scale_most", most, expected);
+}
+
 nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
                            size_t length)
 {
@@ -460,6 +471,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         check_keys(&r, root, keys, LENGTH(keys));
         read_columns(&r, root, &model->schema);
         read_ordering(&r, root, model->schema.count, &model->architecture);
+        read_floors(&r, root);
         read_training(&r, root, &model->record);
     }
     nd_arena_free(&r.scratch);

@@ -181,6 +181,7 @@ static void wrong_architectures_have_their_sentences(void **state)
         {"'agnostic'", "'agnostic','rescale':true", "architecture.rescale is true, expected none, since the order"},
         {"'agnostic'", "'agnostic','rescale':1", "architecture.rescale is 1, expected true or false"},
         {"'order':'agnostic'", "'order':'fi\\\\u001bxed'", "architecture.order is \"fi\\u001Bxed\""},
+        {"'log_scale_most':60.0", "'log_scale_most':10", "floors.log_scale_most is 10, expected 60"},
         {"'hidden':[5,3]", "'hidden':[]", "architecture.hidden is [], expected a list of 1 to 64 entries"},
         {"'hidden':[5,3]", "'hidden':[5,0]", "architecture.hidden is 0, expected an integer of 1 to 1000000"},
         {"'hidden':[5,3]", "'hidden':[5,-3]", "architecture.hidden is -3, expected an integer"},

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_memory.h"
+
 static void say(json_error_t *error, const char *what, const char *path)
 {
     int reason = errno;
@@ -14,6 +16,7 @@ static void say(json_error_t *error, const char *what, const char *path)
 json_t *json_file_read(const char *path, size_t flags, json_error_t *error)
 {
     FILE *file = fopen(path, "rb");
+    if (!file && errno == ENOMEM) end_without_memory();
     if (!file) {
         say(error, "open", path);
         return NULL;

@@ -17,7 +17,7 @@ static atomic_size_t held_bytes;
 
 /* Ends the process from whatever thread, with nothing but system calls: locks may be held and stdout may be half a row.
  * The library's own unfinished files have no other name than a temporary one. */
-static void end_without_memory(void)
+void end_without_memory(void)
 {
     static const char plain[] = "nade: there is not enough memory\n";
     static const char json[] = "{\"error\":\"there is not enough memory\",\"status\":\"no_memory\"}\n";

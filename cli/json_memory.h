@@ -11,6 +11,9 @@
 /* To be called before Jansson is used.  messages_are_json: as --json. */
 void guard_json_memory(bool messages_are_json);
 
+/* Ends the command with the sentence about memory, from any thread. */
+_Noreturn void end_without_memory(void);
+
 /* --max-memory bounds what Jansson holds too, each by itself. */
 void limit_json_memory(size_t bytes);
 

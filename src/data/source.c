@@ -15,6 +15,7 @@ enum { RAW_BYTES = 1 << 18, BUFFER_BYTES = 1 << 18 };
 nade_status nd_source_fail_system(const struct source *source, const char *what, int error)
 {
     char reason[128];
+    if (error == ENOMEM) return nd_no_memory(source->context, "reading a file");
     if (strerror_r(error, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "system error %d", error);
     return nd_fail(source->context, NADE_BAD_INPUT, "%s: cannot be %s: %s", source->path, what, reason);
 }

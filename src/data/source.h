@@ -76,7 +76,8 @@ nade_status nd_source_fill(struct source *source);
 /* Fills until wanted bytes are available or the file has ended. */
 nade_status nd_source_look(struct source *source, size_t wanted);
 
-/* The sentence for a system call on the file that failed with this errno: it "cannot be read: ...". */
+/* The sentence for a system call on the file that failed with this errno: it "cannot be read: ...".  A want of
+ * memory is told as such. */
 nade_status nd_source_fail_system(const struct source *source, const char *what, int error);
 
 #endif

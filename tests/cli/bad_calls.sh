@@ -59,6 +59,15 @@ refuse 2 'model is named for two outputs' -- "$NADE" train data.csv -o model --l
 refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --drop nosuch
 refuse 2 'column' 'nosuch' -- "$NADE" train data.csv -o model --real nosuch
 
+# The lists that have a limit, at it and one beyond (docs/formats.md, Limits).
+rates=$(printf '0.0%s,' {11..25})0.026
+expect 0 "$NADE" train data.csv -o model --lr "$rates" --dry-run --quiet
+refuse 2 'or up to 16 such numbers' -- "$NADE" train data.csv -o model --lr "$rates,0.027" --dry-run
+wheres=()
+for _ in {1..1000}; do wheres+=(--where 0=1); done
+refuse 2 'model' -- "$NADE" sample model "${wheres[@]}"
+refuse 2 '--where is given more than 1000 times' -- "$NADE" sample model "${wheres[@]}" --where 0=1
+
 only data.csv
 
 # Options stand anywhere, and -- ends them.

@@ -189,6 +189,10 @@ static void test_broken_headers(void **state)
     begin_version(&npy, 2, "{}");
     npy.bytes[11] = 0x7F;
     refuse_npy(&npy, "claims");
+    memcpy(npy.bytes + 8, "\x01\0\x10", 4); /* a byte more than the longest */
+    refuse_npy(&npy, "claims");
+    memcpy(npy.bytes + 8, "\0\0\x10", 4);
+    refuse_npy(&npy, "cut off");
     begin(&npy, "|u1", "False", "(1,)");
     for (size_t cut = 6; cut < npy.count; cut++) {
         struct npy shorter = npy;

@@ -142,17 +142,17 @@ static void close_run(struct run *run)
 static void *run_updates(void *argument)
 {
     struct run *run = argument;
-    struct recipe recipe = {.optimizer = NADE_NAG,
-                            .learning_rate = 1e-4,
-                            .momentum = 0.9,
-                            .total_updates = 1000000,
-                            .batch = run->settings->batch,
-                            .seed = 1};
+    struct update_rule rule = {.optimizer = NADE_NAG,
+                               .learning_rate = 1e-4,
+                               .momentum = 0.9,
+                               .total_updates = 1000000,
+                               .batch = run->settings->batch,
+                               .seed = 1};
     uint64_t end = run->first + run->count, failed = 0;
     run->status = NADE_OK;
     for (uint64_t u = run->first; u < end && run->status == NADE_OK; u += run->entries->slice) {
         uint64_t count = end - u < run->entries->slice ? end - u : run->entries->slice;
-        run->status = run->entries->train_updates(run->context, run->backend, &recipe, u, count, &run->loss, &failed);
+        run->status = run->entries->train_updates(run->context, run->backend, &rule, u, count, &run->loss, &failed);
     }
     return NULL;
 }

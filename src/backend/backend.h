@@ -19,7 +19,7 @@ enum block { BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2, BLOCK_GRADIENT, BLO
 enum data_role { DATA_TRAIN, DATA_VALID, DATA_ROLES };
 
 /* What stays the same from update to update. */
-struct recipe {
+struct update_rule {
     nade_optimizer optimizer;
     double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
     double momentum;
@@ -86,7 +86,7 @@ struct backend_entries {
     /* Updates first…first+count-1 on DATA_TRAIN (no row of which is wholly missing), drawn by the rules of
      * model/draws.h.  *loss: their mean loss.  A loss that is not finite ends it with NADE_NOT_FINITE before that
      * update changes anything: *failed is the update, BLOCK_GRADIENT its gradient. */
-    nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+    nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 
     /* Mean loss over DATA_VALID, each row under `repeats` fixed draws of model/draws.h; with a fixed order the exact

@@ -18,7 +18,7 @@ struct cuda_object {
     bool (*find_device)(char *reason, size_t size);
 
     /* For tests: row (batch) and observed (batch, columns) of an update, as the device draws them. */
-    nade_status (*test_draws)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+    nade_status (*test_draws)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                               uint64_t update, uint32_t *row, uint8_t *observed);
 
     /* The device's name in text (size bytes), as the driver gives it.  May be NULL. */

@@ -13,6 +13,6 @@ struct step_rates {
     double correction1, correction2; /* Adam's 1/(1 - decay^(update+1)) */
 };
 
-struct step_rates nd_step_rates(const struct recipe *recipe, uint64_t update);
+struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update);
 
 #endif

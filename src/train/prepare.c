@@ -214,12 +214,12 @@ static bool is_full_run(const struct run *run)
     return run->stage + 1 == run->stages;
 }
 
-static void fill_recipe(struct run *run)
+static void fill_rule(struct run *run)
 {
     const nade_train_options *o = &run->options;
     double usual = o->optimizer == NADE_ADAM ? 0.001 : 0.004;
     run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
-    run->recipe = (struct recipe){
+    run->rule = (struct update_rule){
         .optimizer = o->optimizer,
         .learning_rate = o->learning_rate > 0 ? o->learning_rate : usual,
         .momentum = o->momentum,
@@ -269,7 +269,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     if (!run->best) return nd_no_memory(run->context, "the parameters");
     nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
-    fill_recipe(run);
+    fill_rule(run);
     run->iteration = run->update = run->best_iteration = 0;
     run->best_loss = INFINITY;
     run->history = NULL;

@@ -32,7 +32,7 @@ struct run {
     struct arena stage_arena;
     struct plan plan;
     struct backend *backend;
-    struct recipe recipe;
+    struct update_rule rule;
     float *best; /* (plan.parameters) of the best iteration */
     uint64_t iterations;
 

@@ -47,7 +47,7 @@ static nade_status report_divergence(struct run *run, uint64_t update)
     return nd_fail(run->context, NADE_NOT_FINITE,
                    "training diverged: the loss at update %" PRIu64
                    " is not finite (tensor %s); try a lower learning rate than %g",
-                   update, name, run->recipe.learning_rate);
+                   update, name, run->rule.learning_rate);
 }
 
 /* ---- iterations ------------------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static void tell(struct run *run, bool iteration_done)
     p->iteration = run->iteration;
     p->update = run->update;
     p->iteration_done = iteration_done;
-    p->learning_rate = run->recipe.learning_rate * (1 - (double)(run->update - 1) / (double)run->recipe.total_updates);
+    p->learning_rate = run->rule.learning_rate * (1 - (double)(run->update - 1) / (double)run->rule.total_updates);
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;
@@ -78,7 +78,7 @@ static nade_status run_updates(struct run *run, double *loss)
         uint64_t count = run->updates - done < slice ? run->updates - done : slice, failed;
         double mean;
         nade_status status =
-            run->entries->train_updates(run->context, run->backend, &run->recipe, run->update, count, &mean, &failed);
+            run->entries->train_updates(run->context, run->backend, &run->rule, run->update, count, &mean, &failed);
         if (status == NADE_NOT_FINITE) return report_divergence(run, failed);
         if (status != NADE_OK) return status;
         sum += mean * (double)count;
@@ -94,7 +94,7 @@ static nade_status validate(struct run *run, double *loss)
 {
     *loss = NAN;
     if (run->valid.rows == 0) return NADE_OK;
-    nade_status status = run->entries->validate(run->context, run->backend, run->recipe.seed, run->valid_repeats, loss);
+    nade_status status = run->entries->validate(run->context, run->backend, run->rule.seed, run->valid_repeats, loss);
     if (status != NADE_OK) return status;
     *loss += run->valid_scale;
     return isfinite(*loss) ? NADE_OK : report_divergence(run, run->update - 1);
@@ -168,7 +168,7 @@ static nade_status run_stage(struct run *run)
         .stage = run->stage,
         .stages = run->stages,
         .iterations = run->iterations,
-        .updates = run->recipe.total_updates,
+        .updates = run->rule.total_updates,
         .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
     };
@@ -194,13 +194,13 @@ static nade_status fill_record(struct run *run)
 {
     const nade_train_options *o = &run->options;
     struct training_record *r = &run->model->record;
-    r->optimizer = run->recipe.optimizer;
-    r->learning_rate = run->recipe.learning_rate;
-    r->momentum = run->recipe.momentum;
-    r->weight_decay = run->recipe.weight_decay;
+    r->optimizer = run->rule.optimizer;
+    r->learning_rate = run->rule.learning_rate;
+    r->momentum = run->rule.momentum;
+    r->weight_decay = run->rule.weight_decay;
     r->initial_scale = o->initial_scale;
     r->scaled_means = o->scaled_means != 0;
-    r->batch = run->recipe.batch;
+    r->batch = run->rule.batch;
     r->iterations = o->iterations;
     r->updates = run->updates;
     r->iterations_done = run->iteration;

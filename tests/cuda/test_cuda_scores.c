@@ -421,13 +421,13 @@ static void test_scores_follow_the_parameters(void **state)
     gpu_build(&m, &plan);
     struct cells cells = gpu_cells(&m, &plan, ROWS, 45, CELLS_BYTES);
     struct score_query query = {orders_of(&m, 1), 1, 20, 0, NULL};
-    struct recipe recipe = {NADE_NAG, 0.1, 0.9, 0, 100, 0, 50, 1, false};
+    struct update_rule rule = {NADE_NAG, 0.1, 0.9, 0, 100, 0, 50, 1, false};
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         const struct backend_entries *entries = gpu_entries(m.context);
         struct backend *backend = gpu_open(entries, &m, gpu_precisions[p].precision);
         support_assert_ok(m.context, entries->set_data(m.context, backend, DATA_TRAIN, &cells));
         support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &query, before));
-        support_assert_ok(m.context, entries->train_updates(m.context, backend, &recipe, 0, 20, &loss, &failed));
+        support_assert_ok(m.context, entries->train_updates(m.context, backend, &rule, 0, 20, &loss, &failed));
         support_assert_ok(m.context, entries->score_block(m.context, backend, &cells, &query, after));
         assert_true(fabs(after[0] - before[0]) > 1e-3);
         support_assert_ok(m.context, entries->set_block(m.context, backend, BLOCK_PARAMETERS, m.parameters));

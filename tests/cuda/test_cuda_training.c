@@ -17,10 +17,10 @@ enum { TABLE_ROWS = 500, UPDATES = 100 };
 struct training_case {
     struct gpu_plan plan;
     enum cell_kind kind;
-    struct recipe recipe;
+    struct update_rule rule;
 };
 
-#define RECIPE(optimizer_, rate, decay, batch_)                                                                        \
+#define RULE(optimizer_, rate, decay, batch_)                                                                          \
     {                                                                                                                  \
         .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
         .batch = batch_, .seed = 17                                                                                    \
@@ -38,24 +38,24 @@ struct training_case {
  * four layers that one block trains, one of them too wide for it.  Weight decay is strong enough to show in the losses.
  */
 static const struct training_case cases[] = {
-    {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
-    {{"b", 40, {50, 40}, 2, 1, NADE_RELU, true, false, 0.2}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0, 37)},
-    {{"r", 12, {32, 32}, 2, 10, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
-    {{"r", 12, {32}, 1, 3, NADE_TANH, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.05, 100)},
-    {{"brc4", 5, {48, 33}, 2, 5, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.01, 0.02, 128)},
-    {{"brc4", 5, {48, 33}, 2, 5, NADE_RELU, true, false, 0.3}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 61)},
-    {{"c5", 6, {40}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0, 50)},
-    {{"abra", 4, {48, 33}, 2, 5, NADE_TANH, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
-    {{"aw1b", 1, {40}, 1, 140, NADE_RELU, true, false, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 50)},
-    {{"b", 130, {40}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 50)},
-    {{"r", 131, {33}, 1, 2, NADE_TANH, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 50)},
-    {{"b", 600, {40}, 1, 1, NADE_SIGMOID, true, false, 0}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0.02, 30)},
-    {{"b", 1025, {24}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RECIPE(NADE_ADAM, 0.003, 0.02, 30)},
-    {{"ab1", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.003, 0.02, 64)},
-    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, true, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
-    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
-    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0}, CELLS_BYTES, RECIPE(NADE_NAG, 0.01, 0.02, 100)},
-    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, GPU_RESCALED, 0.2}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.003, 0.02, 37)},
+    {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RULE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"b", 40, {50, 40}, 2, 1, NADE_RELU, true, false, 0.2}, CELLS_BYTES, RULE(NADE_ADAM, 0.003, 0, 37)},
+    {{"r", 12, {32, 32}, 2, 10, NADE_RELU, true, false, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.003, 0.02, 64)},
+    {{"r", 12, {32}, 1, 3, NADE_TANH, true, false, 0.3}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.05, 100)},
+    {{"brc4", 5, {48, 33}, 2, 5, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, RULE(NADE_NAG, 0.01, 0.02, 128)},
+    {{"brc4", 5, {48, 33}, 2, 5, NADE_RELU, true, false, 0.3}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 61)},
+    {{"c5", 6, {40}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, RULE(NADE_NAG, 0.01, 0, 50)},
+    {{"abra", 4, {48, 33}, 2, 5, NADE_TANH, true, false, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.003, 0.02, 64)},
+    {{"aw1b", 1, {40}, 1, 140, NADE_RELU, true, false, 0.2}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 50)},
+    {{"b", 130, {40}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RULE(NADE_NAG, 0.01, 0.02, 50)},
+    {{"r", 131, {33}, 1, 2, NADE_TANH, true, false, 0}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 50)},
+    {{"b", 600, {40}, 1, 1, NADE_SIGMOID, true, false, 0}, CELLS_BYTES, RULE(NADE_ADAM, 0.003, 0.02, 30)},
+    {{"b", 1025, {24}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, RULE(NADE_ADAM, 0.003, 0.02, 30)},
+    {{"ab1", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RULE(NADE_NAG, 0.003, 0.02, 64)},
+    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, true, 0}, CELLS_BYTES, RULE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 37)},
+    {{"b", 40, {50}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0}, CELLS_BYTES, RULE(NADE_NAG, 0.01, 0.02, 100)},
+    {{"brc4", 4, {45}, 1, 5, NADE_TANH, false, GPU_RESCALED, 0.2}, CELLS_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 37)},
     {{"r", 12, {50, 50}, 2, 20, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 100)},
     {{"r", 15, {50}, 1, 10, NADE_TANH, true, false, 0.3}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.003, 0.05, 61)},
     {{"brrc4", 7, {48, 33, 63}, 3, 15, NADE_SIGMOID, true, false, 0.3}, CELLS_FLOATS, SHARED(NADE_NAG, 0.01, 0.02, 64)},
@@ -95,10 +95,10 @@ static void close_rig(struct rig *rig)
     support_free(&rig->m);
 }
 
-static nade_status train(struct rig *rig, const struct recipe *recipe, uint64_t first, uint64_t count, double *loss,
+static nade_status train(struct rig *rig, const struct update_rule *rule, uint64_t first, uint64_t count, double *loss,
                          uint64_t *failed)
 {
-    return rig->entries->train_updates(rig->m.context, rig->backend, recipe, first, count, loss, failed);
+    return rig->entries->train_updates(rig->m.context, rig->backend, rule, first, count, loss, failed);
 }
 
 static float *block_of(struct rig *rig, enum block block)
@@ -111,7 +111,7 @@ static float *block_of(struct rig *rig, enum block block)
 static void assert_same_blocks(struct rig *a, struct rig *b)
 {
     for (int block = BLOCK_PARAMETERS; block <= BLOCK_MOMENT2; block++) {
-        if (block == BLOCK_MOMENT2 && a->c->recipe.optimizer != NADE_ADAM) continue;
+        if (block == BLOCK_MOMENT2 && a->c->rule.optimizer != NADE_ADAM) continue;
         assert_memory_equal(block_of(a, (enum block)block), block_of(b, (enum block)block),
                             a->m.plan.parameters * sizeof(float));
     }
@@ -119,23 +119,23 @@ static void assert_same_blocks(struct rig *a, struct rig *b)
 
 /* ---- the draws --------------------------------------------------------------------------------------------------- */
 
-typedef nade_status (*draws_function)(nade_context *context, struct backend *backend, const struct recipe *recipe,
+typedef nade_status (*draws_function)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                       uint64_t update, uint32_t *row, uint8_t *observed);
 
-static void check_slot(const struct cells *cells, const struct recipe *recipe, uint64_t draw, size_t slot, uint32_t row,
-                       const uint8_t *observed)
+static void check_slot(const struct cells *cells, const struct update_rule *rule, uint64_t draw, size_t slot,
+                       uint32_t row, const uint8_t *observed)
 {
     static uint64_t keys[6000];
     static uint8_t present[6000], expected[6000];
     uint32_t count = 0;
-    assert_int_equal(row, nd_draw_train_row(recipe->seed, draw, (uint32_t)slot, (uint32_t)cells->rows));
+    assert_int_equal(row, nd_draw_train_row(rule->seed, draw, (uint32_t)slot, (uint32_t)cells->rows));
     for (size_t c = 0; c < cells->columns; c++) {
         bool missing = isnan(nd_cell(cells, row, c));
         present[c] = !missing;
         count += !missing;
     }
-    uint32_t known = nd_draw_train_observed(recipe->seed, draw, (uint32_t)slot, count);
-    nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, draw, (uint32_t)slot, cells->columns, present, known, keys,
+    uint32_t known = nd_draw_train_observed(rule->seed, draw, (uint32_t)slot, count);
+    nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, draw, (uint32_t)slot, cells->columns, present, known, keys,
                        expected);
     assert_memory_equal(observed, expected, cells->columns);
 }
@@ -148,18 +148,18 @@ static void check_draws(draws_function draws, const struct gpu_plan *plan, enum 
     const struct backend_entries *entries = gpu_entries(m.context);
     struct backend *backend = gpu_open(entries, &m, NADE_PRECISION_TF32);
     struct cells cells = gpu_cells(&m, plan, 333, 8, kind);
-    struct recipe recipe = RECIPE(NADE_NAG, 0.01, 0, batch);
+    struct update_rule rule = RULE(NADE_NAG, 0.01, 0, batch);
     uint32_t *row = gpu_alloc(&m, batch, sizeof *row);
     uint8_t *observed = gpu_alloc(&m, batch * cells.columns, 1);
     support_assert_ok(m.context, entries->set_data(m.context, backend, DATA_TRAIN, &cells));
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
         for (size_t u = 0; u < sizeof updates / sizeof *updates; u++) {
-            recipe.first_draw = firsts[i];
+            rule.first_draw = firsts[i];
             memset(row, 0xFF, batch * sizeof *row);
             memset(observed, 0xFF, batch * cells.columns);
-            support_assert_ok(m.context, draws(m.context, backend, &recipe, updates[u], row, observed));
+            support_assert_ok(m.context, draws(m.context, backend, &rule, updates[u], row, observed));
             for (size_t slot = 0; slot < batch; slot++)
-                check_slot(&cells, &recipe, firsts[i] + updates[u], slot, row[slot], observed + slot * cells.columns);
+                check_slot(&cells, &rule, firsts[i] + updates[u], slot, row[slot], observed + slot * cells.columns);
         }
     }
     entries->close(backend);
@@ -229,7 +229,7 @@ static void run_updates(struct rig *rig, double *loss)
 {
     uint64_t failed;
     for (uint64_t u = 0; u < UPDATES; u++)
-        support_assert_ok(rig->m.context, train(rig, &rig->c->recipe, u, 1, &loss[u], &failed));
+        support_assert_ok(rig->m.context, train(rig, &rig->c->rule, u, 1, &loss[u], &failed));
 }
 
 static double mean_of(const double *values, size_t count)
@@ -246,7 +246,7 @@ static double untrained_loss(const struct training_case *c, uint64_t update)
     double loss = NAN;
     uint64_t failed;
     open_rig(&rig, c, &nd_cpu_entries, NADE_PRECISION_AUTO);
-    support_assert_ok(rig.m.context, train(&rig, &c->recipe, update, 1, &loss, &failed));
+    support_assert_ok(rig.m.context, train(&rig, &c->rule, update, 1, &loss, &failed));
     close_rig(&rig);
     return loss;
 }
@@ -268,7 +268,7 @@ static void check_updates(const struct training_case *c)
         compare_losses(c, &gpu_precisions[i], trace_tolerance[i], found, expected);
         /* All in one call: the same mean, the same bytes. */
         open_rig(&whole, c, NULL, gpu_precisions[i].precision);
-        support_assert_ok(whole.m.context, train(&whole, &c->recipe, 0, UPDATES, &mean, &failed));
+        support_assert_ok(whole.m.context, train(&whole, &c->rule, 0, UPDATES, &mean, &failed));
         support_assert_close("mean loss", mean, mean_of(found, UPDATES), 1e-12, 0);
         assert_same_blocks(&single, &whole);
         close_rig(&single);
@@ -298,7 +298,7 @@ static void *run_training(void *argument)
     uint64_t failed;
     run->status = NADE_OK;
     for (uint64_t first = 0; first < 200 && run->status == NADE_OK; first += 50)
-        run->status = train(&run->rig, &run->rig.c->recipe, first, 50, &run->loss, &failed);
+        run->status = train(&run->rig, &run->rig.c->rule, first, 50, &run->loss, &failed);
     return NULL;
 }
 
@@ -332,10 +332,10 @@ static void check_tuned(const struct training_case *c, nade_precision precision)
     double loss = NAN, same = NAN;
     uint64_t failed;
     open_rig(&first, c, NULL, precision);
-    support_assert_ok(first.m.context, train(&first, &c->recipe, 0, updates, &loss, &failed));
+    support_assert_ok(first.m.context, train(&first, &c->rule, 0, updates, &loss, &failed));
     for (int turn = 0; turn < 2; turn++) {
         open_rig(&again, c, NULL, precision);
-        support_assert_ok(again.m.context, train(&again, &c->recipe, 0, updates, &same, &failed));
+        support_assert_ok(again.m.context, train(&again, &c->rule, 0, updates, &same, &failed));
         assert_true(loss == same);
         assert_same_blocks(&first, &again);
         close_rig(&again);
@@ -349,7 +349,7 @@ static void test_same_bytes_of_tuned_products(void **state)
     for (size_t i = 0; i < gpu_tuned_plan_count; i++) {
         const struct gpu_tuned_plan *tuned = &gpu_tuned_plans[i];
         struct training_case c = {tuned->plan, tuned->plan.kinds[0] == 'b' ? CELLS_BYTES : CELLS_FLOATS,
-                                  RECIPE(NADE_NAG, 1e-4, 0.02, gpu_tuned_batch(tuned))};
+                                  RULE(NADE_NAG, 1e-4, 0.02, gpu_tuned_batch(tuned))};
         for (size_t p = 0; p < gpu_precision_count(); p++) check_tuned(&c, gpu_precisions[p].precision);
     }
 }
@@ -416,13 +416,13 @@ static void test_two_at_once(void **state)
 /* The first moments after one update, whose decay is left out: the gradient, but for Adam's constant factor. */
 static const float *first_moments(struct rig *rig, const struct training_case *c, bool share)
 {
-    struct recipe recipe = c->recipe;
+    struct update_rule rule = c->rule;
     double loss = NAN;
     uint64_t failed;
-    recipe.share_device = share;
-    recipe.weight_decay = 0;
+    rule.share_device = share;
+    rule.weight_decay = 0;
     open_rig(rig, c, NULL, NADE_PRECISION_TF32);
-    support_assert_ok(rig->m.context, train(rig, &recipe, 3, 1, &loss, &failed));
+    support_assert_ok(rig->m.context, train(rig, &rule, 3, 1, &loss, &failed));
     return block_of(rig, BLOCK_MOMENT1);
 }
 
@@ -476,7 +476,7 @@ static void test_one_block(void **state)
     (void)state;
     if (gpu_stand_in()) skip();
     for (size_t i = CASE_BLOCK; i < CASE_TOO_WIDE; i++) {
-        assert_true(cases[i].recipe.share_device);
+        assert_true(cases[i].rule.share_device);
         check_one_block(&cases[i], 1e-3);
     }
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) check_one_block(&odd[i], 5e-3);
@@ -513,7 +513,7 @@ static void check_changed_rows(const struct training_case *c, bool holes, nade_p
     open_rig(&rig, c, NULL, precision);
     open_rig(&fresh, c, NULL, precision);
     open_rig(&same, c, NULL, precision);
-    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 0, 41, &loss, &failed));
+    support_assert_ok(rig.m.context, train(&rig, &c->rule, 0, 41, &loss, &failed));
     copy_blocks(&rig, &fresh);
     copy_blocks(&rig, &same);
     change_rows(&rig, holes);
@@ -522,9 +522,9 @@ static void check_changed_rows(const struct training_case *c, bool holes, nade_p
     change_rows(&fresh, holes);
     support_assert_ok(fresh.m.context,
                       fresh.entries->set_data(fresh.m.context, fresh.backend, DATA_TRAIN, &fresh.cells));
-    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 41, 41, &loss, &failed));
-    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 41, 41, &expected, &failed));
-    support_assert_ok(same.m.context, train(&same, &c->recipe, 41, 41, &unchanged, &failed));
+    support_assert_ok(rig.m.context, train(&rig, &c->rule, 41, 41, &loss, &failed));
+    support_assert_ok(fresh.m.context, train(&fresh, &c->rule, 41, 41, &expected, &failed));
+    support_assert_ok(same.m.context, train(&same, &c->rule, 41, 41, &unchanged, &failed));
     assert_true(loss == expected && loss != unchanged);
     assert_same_blocks(&rig, &fresh);
     close_rig(&rig);
@@ -555,7 +555,7 @@ static void check_divergence(const struct training_case *c, nade_precision preci
     struct rig rig, fresh;
     double loss = NAN;
     uint64_t failed = UINT64_MAX, none;
-    struct recipe wild = c->recipe;
+    struct update_rule wild = c->rule;
     wild.learning_rate = 1e36;
     open_rig(&rig, c, NULL, precision);
     assert_int_equal(train(&rig, &wild, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
@@ -571,8 +571,8 @@ static void check_divergence(const struct training_case *c, nade_precision preci
                                                                 block == BLOCK_PARAMETERS ? rig.m.parameters : zeros));
     close_rig(&fresh);
     open_rig(&fresh, c, NULL, precision);
-    support_assert_ok(rig.m.context, train(&rig, &c->recipe, 0, 20, &loss, &failed));
-    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 0, 20, &loss, &failed));
+    support_assert_ok(rig.m.context, train(&rig, &c->rule, 0, 20, &loss, &failed));
+    support_assert_ok(fresh.m.context, train(&fresh, &c->rule, 0, 20, &loss, &failed));
     assert_same_blocks(&rig, &fresh);
     close_rig(&fresh);
     close_rig(&rig);
@@ -626,11 +626,11 @@ static void check_overflow(const struct training_case *c, const struct backend_e
     uint64_t failed = UINT64_MAX, none;
     open_rig(&rig, c, entries, precision);
     let_gradients_overflow(&rig);
-    assert_int_equal(train(&rig, &c->recipe, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
+    assert_int_equal(train(&rig, &c->rule, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
     assert_int_equal(failed, 1);
     open_rig(&fresh, c, entries, precision);
     let_gradients_overflow(&fresh);
-    support_assert_ok(fresh.m.context, train(&fresh, &c->recipe, 0, 1, &loss, &none));
+    support_assert_ok(fresh.m.context, train(&fresh, &c->rule, 0, 1, &loss, &none));
     assert_true(isfinite(loss));
     assert_same_blocks(&rig, &fresh);
     close_rig(&fresh);
@@ -640,12 +640,12 @@ static void check_overflow(const struct training_case *c, const struct backend_e
 static void test_gradients_that_overflow(void **state)
 {
     static const struct training_case overflow[] = {
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RECIPE(NADE_ADAM, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RULE(NADE_ADAM, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
         {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, CELLS_FLOATS, RECIPE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
     };
     (void)state;
     for (size_t i = 0; i < sizeof overflow / sizeof *overflow; i++) {

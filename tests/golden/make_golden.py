@@ -19,7 +19,7 @@ Each line is `name count v v v ...`; names begin with their case.  Numbers read 
     CASE.density_part      the first half (rounded up) of each order alone
     CASE.ensemble      (validation rows), the log of the mean of the four densities
     CASE.valid_loss    seed, repeats, loss on the validation rows (with one ordering the exact mean of -log p)
-    CASE.nag, CASE.adam    recipe: learning rate, momentum, weight decay, total updates, batch, seed
+    CASE.nag, CASE.adam    rule: learning rate, momentum, weight decay, total updates, batch, seed
     CASE.nag.losses    (20) of each update; CASE.nag.TENSOR after the last; the same for adam
 """
 
@@ -38,8 +38,8 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden.txt")
 ACTIVATIONS = ["relu", "sigmoid", "tanh"]
 TRAIN_ROWS, VALID_ROWS, ORDERS, UPDATES, REPEATS = 13, 9, 4, 20, 3
 ORDERING_SEED, TRAIN_SEED, VALID_SEED = 17, 4000000007, 23
-RECIPES = [ref.Recipe("nag", 0.02, 0.9, 0.01, 25, 7, TRAIN_SEED),
-           ref.Recipe("adam", 0.01, 0.9, 0.02, 25, 7, TRAIN_SEED)]
+RULES = [ref.UpdateRule("nag", 0.02, 0.9, 0.01, 25, 7, TRAIN_SEED),
+         ref.UpdateRule("adam", 0.01, 0.9, 0.02, 25, 7, TRAIN_SEED)]
 
 # name, kinds, hidden, components, activation, masks, share of missing cells; the ordering if there is only one
 CASES = [
@@ -86,12 +86,12 @@ def densities(net, parameters, cells):
     yield "ensemble", ref.ensemble_log_density(net, parameters, cells, orders)
 
 
-def trace(net, parameters, cells, recipe, order):
-    losses, trained = ref.train(net, parameters, cells, recipe, UPDATES, order)
-    yield recipe.optimizer, recipe[1:]
-    yield recipe.optimizer + ".losses", losses
+def trace(net, parameters, cells, rule, order):
+    losses, trained = ref.train(net, parameters, cells, rule, UPDATES, order)
+    yield rule.optimizer, rule[1:]
+    yield rule.optimizer + ".losses", losses
     for name, values in trained.items():
-        yield f"{recipe.optimizer}.{name}", values
+        yield f"{rule.optimizer}.{name}", values
 
 
 def loss_and_gradients(net, parameters, cells, seed, order):
@@ -124,8 +124,8 @@ def entries_of_case(seed, kinds, hidden, components, activation, masks, missing,
     yield from loss_and_gradients(net, parameters, train_cells, seed, order)
     yield from densities(net, parameters, valid_cells)
     yield "valid_loss", [VALID_SEED, REPEATS, validation_loss(net, parameters, valid_cells, order)]
-    for recipe in RECIPES:
-        yield from trace(net, parameters, train_cells, recipe, order)
+    for rule in RULES:
+        yield from trace(net, parameters, train_cells, rule, order)
 
 
 def entries():

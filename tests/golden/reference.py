@@ -306,19 +306,19 @@ def validation_loss(net, parameters, cells, seed, repeats):
 # ---- training ------------------------------------------------------------------------------------------------------
 
 # optimizer: "nag" or "adam"; learning_rate is that of update 0 and falls linearly to zero at total_updates.
-Recipe = namedtuple("Recipe", "optimizer learning_rate momentum weight_decay total_updates batch seed")
+UpdateRule = namedtuple("UpdateRule", "optimizer learning_rate momentum weight_decay total_updates batch seed")
 
 ADAM_BETA2, ADAM_EPSILON = 0.999, 1e-8
 
 
-def nag_step(recipe, rate, decay, p, g, state):
+def nag_step(rule, rate, decay, p, g, state):
     g = g + decay * p
-    state["v"] = recipe.momentum * state["v"] + g
-    return p - rate * (g + recipe.momentum * state["v"])
+    state["v"] = rule.momentum * state["v"] + g
+    return p - rate * (g + rule.momentum * state["v"])
 
 
-def adam_step(recipe, rate, decay, p, g, state):
-    b1, b2 = recipe.momentum, ADAM_BETA2
+def adam_step(rule, rate, decay, p, g, state):
+    b1, b2 = rule.momentum, ADAM_BETA2
     state["steps"] += 1
     state["m"] = b1 * state["m"] + (1.0 - b1) * g
     state["s"] = b2 * state["s"] + (1.0 - b2) * g * g
@@ -330,23 +330,23 @@ def adam_step(recipe, rate, decay, p, g, state):
 STEP = {"nag": nag_step, "adam": adam_step}
 
 
-def train(net, parameters, cells, recipe, updates, order=None):
+def train(net, parameters, cells, rule, updates, order=None):
     """Runs updates 0..updates-1; returns their losses and the parameters after the last.  With an order the network is
     trained for that one: the rows are drawn as before, nothing else is."""
     parameters = dict(parameters)
     state = {name: {"v": 0.0, "m": 0.0, "s": 0.0, "steps": 0} for name in parameters}
     losses = []
     for update in range(updates):
-        rows, observed = training_draws(cells, recipe.seed, update, recipe.batch)
+        rows, observed = training_draws(cells, rule.seed, update, rule.batch)
         if order is None:
             loss, gradients = loss_and_gradients(net, parameters, cells[rows], observed)
         else:
             loss, gradients = fixed_loss_and_gradients(net, parameters, cells[rows], order)
-        rate = recipe.learning_rate * (1.0 - update / recipe.total_updates)
+        rate = rule.learning_rate * (1.0 - update / rule.total_updates)
         for name, gradient in gradients.items():
-            decay = recipe.weight_decay if name.endswith(".weight") else 0.0
-            step = STEP[recipe.optimizer]
-            parameters[name] = step(recipe, rate, decay, parameters[name], gradient, state[name])
+            decay = rule.weight_decay if name.endswith(".weight") else 0.0
+            step = STEP[rule.optimizer]
+            parameters[name] = step(rule, rate, decay, parameters[name], gradient, state[name])
         losses.append(loss)
     return losses, parameters
 

@@ -309,13 +309,12 @@ static void check_validation(struct rig *rig)
     support_assert_close(label(rig, "valid_loss"), loss, expected[2], rig->device->loss, 0.0);
 }
 
-static double train(struct rig *rig, const struct recipe *recipe, uint64_t first, uint64_t count)
+static double train(struct rig *rig, const struct update_rule *rule, uint64_t first, uint64_t count)
 {
     nade_context *context = rig->model.context;
     double loss = NAN;
     uint64_t failed = 0;
-    support_assert_ok(context,
-                      rig->entries->train_updates(context, rig->backend, recipe, first, count, &loss, &failed));
+    support_assert_ok(context, rig->entries->train_updates(context, rig->backend, rule, first, count, &loss, &failed));
     return loss;
 }
 
@@ -327,23 +326,23 @@ static float *trained_parameters(struct rig *rig)
     return parameters;
 }
 
-static struct recipe recipe_of(struct rig *rig, nade_optimizer optimizer, const char *name)
+static struct update_rule rule_of(struct rig *rig, nade_optimizer optimizer, const char *name)
 {
     const double *numbers = find(rig->scene, name)->value;
-    return (struct recipe){.optimizer = optimizer,
-                           .learning_rate = numbers[0],
-                           .momentum = numbers[1],
-                           .weight_decay = numbers[2],
-                           .total_updates = (uint64_t)numbers[3],
-                           .batch = (size_t)numbers[4],
-                           .seed = (uint32_t)numbers[5]};
+    return (struct update_rule){.optimizer = optimizer,
+                                .learning_rate = numbers[0],
+                                .momentum = numbers[1],
+                                .weight_decay = numbers[2],
+                                .total_updates = (uint64_t)numbers[3],
+                                .batch = (size_t)numbers[4],
+                                .seed = (uint32_t)numbers[5]};
 }
 
 /* One update a call has to follow the golden trace, and all updates in one call must give the same bytes. */
 static void check_trace(struct rig *rig, nade_optimizer optimizer, const char *name)
 {
     nade_context *context = rig->model.context;
-    struct recipe recipe = recipe_of(rig, optimizer, name);
+    struct update_rule rule = rule_of(rig, optimizer, name);
     struct cells cells = cells_of(rig, "train_cells");
     char losses_name[32], prefix[32];
     snprintf(losses_name, sizeof losses_name, "%s.losses", name);
@@ -351,13 +350,13 @@ static void check_trace(struct rig *rig, nade_optimizer optimizer, const char *n
     const struct entry *losses = find(rig->scene, losses_name);
     double *found = rig_alloc(rig, losses->count, sizeof *found), sum = 0.0;
     support_assert_ok(context, rig->entries->set_data(context, rig->backend, DATA_TRAIN, &cells));
-    for (size_t u = 0; u < losses->count; u++) sum += found[u] = train(rig, &recipe, u, 1);
+    for (size_t u = 0; u < losses->count; u++) sum += found[u] = train(rig, &rule, u, 1);
     support_assert_all_close(label(rig, losses_name), found, losses->value, losses->count, rig->device->trace);
     float *stepwise = trained_parameters(rig);
     compare_tensors(rig, stepwise, prefix, rig->device->trace);
 
     reset_backend(rig);
-    double mean = train(rig, &recipe, 0, losses->count);
+    double mean = train(rig, &rule, 0, losses->count);
     support_assert_close(label(rig, losses_name), mean, sum / (double)losses->count, 1e-12, 0.0);
     if (memcmp(stepwise, trained_parameters(rig), rig->model.plan.parameters * sizeof *stepwise) != 0)
         fail_msg("%s: one call and one call an update end with different bytes", label(rig, name));

@@ -187,8 +187,8 @@ def test_training():
     cells = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     parameters = ref.example_parameters(net, 8)
     for optimizer, rate in (("nag", 0.05), ("adam", 0.02)):
-        recipe = ref.Recipe(optimizer, rate, 0.9, 0.0, 300, 8, 1)
-        losses, trained = ref.train(net, parameters, cells, recipe, 300)
+        rule = ref.UpdateRule(optimizer, rate, 0.9, 0.0, 300, 8, 1)
+        losses, trained = ref.train(net, parameters, cells, rule, 300)
         last = np.mean(losses[-30:])
         check(last < 0.5 * np.mean(losses[:30]) and last > math.log(2.0) - 0.1, f"{optimizer} ends at {last}")
         check(not close(trained["output.bias"], parameters["output.bias"], 1e-3), f"{optimizer} moves no bias")

@@ -16,13 +16,13 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
                      const size_t *order, struct outcome *outcome)
 {
     const struct backend_entries *entries = &nd_cpu_entries;
-    struct recipe recipe = {.optimizer = optimizer,
-                            .learning_rate = 0.01,
-                            .momentum = 0.9,
-                            .weight_decay = 0.001,
-                            .total_updates = UPDATES,
-                            .batch = BATCH,
-                            .seed = 7};
+    struct update_rule rule = {.optimizer = optimizer,
+                               .learning_rate = 0.01,
+                               .momentum = 0.9,
+                               .weight_decay = 0.001,
+                               .total_updates = UPDATES,
+                               .batch = BATCH,
+                               .seed = 7};
     struct score_query query = {order, ORDERS, m->plan.columns, 0, NULL};
     struct backend *backend = NULL;
     uint64_t failed;
@@ -32,7 +32,7 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
     support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_TRAIN, cells));
     support_assert_ok(m->context, entries->set_data(m->context, backend, DATA_VALID, cells));
     support_assert_ok(m->context,
-                      entries->train_updates(m->context, backend, &recipe, 0, UPDATES, &outcome->loss, &failed));
+                      entries->train_updates(m->context, backend, &rule, 0, UPDATES, &outcome->loss, &failed));
     support_assert_ok(m->context, entries->validate(m->context, backend, 7, 3, &outcome->valid));
     support_assert_ok(m->context, entries->score_block(m->context, backend, cells, &query, outcome->scores));
     support_assert_ok(m->context, entries->get_block(m->context, backend, BLOCK_PARAMETERS, outcome->parameters));

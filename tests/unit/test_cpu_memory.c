@@ -24,12 +24,12 @@ struct work {
 
 static nade_status train(struct work *w)
 {
-    const struct recipe recipe = {NADE_NAG, 0.01, 0.9, 0, 2, 0, ROWS, 1, false};
+    const struct update_rule rule = {NADE_NAG, 0.01, 0.9, 0, 2, 0, ROWS, 1, false};
     double loss = 0;
     uint64_t failed;
     nade_status status = nd_cpu_entries.set_data(w->context, w->backend, DATA_TRAIN, &w->cells);
     if (status == NADE_OK) status = nd_cpu_entries.set_data(w->context, w->backend, DATA_VALID, &w->cells);
-    if (status == NADE_OK) status = nd_cpu_entries.train_updates(w->context, w->backend, &recipe, 0, 2, &loss, &failed);
+    if (status == NADE_OK) status = nd_cpu_entries.train_updates(w->context, w->backend, &rule, 0, 2, &loss, &failed);
     if (status == NADE_OK) status = nd_cpu_entries.validate(w->context, w->backend, 1, 1, &loss);
     assert_true(isfinite(loss));
     return status;

@@ -82,7 +82,7 @@ static void check_fresh_start(struct fixture *f)
     support_assert_ok(f->context, run->entries->get_block(f->context, run->backend, BLOCK_MOMENT1, moment));
     for (size_t i = 0; i < run->plan.parameters; i++) assert_true(moment[i] == 0);
     assert_true(run->update == 0 && run->iteration == 0 && run->best_iteration == 0);
-    assert_true(run->recipe.learning_rate == 0.01);
+    assert_true(run->rule.learning_rate == 0.01);
     nd_free(&f->context->allocator, moment);
 }
 
@@ -97,21 +97,21 @@ static void test_algorithm_1(void **state)
     struct run *run = &f.run;
     assert_int_equal(run->stages, 3);
     support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
-    assert_true(run->plan.layers == 2 && run->iterations == 2 && run->recipe.first_draw == 0);
+    assert_true(run->plan.layers == 2 && run->iterations == 2 && run->rule.first_draw == 0);
 
     next_stage(&f, &old);
     float *fresh = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *fresh);
     nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, fresh);
-    assert_true(run->plan.layers == 3 && run->iterations == 2 && run->recipe.first_draw == 20);
-    assert_true(run->recipe.total_updates == 20);
+    assert_true(run->plan.layers == 3 && run->iterations == 2 && run->rule.first_draw == 20);
+    assert_true(run->rule.total_updates == 20);
     for (size_t t = 0; t < 4; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
     for (size_t t = 4; t < 8; t++) compare_tensor(run, t, fresh, run->plan.tensor[t].offset);
     check_fresh_start(&f);
     nd_arena_free(&old.arena);
 
     next_stage(&f, &old);
-    assert_true(run->plan.layers == 3 && run->iterations == 7 && run->recipe.first_draw == 40);
-    assert_true(run->recipe.total_updates == 70);
+    assert_true(run->plan.layers == 3 && run->iterations == 7 && run->rule.first_draw == 40);
+    assert_true(run->rule.total_updates == 70);
     for (size_t t = 0; t < 8; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
     check_fresh_start(&f);
     nd_arena_free(&old.arena);

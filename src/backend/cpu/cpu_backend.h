@@ -90,7 +90,7 @@ void nd_cpu_pack_block(const struct cpu_backend *backend, const struct weight_bl
 /* Makes the workers' scratch for training with a fixed order (cpu_fixed.c). */
 bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena);
 
-nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend, const struct recipe *recipe,
+nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 nade_status nd_cpu_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
                             double *loss);

@@ -226,7 +226,7 @@ static void run_units(const struct unit_block *b)
         walk_back(b, x, target, batch->delta[1] + slot * backend->stride[1]);
     }
     store_gradients(b);
-    if (b->job->recipe) step_block(b);
+    if (b->job->rule) step_block(b);
 }
 
 static void run_output_bias(const struct batch_job *job)
@@ -235,7 +235,7 @@ static void run_output_bias(const struct batch_job *job)
     const struct tensor_view *bias = &backend->plan->tensor[nd_weight_index(1) + 1];
     nd_cpu_sum_rows(job->rows, bias->rows, backend->batch.delta[1], backend->stride[1],
                     backend->block[BLOCK_GRADIENT] + bias->offset);
-    if (job->recipe) nd_cpu_take_step(job, bias->offset, bias->rows, true);
+    if (job->rule) nd_cpu_take_step(job, bias->offset, bias->rows, true);
 }
 
 /* The last task is the output bias, which belongs to no hidden unit. */
@@ -267,7 +267,7 @@ static void run_scales(const struct batch_job *job)
         for (size_t b = 0; b < blocks_of(plan); b++) sum += backend->batch.scale_gradient[b * plan->columns + t];
         backend->block[BLOCK_GRADIENT][scale->offset + t] = (float)sum;
     }
-    if (job->recipe) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
+    if (job->rule) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
 }
 
 void nd_cpu_fixed_weights(struct batch_job *job)

@@ -216,9 +216,9 @@ void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t strid
 void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias)
 {
     struct cpu_backend *backend = job->backend;
-    float decay = is_bias ? 0 : (float)job->recipe->weight_decay;
+    float decay = is_bias ? 0 : (float)job->rule->weight_decay;
     float *const *block = backend->block;
-    if (job->recipe->optimizer == NADE_NAG)
+    if (job->rule->optimizer == NADE_NAG)
         backend->kernels->nag(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
                               block[BLOCK_PARAMETERS] + offset);
     else
@@ -242,7 +242,7 @@ static void run_block(void *argument, size_t task, unsigned worker)
     nd_cpu_sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
     if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0)
         memset(gradient + bias_at, 0, block->count * sizeof(float));
-    if (!job->recipe) return;
+    if (!job->rule) return;
     nd_cpu_take_step(job, weight_at, block->count * weight->columns, false);
     nd_cpu_take_step(job, bias_at, block->count, true);
     nd_cpu_pack_block(backend, block);
@@ -271,20 +271,20 @@ static double run_rows(struct batch_job *job)
     return sum;
 }
 
-static void run_weights(struct batch_job *job, const struct recipe *recipe)
+static void run_weights(struct batch_job *job, const struct update_rule *rule)
 {
-    job->recipe = recipe;
+    job->rule = rule;
     if (job->backend->plan->ordering)
         nd_cpu_fixed_weights(job);
     else
         nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
 }
 
-nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = prepare(context, backend, recipe->batch);
+    nade_status status = prepare(context, backend, rule->batch);
     if (status != NADE_OK) return status;
     double sum = 0;
     if (!backend->plan->ordering) backend->first_transposed_current = false;
@@ -293,15 +293,15 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .backend = backend,
             .cells = &backend->data[DATA_TRAIN],
             .source = SOURCE_TRAIN,
-            .seed = recipe->seed,
-            .update = recipe->first_draw + update,
-            .rows = recipe->batch,
-            .factor = 1 / (double)recipe->batch,
+            .seed = rule->seed,
+            .update = rule->first_draw + update,
+            .rows = rule->batch,
+            .factor = 1 / (double)rule->batch,
             .gradients = true,
-            .rates = nd_step_rates(recipe, update),
+            .rates = nd_step_rates(rule, update),
         };
-        double one = run_rows(&job) / (double)recipe->batch;
-        run_weights(&job, isfinite(one) ? recipe : NULL);
+        double one = run_rows(&job) / (double)rule->batch;
+        run_weights(&job, isfinite(one) ? rule : NULL);
         if (!isfinite(one)) {
             *failed = update;
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");

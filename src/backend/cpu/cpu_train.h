@@ -21,7 +21,7 @@ struct batch_job {
     size_t chunk;
     double factor; /* on gradients: 1 / rows of the mean */
     bool gradients;
-    const struct recipe *recipe; /* of the optimiser step, or NULL: gradients only */
+    const struct update_rule *rule; /* of the optimiser step, or NULL: gradients only */
     struct step_rates rates;
 };
 
@@ -40,7 +40,7 @@ void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, 
 /* Fixed order, first section: task number `task` is a chunk of the batch's rows. */
 void nd_cpu_fixed_chunk(void *job, size_t task, unsigned worker);
 
-/* Fixed order, second section: gradients, and the step where the job has a recipe. */
+/* Fixed order, second section: gradients, and the step where the job has a rule. */
 void nd_cpu_fixed_weights(struct batch_job *job);
 
 #endif

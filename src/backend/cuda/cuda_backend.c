@@ -263,9 +263,9 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
                          : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
 }
 
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
+struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t update)
 {
-    struct step_rates r = nd_step_rates(recipe, update);
+    struct step_rates r = nd_step_rates(rule, update);
     return (struct device_rates){
         .rate = (float)r.rate,
         .momentum = (float)r.momentum,
@@ -274,7 +274,7 @@ struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update)
         .rest2 = (float)(1 - r.second),
         .correction1 = (float)r.correction1,
         .correction2 = (float)r.correction2,
-        .decay = (float)recipe->weight_decay,
+        .decay = (float)rule->weight_decay,
     };
 }
 

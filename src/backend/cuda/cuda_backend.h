@@ -124,7 +124,7 @@ nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
 
 /* What an update's steps need besides their gradients, as the kernels take it. */
-struct device_rates nd_cuda_rates(const struct recipe *recipe, uint64_t update);
+struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t update);
 
 /* A layer's step with rates, progress and offset left to set; the same of the positions' factors. */
 struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t layer);
@@ -137,7 +137,7 @@ void nd_cuda_training_forget(struct cuda_backend *backend);
 
 void nd_cuda_scoring_free(struct cuda_backend *backend);
 
-nade_status nd_cuda_train_updates(nade_context *context, struct backend *backend, const struct recipe *recipe,
+nade_status nd_cuda_train_updates(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                   uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 nade_status nd_cuda_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
                              double *loss);
@@ -152,12 +152,12 @@ nade_status nd_cuda_sample_block(nade_context *context, struct backend *backend,
 
 /* For tests, which find it in the object: row (batch) and observed (batch, columns) of an update, as the device draws
  * them. */
-nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct recipe *recipe,
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                uint64_t update, uint32_t *row, uint8_t *observed);
 
 /* The same for a model of one fixed ordering (cuda_fixed.c), which the entries above hand over to. */
 nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,
-                                        const struct recipe *recipe, uint64_t first, uint64_t count, double *loss,
+                                        const struct update_rule *rule, uint64_t first, uint64_t count, double *loss,
                                         uint64_t *failed);
 nade_status nd_cuda_fixed_validate(nade_context *context, struct cuda_backend *backend, double *loss);
 nade_status nd_cuda_fixed_loss_and_gradients(nade_context *context, struct cuda_backend *backend,

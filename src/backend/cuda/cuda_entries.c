@@ -90,11 +90,11 @@ static nade_status set_rows_locked(nade_context *context, struct backend *backen
     return finished(nd_cuda_set_rows(context, backend, role, first, count));
 }
 
-static nade_status train_updates_locked(nade_context *context, struct backend *backend, const struct recipe *recipe,
+static nade_status train_updates_locked(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                         uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
     nd_cuda_lock();
-    return finished(nd_cuda_train_updates(context, backend, recipe, first, count, loss, failed));
+    return finished(nd_cuda_train_updates(context, backend, rule, first, count, loss, failed));
 }
 
 static nade_status validate_locked(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
@@ -132,11 +132,11 @@ static nade_status sample_block_locked(nade_context *context, struct backend *ba
     return finished(nd_cuda_sample_block(context, backend, query, rows, cells));
 }
 
-static nade_status test_draws_locked(nade_context *context, struct backend *backend, const struct recipe *recipe,
+static nade_status test_draws_locked(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                      uint64_t update, uint32_t *row, uint8_t *observed)
 {
     nd_cuda_lock();
-    return finished(nd_cuda_test_draws(context, backend, recipe, update, row, observed));
+    return finished(nd_cuda_test_draws(context, backend, rule, update, row, observed));
 }
 
 const struct backend_entries nd_cuda_entries = {

@@ -58,7 +58,7 @@ struct cuda_fixed {
 /* A batch: where its rows come from and what is wanted. */
 struct fixed_batch {
     struct device_cells cells;
-    const struct recipe *recipe; /* of the update that draws the rows; NULL: all rows of the cells */
+    const struct update_rule *rule; /* of the update that draws the rows; NULL: all rows of the cells */
     size_t rows, chunk;
     bool gradients;
 };
@@ -215,8 +215,8 @@ static struct fixed_job job_of(const struct cuda_backend *backend, const struct 
         .entries = entries_of(plan),
         .activation = (int)plan->activation,
         .cells = batch->cells,
-        .progress = batch->recipe ? fixed->progress : NULL,
-        .seed = batch->recipe ? batch->recipe->seed : 0,
+        .progress = batch->rule ? fixed->progress : NULL,
+        .seed = batch->rule ? batch->rule->seed : 0,
         .output_weight = backend->block[BLOCK_PARAMETERS] + output->offset,
         .output_weight_stride = output->stride,
         .scale = plan->rescale ? backend->block[BLOCK_PARAMETERS] + backend->scale_offset : NULL,
@@ -256,7 +256,7 @@ static cudaError_t run_head(const struct cuda_backend *backend, const struct fix
         .scale = 1 / (double)batch->rows,
         .delta = batch->gradients ? job->out : NULL,
         .loss = (double *)backend->fixed->buffer[BUFFER_LOSS].memory + job->first,
-        .progress = batch->recipe ? backend->fixed->progress : NULL,
+        .progress = batch->rule ? backend->fixed->progress : NULL,
     };
     return nd_cuda_head(&head, job->rows, backend->stream);
 }
@@ -322,7 +322,7 @@ static nade_status run_update(nade_context *context, const struct cuda_backend *
     const struct cuda_fixed *fixed = backend->fixed;
     nade_status status = run_batch(context, backend, batch);
     if (status != NADE_OK) return status;
-    nade_optimizer optimizer = batch->recipe->optimizer;
+    nade_optimizer optimizer = batch->rule->optimizer;
     cudaError_t error = take_step(backend, nd_cuda_step_job(backend, optimizer, 0));
     if (error == cudaSuccess) error = take_step(backend, nd_cuda_step_job(backend, optimizer, 1));
     if (error == cudaSuccess && backend->plan->rescale)
@@ -371,16 +371,16 @@ static cudaError_t launch_updates(const struct cuda_backend *backend, cudaGraphE
 }
 
 /* Updates first…first+count-1, at most UPDATES_MOST; *sum grows by their losses. */
-static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
                                cudaGraphExec_t update, uint64_t first, size_t count, double *sum, uint64_t *failed)
 {
     struct cuda_fixed *fixed = backend->fixed;
-    struct device_progress progress = {.failed = INT32_MAX, .first_draw = recipe->first_draw + first};
+    struct device_progress progress = {.failed = INT32_MAX, .first_draw = rule->first_draw + first};
     if (backend->not_finite) {
         *failed = first;
         return nd_fail(context, NADE_NOT_FINITE, "a parameter is not finite");
     }
-    for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(recipe, first + u);
+    for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(rule, first + u);
     nd_cuda_unlock(); /* other trainings of the process go on beside this one */
     cudaError_t error = launch_updates(backend, update, count, &progress);
     nd_cuda_lock();
@@ -397,29 +397,29 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-static nade_status need_blocks(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe)
+static nade_status need_blocks(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule)
 {
     nade_status status = nd_cuda_need_block(context, backend, BLOCK_GRADIENT);
-    if (status == NADE_OK && recipe) status = nd_cuda_need_block(context, backend, BLOCK_MOMENT1);
-    if (status == NADE_OK && recipe && recipe->optimizer == NADE_ADAM)
+    if (status == NADE_OK && rule) status = nd_cuda_need_block(context, backend, BLOCK_MOMENT1);
+    if (status == NADE_OK && rule && rule->optimizer == NADE_ADAM)
         status = nd_cuda_need_block(context, backend, BLOCK_MOMENT2);
     return status;
 }
 
 nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,
-                                        const struct recipe *recipe, uint64_t first, uint64_t count, double *loss,
+                                        const struct update_rule *rule, uint64_t first, uint64_t count, double *loss,
                                         uint64_t *failed)
 {
-    struct fixed_batch batch = {backend->data[DATA_TRAIN].view, recipe, recipe->batch, 0, true};
+    struct fixed_batch batch = {backend->data[DATA_TRAIN].view, rule, rule->batch, 0, true};
     cudaGraphExec_t update = NULL;
     double sum = 0;
     nade_status status = need_state(context, backend);
-    if (status == NADE_OK) status = need_blocks(context, backend, recipe);
+    if (status == NADE_OK) status = need_blocks(context, backend, rule);
     if (status == NADE_OK) status = reserve(context, backend, &batch, ROWS_MOST);
     if (status == NADE_OK) status = capture_update(context, backend, &batch, &update);
     for (uint64_t done = 0; done < count && status == NADE_OK; done += UPDATES_MOST) {
         size_t some = count - done < UPDATES_MOST ? (size_t)(count - done) : UPDATES_MOST;
-        status = run_updates(context, backend, recipe, update, first + done, some, &sum, failed);
+        status = run_updates(context, backend, rule, update, first + done, some, &sum, failed);
     }
     if (update) cudaGraphExecDestroy(update);
     if (status == NADE_OK) *loss = sum / (double)count;

@@ -12,9 +12,9 @@ static int32_t widest_output(const struct plan *plan)
     return (int32_t)widest;
 }
 
-static struct small_layer layer_of(const struct cuda_backend *backend, const struct recipe *recipe, size_t l)
+static struct small_layer layer_of(const struct cuda_backend *backend, const struct update_rule *rule, size_t l)
 {
-    struct step_job step = nd_cuda_step_job(backend, recipe->optimizer, l);
+    struct step_job step = nd_cuda_step_job(backend, rule->optimizer, l);
     return (struct small_layer){
         .weight = step.weight,
         .moment1 = step.moment1,
@@ -29,27 +29,27 @@ static struct small_layer layer_of(const struct cuda_backend *backend, const str
     };
 }
 
-static struct small_job job_of(const struct cuda_backend *backend, const struct recipe *recipe)
+static struct small_job job_of(const struct cuda_backend *backend, const struct update_rule *rule)
 {
     const struct plan *plan = backend->plan;
     struct small_job job = {
         .plan = backend->device,
         .cells = backend->data[DATA_TRAIN].view,
-        .seed = recipe->seed,
-        .batch = (int32_t)recipe->batch,
+        .seed = rule->seed,
+        .batch = (int32_t)rule->batch,
         .layers = (int32_t)plan->layers,
         .activation = (int)plan->activation,
     };
-    for (size_t l = 0; l <= plan->layers; l++) job.layer[l] = layer_of(backend, recipe, l);
+    for (size_t l = 0; l <= plan->layers; l++) job.layer[l] = layer_of(backend, rule, l);
     nd_small_lay_out(&job, widest_output(plan));
     return job;
 }
 
 /* Columns are taken one at a time, so that many narrow ones would leave most of each tile empty. */
-static bool is_small(const struct cuda_backend *backend, const struct recipe *recipe)
+static bool is_small(const struct cuda_backend *backend, const struct update_rule *rule)
 {
     const struct plan *plan = backend->plan;
-    if (plan->layers > ND_SMALL_LAYERS || plan->columns > ND_SMALL_COLUMNS || recipe->batch > ND_SMALL_BATCH ||
+    if (plan->layers > ND_SMALL_LAYERS || plan->columns > ND_SMALL_COLUMNS || rule->batch > ND_SMALL_BATCH ||
         widest_output(plan) > ND_SMALL_OUTPUTS || plan->outputs < plan->columns * ND_SMALL_USUAL_OUTPUTS)
         return false;
     for (size_t l = 0; l < plan->layers; l++)
@@ -57,17 +57,17 @@ static bool is_small(const struct cuda_backend *backend, const struct recipe *re
     return true;
 }
 
-bool nd_small_is_meant(const struct cuda_backend *backend, const struct recipe *recipe)
+bool nd_small_is_meant(const struct cuda_backend *backend, const struct update_rule *rule)
 {
-    if (!recipe->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, recipe)) return false;
-    return job_of(backend, recipe).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
+    if (!rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule)) return false;
+    return job_of(backend, rule).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }
 
-nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe)
+nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule)
 {
     struct cuda_training *training = backend->training;
     nade_status status = NADE_OK;
-    size_t blocks = recipe->optimizer == NADE_ADAM ? 3 : 2;
+    size_t blocks = rule->optimizer == NADE_ADAM ? 3 : 2;
     for (size_t i = 0; i < blocks && status == NADE_OK; i++) {
         void *memory = training->saved[i];
         if (!memory) status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof(float), "the network");
@@ -92,10 +92,10 @@ void nd_small_free(struct cuda_training *training)
 }
 
 /* Saves parameters and moments, or brings them back. */
-static void copy_blocks(struct cuda_work *work, const struct recipe *recipe, bool back)
+static void copy_blocks(struct cuda_work *work, const struct update_rule *rule, bool back)
 {
     const struct cuda_backend *backend = work->backend;
-    size_t blocks = recipe->optimizer == NADE_ADAM ? 3 : 2, bytes = backend->block_size * sizeof(float);
+    size_t blocks = rule->optimizer == NADE_ADAM ? 3 : 2, bytes = backend->block_size * sizeof(float);
     for (size_t i = 0; i < blocks && work->status == NADE_OK; i++) {
         float *block = backend->block[saved_blocks[i]], *saved = backend->training->saved[i];
         nd_work_note(work,
@@ -106,37 +106,36 @@ static void copy_blocks(struct cuda_work *work, const struct recipe *recipe, boo
     nd_work_note(work, nd_cuda_wait(backend->training->lanes.main), "the updates");
 }
 
-static void run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
+static void run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
 {
     const struct cuda_training *training = work->backend->training;
-    struct small_job job = job_of(work->backend, recipe);
-    job.first_draw = recipe->first_draw + first;
+    struct small_job job = job_of(work->backend, rule);
+    job.first_draw = rule->first_draw + first;
     job.updates = (int32_t)updates;
     job.rates = training->rates;
     job.progress = training->progress;
     job.loss = training->loss;
     if (work->status == NADE_OK)
-        nd_work_note(work, nd_together_run(&job, recipe->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG),
-                     "the updates");
+        nd_work_note(work, nd_together_run(&job, rule->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG), "the updates");
 }
 
-void nd_small_run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
+void nd_small_run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
 {
-    copy_blocks(work, recipe, false);
-    run(work, recipe, first, updates);
+    copy_blocks(work, rule, false);
+    run(work, rule, first, updates);
 }
 
-void nd_small_repeat(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates)
+void nd_small_repeat(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
 {
-    copy_blocks(work, recipe, true);
+    copy_blocks(work, rule, true);
     nd_cuda_unlock();
-    run(work, recipe, first, updates);
+    run(work, rule, first, updates);
     nd_cuda_lock();
 }
 
 void nd_small_validate(struct cuda_work *work, uint32_t seed, size_t repeats, double *sum)
 {
-    struct small_job job = job_of(work->backend, &work->backend->training->recipe);
+    struct small_job job = job_of(work->backend, &work->backend->training->rule);
     job.cells = work->backend->data[DATA_VALID].view;
     job.seed = seed;
     job.repeats = (uint32_t)repeats;

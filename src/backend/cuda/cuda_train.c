@@ -96,35 +96,35 @@ static nade_status start_progress(nade_context *context, struct cuda_training *t
 }
 
 /* Leaves the gradient of an update whose loss is not finite, drawing its rows again as the update did. */
-static nade_status report_failed(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+static nade_status report_failed(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
                                  uint64_t update)
 {
     struct cuda_training *training = backend->training;
-    nade_status status = nd_graphs_prepare(context, backend, recipe);
-    if (status == NADE_OK) status = start_progress(context, training, recipe->first_draw + update);
+    nade_status status = nd_graphs_prepare(context, backend, rule);
+    if (status == NADE_OK) status = start_progress(context, training, rule->first_draw + update);
     struct cuda_work work = {context, backend, status};
-    struct draw_job job = nd_train_draw(backend, recipe->seed, 0, 0);
+    struct draw_job job = nd_train_draw(backend, rule->seed, 0, 0);
     double loss;
-    status = nd_gradient_alone(&work, &job, recipe->batch, &loss);
+    status = nd_gradient_alone(&work, &job, rule->batch, &loss);
     return status == NADE_OK ? nd_fail(context, NADE_NOT_FINITE, "the loss is not finite") : status;
 }
 
 /* Runs the updates without the lock, so that other trainings of the process go on beside this one. */
-static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
                                uint64_t first, uint64_t count, struct device_progress *progress)
 {
     struct cuda_training *training = backend->training;
     cudaStream_t stream = training->lanes.main;
     nd_cuda_unlock();
-    nade_status status = start_progress(context, training, recipe->first_draw + first);
+    nade_status status = start_progress(context, training, rule->first_draw + first);
     struct cuda_work work = {context, backend, status};
-    for (uint64_t u = 0; u < count; u++) training->host_rates[u] = nd_cuda_rates(recipe, first + u);
+    for (uint64_t u = 0; u < count; u++) training->host_rates[u] = nd_cuda_rates(rule, first + u);
     nd_work_note(&work,
                  cudaMemcpyAsync(training->rates, training->host_rates, count * sizeof *training->rates,
                                  cudaMemcpyHostToDevice, stream),
                  "starting the updates");
-    if (nd_small_is_meant(backend, recipe))
-        nd_small_run(&work, recipe, first, count);
+    if (nd_small_is_meant(backend, rule))
+        nd_small_run(&work, rule, first, count);
     else
         nd_graphs_launch(&work, count);
     nd_work_note(&work, nd_cuda_wait(stream), "the updates");
@@ -139,41 +139,40 @@ static nade_status run_updates(nade_context *context, struct cuda_backend *backe
     return work.status;
 }
 
-/* Memory and graphs for `count` updates of the recipe. */
-static nade_status prepare_updates(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe,
+/* Memory and graphs for `count` updates of the rule. */
+static nade_status prepare_updates(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
                                    size_t count)
 {
     nade_status status = nd_cuda_need_all_blocks(context, backend);
     if (status == NADE_OK) status = need_training(context, backend);
     if (status == NADE_OK) status = need_room(context, backend, count);
     if (status != NADE_OK) return status;
-    if (nd_small_is_meant(backend, recipe)) return nd_small_prepare(context, backend, recipe);
+    if (nd_small_is_meant(backend, rule)) return nd_small_prepare(context, backend, rule);
     nd_small_leave(backend->training);
-    return nd_graphs_prepare(context, backend, recipe);
+    return nd_graphs_prepare(context, backend, rule);
 }
 
-nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+nade_status nd_cuda_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
                                   uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
     struct cuda_backend *backend = (void *)opaque;
-    if (backend->plan->ordering)
-        return nd_cuda_fixed_train_updates(context, backend, recipe, first, count, loss, failed);
-    nade_status status = prepare_updates(context, backend, recipe, (size_t)count);
+    if (backend->plan->ordering) return nd_cuda_fixed_train_updates(context, backend, rule, first, count, loss, failed);
+    nade_status status = prepare_updates(context, backend, rule, (size_t)count);
     if (status != NADE_OK) return status;
-    backend->training->recipe = *recipe;
+    backend->training->rule = *rule;
     if (backend->not_finite) {
         *failed = first;
-        return report_failed(context, backend, recipe, first);
+        return report_failed(context, backend, rule, first);
     }
     struct device_progress progress;
-    status = run_updates(context, backend, recipe, first, count, &progress);
+    status = run_updates(context, backend, rule, first, count, &progress);
     if (status != NADE_OK) return status;
     backend->not_finite = progress.failed == (int32_t)count;
     if (progress.failed < (int32_t)count) {
         struct cuda_work work = {context, backend, NADE_OK};
         *failed = first + (uint64_t)progress.failed;
-        if (nd_small_is_meant(backend, recipe)) nd_small_repeat(&work, recipe, first, (uint64_t)progress.failed);
-        return work.status == NADE_OK ? report_failed(context, backend, recipe, *failed) : work.status;
+        if (nd_small_is_meant(backend, rule)) nd_small_repeat(&work, rule, first, (uint64_t)progress.failed);
+        return work.status == NADE_OK ? report_failed(context, backend, rule, *failed) : work.status;
     }
     *loss = 0;
     for (uint64_t u = 0; u < count; u++) *loss += backend->training->host_loss[u] / (double)count;
@@ -259,7 +258,7 @@ nade_status nd_cuda_validate(nade_context *context, struct backend *opaque, uint
     struct cuda_training *training = backend->training;
     struct cuda_work work = {context, backend, NADE_OK};
     size_t all = backend->data[DATA_VALID].view.rows * repeats;
-    if (training->recipe.batch > 0 && nd_small_is_meant(backend, &training->recipe))
+    if (training->rule.batch > 0 && nd_small_is_meant(backend, &training->rule))
         put_small_validation(&work, seed, repeats);
     else
         put_validation(&work, seed, repeats, all);
@@ -306,26 +305,26 @@ nade_status nd_cuda_loss_and_gradients(nade_context *context, struct backend *op
     return status;
 }
 
-nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+nade_status nd_cuda_test_draws(nade_context *context, struct backend *opaque, const struct update_rule *rule,
                                uint64_t update, uint32_t *row, uint8_t *observed)
 {
     struct cuda_backend *backend = (void *)opaque;
-    size_t cells = recipe->batch * backend->plan->columns;
+    size_t cells = rule->batch * backend->plan->columns;
     void *rows = NULL, *seen = NULL;
-    struct recipe graphs = *recipe;
+    struct update_rule graphs = *rule;
     graphs.share_device = false;
     nade_status status = prepare_updates(context, backend, &graphs, 1);
-    if (status == NADE_OK) status = start_progress(context, backend->training, recipe->first_draw + update);
-    if (status == NADE_OK) status = nd_cuda_alloc(context, &rows, recipe->batch, sizeof *row, "a batch of rows");
+    if (status == NADE_OK) status = start_progress(context, backend->training, rule->first_draw + update);
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &rows, rule->batch, sizeof *row, "a batch of rows");
     if (status == NADE_OK) status = nd_cuda_alloc(context, &seen, cells, 1, "a batch of rows");
     struct cuda_work work = {context, backend, status};
     if (status == NADE_OK) {
-        struct draw_job job = nd_train_draw(backend, recipe->seed, 0, 0);
+        struct draw_job job = nd_train_draw(backend, rule->seed, 0, 0);
         job.drawn_row = rows;
         job.drawn_observed = seen;
-        nd_work_note(&work, nd_cuda_draw(&job, recipe->batch, backend->stream), "drawing rows");
+        nd_work_note(&work, nd_cuda_draw(&job, rule->batch, backend->stream), "drawing rows");
         nd_work_note(&work, cudaStreamSynchronize(backend->stream), "drawing rows");
-        nd_work_note(&work, nd_cuda_copy(row, rows, recipe->batch * sizeof *row, cudaMemcpyDeviceToHost), "a batch");
+        nd_work_note(&work, nd_cuda_copy(row, rows, rule->batch * sizeof *row, cudaMemcpyDeviceToHost), "a batch");
         nd_work_note(&work, nd_cuda_copy(observed, seen, cells, cudaMemcpyDeviceToHost), "a batch");
     }
     nd_cuda_free(rows);

@@ -18,7 +18,7 @@ struct cuda_training {
     struct cuda_pass train, valid;
     struct lanes lanes;
     struct captured captured;
-    struct recipe recipe; /* of the last updates; batch 0: there were none */
+    struct update_rule rule; /* of the last updates; batch 0: there were none */
     struct device_progress *progress;
     double *row_loss; /* (ND_GRAPH_UPDATES, batch) */
     size_t updates;   /* room in the arrays below */
@@ -39,8 +39,8 @@ struct draw_job nd_train_draw(const struct cuda_backend *backend, uint32_t seed,
 
 /* ---- as graphs of many kernels (cuda_updates.c) ------------------------------------------------------------------ */
 
-/* Buffers and graphs for updates of the recipe, whose losses and rates have room. */
-nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe);
+/* Buffers and graphs for updates of the rule, whose losses and rates have room. */
+nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule);
 
 void nd_graphs_launch(struct cuda_work *work, uint64_t updates);
 
@@ -49,11 +49,11 @@ nade_status nd_gradient_alone(struct cuda_work *work, const struct draw_job *job
 
 /* ---- by one block (cuda_small.c) --------------------------------------------------------------------------------- */
 
-/* Whether updates of the recipe are to be made by one block, and can be. */
-bool nd_small_is_meant(const struct cuda_backend *backend, const struct recipe *recipe);
+/* Whether updates of the rule are to be made by one block, and can be. */
+bool nd_small_is_meant(const struct cuda_backend *backend, const struct update_rule *rule);
 
 /* What they need besides; and its end. */
-nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe);
+nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule);
 void nd_small_free(struct cuda_training *training);
 
 /* Others need not wait for this training any more. */
@@ -61,10 +61,10 @@ void nd_small_leave(struct cuda_training *training);
 
 /* Saves parameters and moments and makes `updates` updates, the first of them being `first`; progress and rates are on
  * their way on the main lane.  The device's lock is not held. */
-void nd_small_run(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);
+void nd_small_run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates);
 
 /* After an update that failed: parameters and moments as they were before it.  The lock is held. */
-void nd_small_repeat(struct cuda_work *work, const struct recipe *recipe, uint64_t first, uint64_t updates);
+void nd_small_repeat(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates);
 
 /* *sum, on the device, = the losses of all validation rows under all their draws; after updates by one block.  The lock
  * is held. */

@@ -145,30 +145,30 @@ static void capture(struct cuda_work *work, const struct captured *how, uint32_t
     if (recorded) cudaGraphDestroy(recorded);
 }
 
-static bool is_captured(const struct captured *captured, const struct recipe *recipe)
+static bool is_captured(const struct captured *captured, const struct update_rule *rule)
 {
-    return captured->many && captured->batch == recipe->batch && captured->optimizer == recipe->optimizer &&
-           captured->seed == recipe->seed;
+    return captured->many && captured->batch == rule->batch && captured->optimizer == rule->optimizer &&
+           captured->seed == rule->seed;
 }
 
-nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backend, const struct recipe *recipe)
+nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule)
 {
     struct cuda_training *training = backend->training;
-    if (is_captured(&training->captured, recipe)) return NADE_OK;
+    if (is_captured(&training->captured, rule)) return NADE_OK;
     nd_cuda_training_forget(backend);
     void *row_loss = NULL;
     nd_cuda_free(training->row_loss);
     nade_status status =
-        nd_cuda_alloc(context, &row_loss, recipe->batch, ND_GRAPH_UPDATES * sizeof(double), "a batch of rows");
+        nd_cuda_alloc(context, &row_loss, rule->batch, ND_GRAPH_UPDATES * sizeof(double), "a batch of rows");
     training->row_loss = row_loss;
     struct cuda_work work = {context, backend, status};
     nd_lanes_need_workspaces(&work, &training->lanes);
-    if (work.status == NADE_OK && training->train.rows != recipe->batch)
-        work.status = nd_pass_build(context, backend, recipe->batch, true, &training->train);
+    if (work.status == NADE_OK && training->train.rows != rule->batch)
+        work.status = nd_pass_build(context, backend, rule->batch, true, &training->train);
     struct captured *captured = &training->captured;
-    captured->batch = recipe->batch;
-    captured->optimizer = recipe->optimizer;
-    captured->seed = recipe->seed;
+    captured->batch = rule->batch;
+    captured->optimizer = rule->optimizer;
+    captured->seed = rule->seed;
     capture(&work, captured, ND_GRAPH_UPDATES, &captured->many);
     capture(&work, captured, 1, &captured->one);
     if (work.status != NADE_OK) nd_cuda_training_forget(backend);

@@ -324,38 +324,38 @@ static uint32_t REF(find_present)(const struct cells *cells, size_t row, uint8_t
 }
 
 /* Fills BLOCK_GRADIENT with the gradient of an update's loss, which it returns. */
-static double REF(batch)(struct REF(backend) * backend, const struct recipe *recipe, uint64_t update)
+static double REF(batch)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
 {
     const struct plan *plan = backend->plan;
     const struct cells *cells = &backend->data[DATA_TRAIN];
     struct REF(work) *work = &backend->work;
     double sum = 0;
     memset(backend->block[BLOCK_GRADIENT], 0, plan->parameters * sizeof(real));
-    for (size_t slot = 0; slot < recipe->batch; slot++) {
+    for (size_t slot = 0; slot < rule->batch; slot++) {
         uint32_t at = (uint32_t)slot;
-        size_t row = nd_draw_train_row(recipe->seed, update, at, (uint32_t)cells->rows);
+        size_t row = nd_draw_train_row(rule->seed, update, at, (uint32_t)cells->rows);
         if (!plan->ordering) {
             uint32_t present = REF(find_present)(cells, row, work->present);
-            uint32_t count = nd_draw_train_observed(recipe->seed, update, at, present);
-            nd_select_observed(recipe->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
+            uint32_t count = nd_draw_train_observed(rule->seed, update, at, present);
+            nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
                                work->keys, work->observed);
         }
-        sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)recipe->batch,
+        sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)rule->batch,
                         work, backend->block[BLOCK_GRADIENT]);
     }
-    return sum / (double)recipe->batch;
+    return sum / (double)rule->batch;
 }
 
-static void REF(step)(struct REF(backend) * backend, const struct recipe *recipe, uint64_t update)
+static void REF(step)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
 {
-    struct step_rates rates = nd_step_rates(recipe, update);
+    struct step_rates rates = nd_step_rates(rule, update);
     real *p = backend->block[BLOCK_PARAMETERS], *m = backend->block[BLOCK_MOMENT1];
     real *s = backend->block[BLOCK_MOMENT2], *g = backend->block[BLOCK_GRADIENT];
     for (size_t t = 0; t < backend->plan->tensors; t++) {
         const struct tensor_view *view = &backend->plan->tensor[t];
-        double decay = view->is_bias ? 0 : recipe->weight_decay;
+        double decay = view->is_bias ? 0 : rule->weight_decay;
         for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++) {
-            if (recipe->optimizer == NADE_NAG) {
+            if (rule->optimizer == NADE_NAG) {
                 double gradient = (double)g[i] + decay * (double)p[i];
                 m[i] = (real)(rates.momentum * (double)m[i] + gradient);
                 p[i] -= (real)(rates.rate * (gradient + rates.momentum * (double)m[i]));
@@ -371,19 +371,19 @@ static void REF(step)(struct REF(backend) * backend, const struct recipe *recipe
     }
 }
 
-static nade_status REF(train_updates)(nade_context *context, struct backend *opaque, const struct recipe *recipe,
+static nade_status REF(train_updates)(nade_context *context, struct backend *opaque, const struct update_rule *rule,
                                       uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
     struct REF(backend) *backend = (void *)opaque;
     double sum = 0;
     for (uint64_t update = first; update < first + count; update++) {
-        double one = REF(batch)(backend, recipe, recipe->first_draw + update);
+        double one = REF(batch)(backend, rule, rule->first_draw + update);
         if (!isfinite(one)) {
             *failed = update;
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
         }
         sum += one;
-        REF(step)(backend, recipe, update);
+        REF(step)(backend, rule, update);
     }
     *loss = sum / (double)count;
     return NADE_OK;

@@ -31,6 +31,10 @@ struct update_rule {
     bool share_device; /* take little of the device: others train on it too */
 };
 
+/* Of an optimiser: the learning rate of who names none; how many moments it keeps, 1 or 2. */
+double nd_usual_rate(nade_optimizer optimizer);
+size_t nd_moments_of(nade_optimizer optimizer);
+
 /* Densities of rows under given orders.  Each order lists `length` columns; the first `given` of them are conditioned
  * on, the others are scored, columns that are not listed are never read.  Missing cells are passed over. */
 struct score_query {

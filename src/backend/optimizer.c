@@ -4,15 +4,49 @@
 
 #include "base/fault.h"
 
+static const struct {
+    size_t moments;
+    double usual_rate, second;
+} optimizers[] = {
+#define ROW(kind, name, moments, usual_rate, second) [kind] = {moments, usual_rate, second},
+    ND_OPTIMIZERS(ROW)
+#undef ROW
+};
+
+double nd_usual_rate(nade_optimizer optimizer)
+{
+    return optimizers[optimizer].usual_rate;
+}
+
+size_t nd_moments_of(nade_optimizer optimizer)
+{
+    return optimizers[optimizer].moments;
+}
+
 struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update)
 {
     double done = ND_FAULT(FAULT_RATE_NOT_DECAYED) ? 0 : (double)update / (double)rule->total_updates;
-    struct step_rates rates = {
+    double momentum = rule->momentum, second = optimizers[rule->optimizer].second;
+    return (struct step_rates){
         .rate = rule->learning_rate * (1 - done),
-        .momentum = rule->momentum,
-        .second = ND_ADAM_SECOND,
-        .correction1 = 1 / (1 - pow(rule->momentum, (double)update + 1)),
-        .correction2 = 1 / (1 - pow(ND_ADAM_SECOND, (double)update + 1)),
+        .momentum = momentum,
+        .second = second,
+        .rest1 = 1 - momentum,
+        .rest2 = 1 - second,
+        .correction1 = 1 / (1 - pow(momentum, (double)update + 1)),
+        .correction2 = 1 / (1 - pow(second, (double)update + 1)),
     };
-    return rates;
+}
+
+struct float_rates nd_float_rates(const struct step_rates *rates)
+{
+    return (struct float_rates){
+        .rate = (float)rates->rate,
+        .momentum = (float)rates->momentum,
+        .second = (float)rates->second,
+        .rest1 = (float)rates->rest1,
+        .rest2 = (float)rates->rest2,
+        .correction1 = (float)rates->correction1,
+        .correction2 = (float)rates->correction2,
+    };
 }

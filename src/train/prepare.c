@@ -217,11 +217,10 @@ static bool is_full_run(const struct run *run)
 static void fill_rule(struct run *run)
 {
     const nade_train_options *o = &run->options;
-    double usual = o->optimizer == NADE_ADAM ? 0.001 : 0.004;
     run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
     run->rule = (struct update_rule){
         .optimizer = o->optimizer,
-        .learning_rate = o->learning_rate > 0 ? o->learning_rate : usual,
+        .learning_rate = o->learning_rate > 0 ? o->learning_rate : nd_usual_rate(o->optimizer),
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
         .total_updates = run->iterations * run->updates,

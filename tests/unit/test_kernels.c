@@ -65,7 +65,14 @@ static float number(uint32_t purpose, uint32_t i, float range)
 
 static void run_optimizers(const struct cpu_kernels *k, struct results *r)
 {
-    struct step_rates rates = {.rate = 0.01, .momentum = 0.9, .second = 0.999, .correction1 = 2, .correction2 = 30};
+    const struct step_rates exact = {.rate = 0.01,
+                                     .momentum = 0.9,
+                                     .second = 0.999,
+                                     .rest1 = 0.1,
+                                     .rest2 = 0.001,
+                                     .correction1 = 2,
+                                     .correction2 = 30};
+    const struct float_rates rates = nd_float_rates(&exact);
     float gradient[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) {
         gradient[i] = number(101, i, 1);
@@ -73,8 +80,8 @@ static void run_optimizers(const struct cpu_kernels *k, struct results *r)
         r->nag[1][i] = r->adam[1][i] = number(103, i, 1);
         r->adam[2][i] = fabsf(number(104, i, 1));
     }
-    k->nag(COUNT, &rates, 0.001f, gradient, r->nag[0], r->nag[1]);
-    k->adam(COUNT, &rates, 0.001f, gradient, r->adam[0], r->adam[2], r->adam[1]);
+    k->step(NADE_NAG, COUNT, &rates, 0.001f, gradient, r->nag[0], NULL, r->nag[1]);
+    k->step(NADE_ADAM, COUNT, &rates, 0.001f, gradient, r->adam[0], r->adam[2], r->adam[1]);
 }
 
 enum { OUTPUTS = 3 };
@@ -98,10 +105,10 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
     k->add_scaled(-0.6f, h, r->scaled);
     for (int a = NADE_RELU; a <= NADE_TANH; a++) {
         memcpy(below, r->below, sizeof below);
-        k->absorb((nade_activation)a, h, below, r->absorbed[a]);
+        k->absorb((nade_activation)a, weight[1], h, below, r->absorbed[a]);
         for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
         memcpy(below, r->below, sizeof below);
-        r->arrived[a] = k->absorb_scaled((nade_activation)a, -1.7f, h, weight[0], below, r->absorbed_scaled[a]);
+        r->arrived[a] = k->absorb_scaled((nade_activation)a, -1.7f, weight[0], h, below, r->absorbed_scaled[a]);
         for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
     }
     for (uint32_t j = 0; j < ND_UNITS; j += 21) {
@@ -145,7 +152,7 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
     for (int a = NADE_RELU; a <= NADE_TANH; a++) {
         for (uint32_t i = 0; i < 2 * COUNT; i++) r->activated[a][i] = r->slopes[a][i] = number(109, i, 12);
         k->add_bias_activate((nade_activation)a, 2, COUNT, COUNT, bias, r->activated[a]);
-        k->multiply_slope((nade_activation)a, 2, COUNT, COUNT, r->activated[a], r->slopes[a]);
+        k->multiply_slope((nade_activation)a, 2, COUNT, COUNT, NULL, r->activated[a], r->slopes[a]);
     }
     for (uint32_t i = 0; i < 63; i++) r->mixture[i] = number(110, i, 2);
     r->bernoulli_loss = k->bernoulli(COUNT, x, target, 0.7f, r->bernoulli);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "backend/activation.h"
+
 enum { BLOCK_ROWS = 64 };
 
 /* Rows begin at cache lines, and those of a tile not all at the same place of the cache. */
@@ -123,9 +125,10 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     size_t layer_rows = plan->ordering ? 0 : rows; /* a fixed order keeps no layers */
     batch->input = nd_arena_alloc(arena, layer_rows, backend->input_stride * sizeof(float));
     batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
+    batch->sums = nd_arena_alloc(arena, plan->layers, sizeof *batch->sums);
     batch->delta = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->delta);
     batch->packed = nd_arena_alloc(arena, plan->layers + 1, sizeof *batch->packed);
-    if (!batch->input || !batch->hidden || !batch->delta || !batch->packed) return false;
+    if (!batch->input || !batch->hidden || !batch->sums || !batch->delta || !batch->packed) return false;
     for (size_t l = 0; l <= plan->layers; l++) {
         size_t bytes = backend->stride[l] * sizeof(float);
         batch->delta[l] = nd_arena_alloc(arena, l < plan->layers ? layer_rows : rows, bytes);
@@ -134,6 +137,9 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
         if (l == plan->layers) break;
         batch->hidden[l] = nd_arena_alloc(arena, layer_rows, bytes);
         if (!batch->hidden[l]) return false;
+        if (!nd_slope_reads_sum(plan->activation)) continue;
+        batch->sums[l] = nd_arena_alloc(arena, layer_rows, bytes);
+        if (!batch->sums[l]) return false;
     }
     if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
     batch->x = nd_arena_alloc(arena, rows, plan->columns * sizeof(float));

@@ -23,7 +23,7 @@ struct fixed_scratch {
     float *path;                            /* (D, ND_UNITS) at most */
     float *output_weight, *output_gradient; /* (outputs, ND_UNITS) */
     float *input_gradient, *bias_gradient;  /* (inputs, ND_UNITS), (ND_UNITS) */
-    float *sums;                            /* (D, ND_UNITS), with factors only: lines of path before their factor */
+    float *sums;                            /* (D, ND_UNITS): lines of path before factor and activation, or NULL */
 };
 
 /* Buffers for the rows of a batch; strides in floats, multiples of 16. */
@@ -32,6 +32,7 @@ struct batch_buffers {
     size_t capacity;             /* rows */
     float *input;                /* (capacity, input_stride) */
     float **hidden;              /* (L) of (capacity, stride[l]): activations */
+    float **sums;                /* (L) the same before the activation, where its slope reads them; else NULL */
     float **delta;               /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
     float **packed;              /* (L+1): input and hidden layers once more, packed for the weights' gradients */
     float *x;                    /* (capacity, D): cells, 0 where missing */

@@ -11,6 +11,7 @@
  * join. */
 #include <string.h>
 
+#include "backend/activation.h"
 #include "backend/cpu/cpu_chain.h"
 #include "backend/cpu/cpu_train.h"
 #include "base/fault.h"
@@ -84,12 +85,12 @@ static void activate_units(const struct unit_block *b, size_t t, const double *s
     const struct cpu_backend *backend = b->job->backend;
     nade_activation activation = backend->plan->activation;
     float *h = b->scratch->path + line * ND_UNITS;
-    if (!backend->plan->rescale) {
+    if (backend->plan->rescale)
+        backend->kernels->activate_scaled(activation, ND_UNITS, (double)scales_of(backend)[t], sum, h);
+    else
         backend->kernels->activate_sum(activation, ND_UNITS, sum, h);
-        return;
-    }
-    backend->kernels->activate_scaled(activation, ND_UNITS, (double)scales_of(backend)[t], sum, h);
-    for (size_t j = 0; j < ND_UNITS; j++) b->scratch->sums[line * ND_UNITS + j] = (float)sum[j];
+    if (b->scratch->sums)
+        for (size_t j = 0; j < ND_UNITS; j++) b->scratch->sums[line * ND_UNITS + j] = (float)sum[j];
 }
 
 /* Fills scratch->path with the block's hidden units of each stretch, and scratch->stretch with where each position's
@@ -124,14 +125,13 @@ static void absorb_stretch(const struct unit_block *b, size_t t, float *below, f
     const struct cpu_backend *backend = b->job->backend;
     const struct plan *plan = backend->plan;
     size_t line = b->scratch->stretch[t] * ND_UNITS;
-    const float *h = b->scratch->path + line;
+    const float *h = b->scratch->path + line, *a = b->scratch->sums ? b->scratch->sums + line : NULL;
     if (!plan->rescale) {
-        backend->kernels->absorb(plan->activation, h, below, later);
+        backend->kernels->absorb(plan->activation, a, h, below, later);
         return;
     }
     double *gradient = backend->batch.scale_gradient + b->first / ND_UNITS * plan->columns;
-    double arrived = backend->kernels->absorb_scaled(plan->activation, scales_of(backend)[t], h,
-                                                     b->scratch->sums + line, below, later);
+    double arrived = backend->kernels->absorb_scaled(plan->activation, scales_of(backend)[t], a, h, below, later);
     if (!ND_FAULT(FAULT_NO_SCALE_GRADIENT)) gradient[t] += arrived;
 }
 
@@ -294,8 +294,9 @@ bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena)
         if (!s->stretch || !s->path || !s->output_weight || !s->output_gradient || !s->input_gradient ||
             !s->bias_gradient)
             return false;
-        if (plan->rescale) s->sums = nd_arena_alloc(arena, plan->columns, ND_UNITS * sizeof(float));
-        if (plan->rescale && !s->sums) return false;
+        if (!plan->rescale && !nd_slope_reads_sum(plan->activation)) continue;
+        s->sums = nd_arena_alloc(arena, plan->columns, ND_UNITS * sizeof(float));
+        if (!s->sums) return false;
     }
     backend->batch.fixed = all;
     if (!plan->rescale) return true;

@@ -8,50 +8,48 @@
 #include "base/fault.h"
 #include "model/mixture.h"
 
+#define ND_REAL float
+#define ND_EXP nd_exp_u2
+#define ND_SIGMOID nd_sigmoid
+#define ND_TANH nd_tanh
+#include "backend/activation.h"
+
+#define ND_RATES struct float_rates
+#define ND_SQRT sqrtf
+#include "backend/optimizer.h"
+
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
-static inline float activation_value(nade_activation activation, float a)
-{
-    if (activation == NADE_RELU) return a > 0 ? a : (a == a ? 0 : a);
-    float magnitude = a < 0 ? -a : a;
-    if (activation == NADE_SIGMOID) {
-        float e = nd_exp_u2(-magnitude), p = 1 / (1 + e);
-        return a < 0 ? e * p : p;
-    }
-    /* tanh: 1 - 2/(exp(2|a|)+1); for small a the series keeps the relative accuracy that the difference loses. */
-    float e = nd_exp_u2(2 * magnitude), q = a * a;
-    float large = 1 - 2 / (e + 1);
-    float small = magnitude * (1 + q * (-1.0f / 3 + q * (2.0f / 15 + q * (-17.0f / 315 + q * (62.0f / 2835)))));
-    float value = magnitude < 0.3f ? small : large;
-    return a < 0 ? -value : value;
-}
-
-static inline float slope_value(nade_activation activation, float h)
-{
-    if (activation == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
-    if (activation == NADE_SIGMOID) return h * (1 - h);
-    return 1 - h * h;
-}
-
-/* The switch stands outside the loop, so that each loop is one the compiler can vectorise. */
-#define FOR_ACTIVATION(activation, LOOP)                                                                               \
+/* LOOP(name of the activation's functions, whether its slope reads the sum).  The switch stands outside the loop, so
+ * that each loop is one the compiler can vectorise. */
+#define ACTIVATION_CASE(kind, name, reads_sum)                                                                         \
+    case kind:                                                                                                         \
+        LOOP(name, reads_sum) break;
+#define FOR_ACTIVATION(activation)                                                                                     \
     switch (activation) {                                                                                              \
-    case NADE_SIGMOID: LOOP(NADE_SIGMOID) break;                                                                       \
-    case NADE_TANH: LOOP(NADE_TANH) break;                                                                             \
-    default: LOOP(NADE_RELU) break;                                                                                    \
+        ND_ACTIVATIONS(ACTIVATION_CASE)                                                                                \
     }
 
 static void add_bias_activate(nade_activation activation, size_t rows, size_t width, size_t stride, const float *bias,
                               float *values)
 {
-#define LOOP(kind)                                                                                                     \
+#define LOOP(name, reads_sum)                                                                                          \
     for (size_t r = 0; r < rows; r++)                                                                                  \
-        for (size_t i = 0; i < width; i++)                                                                             \
-            values[r * stride + i] = activation_value(kind, values[r * stride + i] + bias[i]);
-    FOR_ACTIVATION(activation, LOOP)
+        for (size_t i = 0; i < width; i++) values[r * stride + i] = name##_value(values[r * stride + i] + bias[i]);
+    FOR_ACTIVATION(activation)
+#undef LOOP
+}
+
+static void activate(nade_activation activation, size_t rows, size_t width, size_t stride, const float *sums,
+                     float *values)
+{
+#define LOOP(name, reads_sum)                                                                                          \
+    for (size_t r = 0; r < rows; r++)                                                                                  \
+        for (size_t i = 0; i < width; i++) values[r * stride + i] = name##_value(sums[r * stride + i]);
+    FOR_ACTIVATION(activation)
 #undef LOOP
 }
 
@@ -61,13 +59,14 @@ static void add_bias(size_t rows, size_t width, size_t stride, const float *bias
         for (size_t i = 0; i < width; i++) values[r * stride + i] += bias[i];
 }
 
-static void multiply_slope(nade_activation activation, size_t rows, size_t width, size_t stride, const float *value,
-                           float *delta)
+static void multiply_slope(nade_activation activation, size_t rows, size_t width, size_t stride, const float *sums,
+                           const float *values, float *delta)
 {
-#define LOOP(kind)                                                                                                     \
+#define LOOP(name, reads_sum)                                                                                          \
     for (size_t r = 0; r < rows; r++)                                                                                  \
-        for (size_t i = 0; i < width; i++) delta[r * stride + i] *= slope_value(kind, value[r * stride + i]);
-    FOR_ACTIVATION(activation, LOOP)
+        for (size_t i = 0; i < width; i++)                                                                             \
+            delta[r * stride + i] *= name##_slope(reads_sum ? sums[r * stride + i] : 0, values[r * stride + i]);
+    FOR_ACTIVATION(activation)
 #undef LOOP
 }
 
@@ -208,30 +207,24 @@ static double mixture(const struct plan_column *column, float x, float factor, f
     return log((double)all_weights) - log((double)all_joint) - (double)joint_top + 0.91893853320467274178;
 }
 
-static void nag(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment,
-                float *parameter)
+static void step(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,
+                 const float *gradient, float *moment1, float *moment2, float *parameter)
 {
-    float rate = (float)rates->rate, momentum = (float)rates->momentum;
-    for (size_t i = 0; i < count; i++) {
-        float g = gradient[i] + decay * parameter[i];
-        moment[i] = momentum * moment[i] + g;
-        parameter[i] -= rate * (g + momentum * moment[i]);
+    const struct float_rates r = *rates;
+#define CASE(kind, name, moments, ...)                                                                                 \
+    case kind:                                                                                                         \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            float first = moment1[i], second = moments > 1 ? moment2[i] : 0, p = parameter[i];                         \
+            name##_step(&r, decay, gradient[i], &first, &second, &p);                                                  \
+            moment1[i] = first;                                                                                        \
+            if (moments > 1) moment2[i] = second;                                                                      \
+            parameter[i] = p;                                                                                          \
+        }                                                                                                              \
+        break;
+    switch (optimizer) {
+        ND_OPTIMIZERS(CASE)
     }
-}
-
-static void adam(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment1,
-                 float *moment2, float *parameter)
-{
-    float rate = (float)rates->rate, first = (float)rates->momentum, second = (float)rates->second;
-    float rest1 = (float)(1 - rates->momentum), rest2 = (float)(1 - rates->second);
-    float correction1 = (float)rates->correction1, correction2 = (float)rates->correction2;
-    const float epsilon = (float)ND_ADAM_EPSILON;
-    for (size_t i = 0; i < count; i++) {
-        moment1[i] = first * moment1[i] + rest1 * gradient[i];
-        moment2[i] = second * moment2[i] + rest2 * gradient[i] * gradient[i];
-        float direction = moment1[i] * correction1 / (sqrtf(moment2[i] * correction2) + epsilon);
-        parameter[i] -= rate * (direction + decay * parameter[i]);
-    }
+#undef CASE
 }
 
 static void accumulate(size_t count, double x, const float *a, const float *b, double *sum)
@@ -244,17 +237,17 @@ static void accumulate(size_t count, double x, const float *a, const float *b, d
 
 static void activate_sum(nade_activation activation, size_t count, const double *sum, float *out)
 {
-#define LOOP(kind)                                                                                                     \
-    for (size_t i = 0; i < count; i++) out[i] = activation_value(kind, (float)sum[i]);
-    FOR_ACTIVATION(activation, LOOP)
+#define LOOP(name, reads_sum)                                                                                          \
+    for (size_t i = 0; i < count; i++) out[i] = name##_value((float)sum[i]);
+    FOR_ACTIVATION(activation)
 #undef LOOP
 }
 
 static void activate_scaled(nade_activation activation, size_t count, double scale, const double *sum, float *out)
 {
-#define LOOP(kind)                                                                                                     \
-    for (size_t i = 0; i < count; i++) out[i] = activation_value(kind, (float)(scale * sum[i]));
-    FOR_ACTIVATION(activation, LOOP)
+#define LOOP(name, reads_sum)                                                                                          \
+    for (size_t i = 0; i < count; i++) out[i] = name##_value((float)(scale * sum[i]));
+    FOR_ACTIVATION(activation)
 #undef LOOP
 }
 
@@ -284,31 +277,32 @@ static void couple(size_t outputs, const float *restrict delta, const float *res
     memcpy(below, sum, sizeof sum);
 }
 
-static void absorb(nade_activation activation, const float *restrict h, float *restrict below, float *restrict total)
+static void absorb(nade_activation activation, const float *restrict a, const float *restrict h, float *restrict below,
+                   float *restrict total)
 {
-#define LOOP(kind)                                                                                                     \
+#define LOOP(name, reads_sum)                                                                                          \
     for (size_t j = 0; j < ND_UNITS; j++) {                                                                            \
-        total[j] += below[j] * slope_value(kind, h[j]);                                                                \
+        total[j] += below[j] * name##_slope(reads_sum ? a[j] : 0, h[j]);                                               \
         below[j] = 0;                                                                                                  \
     }
-    FOR_ACTIVATION(activation, LOOP)
+    FOR_ACTIVATION(activation)
 #undef LOOP
 }
 
-static double absorb_scaled(nade_activation activation, float scale, const float *restrict h, const float *restrict a,
+static double absorb_scaled(nade_activation activation, float scale, const float *restrict a, const float *restrict h,
                             float *restrict below, float *restrict total)
 {
     float lane[ND_LANES] = {0};
     double sum = 0;
-#define LOOP(kind)                                                                                                     \
+#define LOOP(name, reads_sum)                                                                                          \
     for (size_t j = 0; j < ND_UNITS; j += ND_LANES)                                                                    \
         for (size_t l = 0; l < ND_LANES; l++) {                                                                        \
-            float arrived = below[j + l] * slope_value(kind, h[j + l]);                                                \
+            float arrived = below[j + l] * name##_slope(reads_sum ? scale * a[j + l] : 0, h[j + l]);                   \
             lane[l] += arrived * a[j + l];                                                                             \
             total[j + l] += scale * arrived;                                                                           \
             below[j + l] = 0;                                                                                          \
         }
-    FOR_ACTIVATION(activation, LOOP)
+    FOR_ACTIVATION(activation)
 #undef LOOP
     for (size_t l = 0; l < ND_LANES; l++) sum += (double)lane[l];
     return sum;
@@ -324,12 +318,12 @@ extern const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS);
 const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .name = TEXT(ND_KERNELS),
     .add_bias_activate = add_bias_activate,
+    .activate = activate,
     .add_bias = add_bias,
     .multiply_slope = multiply_slope,
     .bernoulli = bernoulli,
     .mixture = mixture,
-    .nag = nag,
-    .adam = adam,
+    .step = step,
     .accumulate = accumulate,
     .activate_sum = activate_sum,
     .activate_scaled = activate_scaled,

@@ -23,12 +23,15 @@ struct cpu_kernels {
     void (*add_bias_activate)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *bias,
                               float *values);
 
-    /* values += bias, no activation. */
+    /* The same in two steps, where the sums are kept: values += bias; then values = activation(sums). */
     void (*add_bias)(size_t rows, size_t width, size_t stride, const float *bias, float *values);
+    void (*activate)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *sums,
+                     float *values);
 
-    /* delta (rows, width) *= the activation's slope, written in its value. */
-    void (*multiply_slope)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *value,
-                           float *delta);
+    /* delta (rows, width) *= the activation's slope.  Here and below, sums are read only where the slope reads them
+     * (nd_slope_reads_sum). */
+    void (*multiply_slope)(nade_activation activation, size_t rows, size_t width, size_t stride, const float *sums,
+                           const float *values, float *delta);
 
     /* count columns of a row: where target is 1, logits become factor·(p - x) and the loss -log p(x) is added to the
      * result; elsewhere they become 0. */
@@ -37,11 +40,9 @@ struct cpu_kernels {
     /* One real cell: outputs (3C) become factor times the loss's gradient; returns the loss. */
     double (*mixture)(const struct plan_column *column, float x, float factor, float *outputs);
 
-    /* Optimiser steps over count numbers. */
-    void (*nag)(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment,
-                float *parameter);
-    void (*adam)(size_t count, const struct step_rates *rates, float decay, const float *gradient, float *moment1,
-                 float *moment2, float *parameter);
+    /* The optimiser's step of count numbers; moment2 is not touched where it keeps one moment. */
+    void (*step)(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,
+                 const float *gradient, float *moment1, float *moment2, float *parameter);
 
     /* sum += x·a + b; b may be NULL. */
     void (*accumulate)(size_t count, double x, const float *a, const float *b, double *sum);
@@ -59,12 +60,12 @@ struct cpu_kernels {
     void (*couple)(size_t outputs, const float *delta, const float *h, const float *weight, float *gradient,
                    float *below);
 
-    /* Of ND_UNITS hidden units: total += below times the activation's slope, written in its value h; below = 0. */
-    void (*absorb)(nade_activation activation, const float *h, float *below, float *total);
+    /* Of ND_UNITS hidden units h = activation(a): total += below times the activation's slope; below = 0. */
+    void (*absorb)(nade_activation activation, const float *a, const float *h, float *below, float *total);
 
     /* Of ND_UNITS hidden units h = activation(scale·a): total += what arrives at a, scale·below·slope; below = 0.
      * Returns what arrives at scale: the sum over units of below·slope·a. */
-    double (*absorb_scaled)(nade_activation activation, float scale, const float *h, const float *a, float *below,
+    double (*absorb_scaled)(nade_activation activation, float scale, const float *a, const float *h, float *below,
                             float *total);
 
     /* to (ND_UNITS) += x·from. */

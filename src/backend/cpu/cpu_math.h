@@ -42,6 +42,23 @@ static inline float nd_exp_u2(float x)
     return bits_float(float_bits(p + 1.0f) + exponent);
 }
 
+static inline float nd_sigmoid(float x)
+{
+    float e = nd_exp_u2(x < 0 ? x : -x), p = 1 / (1 + e);
+    return x < 0 ? e * p : p;
+}
+
+/* 1 - 2/(exp(2|x|)+1); for small x the series keeps the relative accuracy that the difference loses. */
+static inline float nd_tanh(float x)
+{
+    float magnitude = x < 0 ? -x : x;
+    float e = nd_exp_u2(2 * magnitude), q = x * x;
+    float large = 1 - 2 / (e + 1);
+    float small = magnitude * (1 + q * (-1.0f / 3 + q * (2.0f / 15 + q * (-17.0f / 315 + q * (62.0f / 2835)))));
+    float value = magnitude < 0.3f ? small : large;
+    return x < 0 ? -value : value;
+}
+
 /* 2·atanh(s) for |s| <= 1/3. */
 static inline float twice_atanh(float s)
 {

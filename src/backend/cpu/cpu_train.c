@@ -154,6 +154,22 @@ static const float *bias_of(const struct cpu_backend *backend, size_t layer)
     return backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(layer) + 1].offset;
 }
 
+/* out holds the layer's products and gets its activations. */
+static void activate_rows(const struct cpu_backend *backend, size_t layer, size_t first, size_t rows, float *out)
+{
+    size_t width = nd_layer_outputs(backend->plan, layer), stride = backend->stride[layer];
+    nade_activation activation = backend->plan->activation;
+    float *sums = backend->batch.sums[layer];
+    if (!sums) {
+        backend->kernels->add_bias_activate(activation, rows, width, stride, bias_of(backend, layer), out);
+        return;
+    }
+    sums += first * stride;
+    memcpy(sums, out, rows * stride * sizeof *sums);
+    backend->kernels->add_bias(rows, width, stride, bias_of(backend, layer), sums);
+    backend->kernels->activate(activation, rows, width, stride, sums, out);
+}
+
 static void forward_rows(const struct batch_job *job, size_t first, size_t rows)
 {
     struct cpu_backend *backend = job->backend;
@@ -169,7 +185,7 @@ static void forward_rows(const struct batch_job *job, size_t first, size_t rows)
             backend->products->pack(job->rows, nd_layer_inputs(plan, l), first, rows, in, in_stride,
                                     backend->batch.packed[l]);
         if (l < plan->layers)
-            backend->kernels->add_bias_activate(plan->activation, rows, width, stride, bias_of(backend, l), out);
+            activate_rows(backend, l, first, rows, out);
         else
             backend->kernels->add_bias(rows, width, stride, bias_of(backend, l), out);
         in = out;
@@ -187,7 +203,8 @@ static void backward_rows(const struct batch_job *job, size_t first, size_t rows
         backend->products->multiply(rows, nd_layer_outputs(plan, l), width,
                                     backend->batch.delta[l] + first * backend->stride[l], backend->stride[l],
                                     backend->backward[l], below, stride);
-        backend->kernels->multiply_slope(plan->activation, rows, width, stride,
+        const float *sums = backend->batch.sums[l - 1];
+        backend->kernels->multiply_slope(plan->activation, rows, width, stride, sums ? sums + first * stride : NULL,
                                          backend->batch.hidden[l - 1] + first * stride, below);
     }
 }
@@ -218,12 +235,9 @@ void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, 
     struct cpu_backend *backend = job->backend;
     float decay = is_bias ? 0 : (float)job->rule->weight_decay;
     float *const *block = backend->block;
-    if (job->rule->optimizer == NADE_NAG)
-        backend->kernels->nag(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
-                              block[BLOCK_PARAMETERS] + offset);
-    else
-        backend->kernels->adam(count, &job->rates, decay, block[BLOCK_GRADIENT] + offset, block[BLOCK_MOMENT1] + offset,
-                               block[BLOCK_MOMENT2] + offset, block[BLOCK_PARAMETERS] + offset);
+    backend->kernels->step(job->rule->optimizer, count, &job->rates, decay, block[BLOCK_GRADIENT] + offset,
+                           block[BLOCK_MOMENT1] + offset, block[BLOCK_MOMENT2] + offset,
+                           block[BLOCK_PARAMETERS] + offset);
 }
 
 static void run_block(void *argument, size_t task, unsigned worker)
@@ -289,6 +303,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     double sum = 0;
     if (!backend->plan->ordering) backend->first_transposed_current = false;
     for (uint64_t update = first; update < first + count; update++) {
+        struct step_rates rates = nd_step_rates(rule, update);
         struct batch_job job = {
             .backend = backend,
             .cells = &backend->data[DATA_TRAIN],
@@ -298,7 +313,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .rows = rule->batch,
             .factor = 1 / (double)rule->batch,
             .gradients = true,
-            .rates = nd_step_rates(rule, update),
+            .rates = nd_float_rates(&rates),
         };
         double one = run_rows(&job) / (double)rule->batch;
         run_weights(&job, isfinite(one) ? rule : NULL);

@@ -22,7 +22,7 @@ struct batch_job {
     double factor; /* on gradients: 1 / rows of the mean */
     bool gradients;
     const struct update_rule *rule; /* of the optimiser step, or NULL: gradients only */
-    struct step_rates rates;
+    struct float_rates rates;
 };
 
 /* Fills the slot's lines of batch.x, target, weight and factor; unless the order is fixed, its input too. */

@@ -40,8 +40,8 @@ static double REF(fixed_forward)(const struct plan *plan, const real *parameters
         real *h = work->path + t * width;
         if (isnan(x)) continue;
         real scale = REF(scale_of)(plan, parameters, plan->ordering[t]);
-        for (size_t j = 0; j < width; j++) h[j] = REF(activate)(plan->activation, scale * a[j]);
-        if (plan->rescale) memcpy(work->sums + t * width, a, width * sizeof *a);
+        for (size_t j = 0; j < width; j++) h[j] = activation_value((int)plan->activation, scale * a[j]);
+        memcpy(work->path_sums + t * width, a, width * sizeof *a);
         REF(fixed_outputs)(plan, parameters, plan->ordering[t], h, work->block);
         loss += column->head->loss_gradient(column, work->block, (double)x, work->block_delta);
         for (size_t i = 0; i < column->output_width; i++)
@@ -52,9 +52,10 @@ static double REF(fixed_forward)(const struct plan *plan, const real *parameters
 }
 
 /* Output layer of one position: its gradients, and what arrives at the hidden units: below (H) = dloss/d(rho_d a_d). */
-static void REF(fixed_backward_outputs)(const struct plan *plan, const real *parameters, size_t column, const real *h,
-                                        const real *delta, real *below, real *gradient)
+static void REF(fixed_backward_outputs)(const struct plan *plan, const real *parameters, size_t column, const real *a,
+                                        const real *h, const real *delta, real *below, real *gradient)
 {
+    real scale = REF(scale_of)(plan, parameters, column);
     const struct plan_column *c = &plan->column[column];
     const struct tensor_view *weight = &plan->tensor[nd_weight_index(1)], *bias = weight + 1;
     for (size_t j = 0; j < weight->columns; j++) below[j] = 0;
@@ -66,7 +67,8 @@ static void REF(fixed_backward_outputs)(const struct plan *plan, const real *par
             below[j] += delta[k] * parameters[at + j];
         }
     }
-    for (size_t j = 0; j < weight->columns; j++) below[j] *= REF(slope)(plan->activation, h[j]);
+    for (size_t j = 0; j < weight->columns; j++)
+        below[j] *= activation_slope((int)plan->activation, scale * a[j], h[j]);
 }
 
 /* Position t's factor rho multiplies the sums a: its gradient, and below becomes dloss/da. */
@@ -94,10 +96,9 @@ static void REF(fixed_backward)(const struct plan *plan, const real *parameters,
         if (isnan(x)) continue;
         size_t input = c->input + (c->head->one_hot ? (size_t)x : 0);
         real value = c->head->one_hot ? 1 : (real)x;
-        REF(fixed_backward_outputs)
-        (plan, parameters, plan->ordering[t], work->path + t * weight->rows, work->delta, below, gradient);
-        if (plan->rescale)
-            REF(fixed_backward_scale)(plan, parameters, t, work->sums + t * weight->rows, below, gradient);
+        const real *a = work->path_sums + t * weight->rows, *h = work->path + t * weight->rows;
+        REF(fixed_backward_outputs)(plan, parameters, plan->ordering[t], a, h, work->delta, below, gradient);
+        if (plan->rescale) REF(fixed_backward_scale)(plan, parameters, t, a, below, gradient);
         for (size_t j = 0; j < weight->rows; j++) {
             real early = ND_FAULT(FAULT_FIXED_SUM_EARLY) ? below[j] : 0;
             gradient[weight->offset + j * weight->columns + input] += value * (later[j] + early);

@@ -4,21 +4,35 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/optimizer.h"
 #include "backend/reference/reference.h"
 #include "model/draws.h"
 #include "model/head.h"
+
+/* Functions in double, whatever the numbers are. */
+#define ND_REAL real
+#define ND_EXP(x) ((real)exp((double)(x)))
+#define ND_SIGMOID(x) ((real)(1 / (1 + exp(-(double)(x)))))
+#define ND_TANH(x) ((real)tanh((double)(x)))
+#include "backend/activation.h"
+
+/* Steps are computed in double too. */
+#undef ND_REAL
+#define ND_REAL double
+#define ND_RATES struct step_rates
+#define ND_SQRT sqrt
+#include "backend/optimizer.h"
 
 /* One row's way through the network. */
 struct REF(work) {
     struct arena arena;
     real *input;         /* (I) */
+    real **sums;         /* (L) of (hidden[l]): what enters the activations */
     real **hidden;       /* (L) of (hidden[l]): activations */
     real *output;        /* (O) */
     real *delta;         /* (widest): gradient with respect to a layer's pre-activations */
     real *delta_below;   /* (widest) */
     real *path;          /* (D, hidden[0]), fixed order only: activations at each position */
-    real *sums;          /* (D, hidden[0]), fixed order with factors only: what the factors multiply */
+    real *path_sums;     /* (D, hidden[0]), fixed order only: the sums there, before their factor */
     double *block;       /* (widest) outputs of a column */
     double *block_delta; /* (widest) their gradient */
     uint8_t *present;    /* (D) */
@@ -49,43 +63,23 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
     work->present = nd_arena_alloc(&work->arena, plan->columns, 1);
     work->observed = nd_arena_alloc(&work->arena, plan->columns, 1);
     work->keys = nd_arena_alloc(&work->arena, plan->columns, sizeof(uint64_t));
+    work->sums = nd_arena_alloc(&work->arena, plan->layers, sizeof(real *));
     work->hidden = nd_arena_alloc(&work->arena, plan->layers, sizeof(real *));
-    for (size_t l = 0; l < plan->layers && work->hidden; l++) {
+    for (size_t l = 0; l < plan->layers && work->sums && work->hidden; l++) {
+        work->sums[l] = nd_arena_alloc(&work->arena, plan->hidden[l], sizeof(real));
         work->hidden[l] = nd_arena_alloc(&work->arena, plan->hidden[l], sizeof(real));
-        good = good && work->hidden[l];
+        good = good && work->sums[l] && work->hidden[l];
     }
     if (plan->ordering) {
         work->path = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
-        good = good && work->path;
-    }
-    if (plan->rescale) {
-        work->sums = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
-        good = good && work->sums;
+        work->path_sums = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
+        good = good && work->path && work->path_sums;
     }
     return good && work->input && work->output && work->delta && work->delta_below && work->block &&
-           work->block_delta && work->present && work->observed && work->keys && work->hidden;
+           work->block_delta && work->present && work->observed && work->keys && work->sums && work->hidden;
 }
 
 /* ---- forward ------------------------------------------------------------------------------------------------- */
-
-static real REF(activate)(nade_activation activation, real a)
-{
-    switch (activation) {
-    case NADE_SIGMOID: return (real)(1 / (1 + exp(-(double)a)));
-    case NADE_TANH: return (real)tanh((double)a);
-    default: return a > 0 || isnan(a) ? a : 0; /* NaN goes through, so that the loss tells */
-    }
-}
-
-/* Derivative of the activation, written in its value h. */
-static real REF(slope)(nade_activation activation, real h)
-{
-    switch (activation) {
-    case NADE_SIGMOID: return h * (1 - h);
-    case NADE_TANH: return 1 - h * h;
-    default: return h > 0 ? 1 : 0;
-    }
-}
 
 /* Input = [x where observed, else 0; observed].  Hidden and missing cells are not read. */
 static void REF(fill_input)(const struct plan *plan, const struct cells *cells, size_t row, const uint8_t *observed,
@@ -129,9 +123,11 @@ static void REF(forward)(const struct plan *plan, const real *parameters, real s
 {
     const real *in = work->input;
     for (size_t l = 0; l < plan->layers; l++) {
-        REF(affine)(plan, parameters, l, in, work->hidden[l]);
-        for (size_t i = 0; i < plan->hidden[l]; i++)
-            work->hidden[l][i] = REF(activate)(plan->activation, (l == 0 ? scale : 1) * work->hidden[l][i]);
+        REF(affine)(plan, parameters, l, in, work->sums[l]);
+        for (size_t i = 0; i < plan->hidden[l]; i++) {
+            if (l == 0) work->sums[l][i] *= scale;
+            work->hidden[l][i] = activation_value((int)plan->activation, work->sums[l][i]);
+        }
         in = work->hidden[l];
     }
     REF(affine)(plan, parameters, plan->layers, in, work->output);
@@ -191,7 +187,8 @@ static void REF(backward)(const struct plan *plan, const real *parameters, struc
         REF(backward_layer)(plan, parameters, layer, in, work, gradient);
         if (layer == 0) return;
         for (size_t i = 0; i < plan->hidden[layer - 1]; i++)
-            work->delta[i] *= REF(slope)(plan->activation, work->hidden[layer - 1][i]);
+            work->delta[i] *=
+                activation_slope((int)plan->activation, work->sums[layer - 1][i], work->hidden[layer - 1][i]);
     }
 }
 
@@ -346,28 +343,31 @@ static double REF(batch)(struct REF(backend) * backend, const struct update_rule
     return sum / (double)rule->batch;
 }
 
+static void REF(take_step)(nade_optimizer optimizer, const struct step_rates *rates, double decay,
+                           struct REF(backend) * backend, size_t i)
+{
+    real *const *block = backend->block;
+    double moment1 = (double)block[BLOCK_MOMENT1][i], moment2 = (double)block[BLOCK_MOMENT2][i];
+    double parameter = (double)block[BLOCK_PARAMETERS][i], gradient = (double)block[BLOCK_GRADIENT][i];
+#define ROW(kind, name, ...)                                                                                           \
+    case kind: name##_step(rates, decay, gradient, &moment1, &moment2, &parameter); break;
+    switch (optimizer) {
+        ND_OPTIMIZERS(ROW)
+    }
+#undef ROW
+    block[BLOCK_MOMENT1][i] = (real)moment1;
+    block[BLOCK_MOMENT2][i] = (real)moment2;
+    block[BLOCK_PARAMETERS][i] = (real)parameter;
+}
+
 static void REF(step)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
 {
     struct step_rates rates = nd_step_rates(rule, update);
-    real *p = backend->block[BLOCK_PARAMETERS], *m = backend->block[BLOCK_MOMENT1];
-    real *s = backend->block[BLOCK_MOMENT2], *g = backend->block[BLOCK_GRADIENT];
     for (size_t t = 0; t < backend->plan->tensors; t++) {
         const struct tensor_view *view = &backend->plan->tensor[t];
         double decay = view->is_bias ? 0 : rule->weight_decay;
-        for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++) {
-            if (rule->optimizer == NADE_NAG) {
-                double gradient = (double)g[i] + decay * (double)p[i];
-                m[i] = (real)(rates.momentum * (double)m[i] + gradient);
-                p[i] -= (real)(rates.rate * (gradient + rates.momentum * (double)m[i]));
-            } else {
-                double gradient = (double)g[i];
-                m[i] = (real)(rates.momentum * (double)m[i] + (1 - rates.momentum) * gradient);
-                s[i] = (real)(rates.second * (double)s[i] + (1 - rates.second) * gradient * gradient);
-                double direction =
-                    (double)m[i] * rates.correction1 / (sqrt((double)s[i] * rates.correction2) + ND_ADAM_EPSILON);
-                p[i] -= (real)(rates.rate * (direction + decay * (double)p[i]));
-            }
-        }
+        for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++)
+            REF(take_step)(rule->optimizer, &rates, decay, backend, i);
     }
 }
 

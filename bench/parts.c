@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/cuda_pass.h"
+#include "backend/cuda/train/cuda_pass.h"
 #include "base/context.h"
 #include "base/philox.h"
 #include "model/initial.h"

@@ -12,7 +12,7 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/cuda_product_table.h"
-#include "backend/cuda/cuda_tiles.h"
+#include "backend/cuda/score/cuda_tiles.h"
 #include "base/philox.h"
 
 enum { IDS_MOST = 100, CHOICES_MOST = 64, PER_GRAPH = 10, OPERAND_BYTES = 160 << 20, SHAPES_MOST = 100 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # compute-sanitizer's memcheck, racecheck and initcheck over a small run of every verb on a CUDA device, over the gradients
 # and validation losses of the whole table of plans, whose shapes the verbs do not reach, and over the networks that one
-# block trains (cuda_small.cu).
+# block trains (cuda_small_block.cu).
 #
 #   NADE=build/nade PROGRAMS=build/tests tests/cuda/sanitize.sh
 #

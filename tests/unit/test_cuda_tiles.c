@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "backend/cuda/cuda_tiles.h"
+#include "backend/cuda/score/cuda_tiles.h"
 
 static void tiles_have_whole_lines_within_their_bytes(void **state)
 {

@@ -35,7 +35,7 @@ struct cuda_data {
 };
 
 struct cuda_training; /* cuda_training.h */
-struct cuda_scoring;  /* cuda_score.c */
+struct cuda_scoring;  /* cuda_densities.c */
 struct cuda_fixed;    /* cuda_fixed.c */
 
 struct cuda_backend {

@@ -1,0 +1,339 @@
+#include "backend/cuda/score/cuda_scoring.h"
+
+#include "model/head.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* Blocks laid one behind the other: first with no base, to learn how much they need, then for good. */
+struct carver {
+    char *base;
+    size_t used;
+    bool too_large;
+};
+
+enum { CARVE = 256 };
+
+static void *carve(struct carver *carver, size_t count, size_t size)
+{
+    size_t bytes, at = carver->used;
+    if (!nd_multiply(count, size, &bytes) || bytes > SIZE_MAX / 2 - at) {
+        carver->too_large = true;
+        return NULL;
+    }
+    carver->used += (bytes + CARVE - 1) / CARVE * CARVE;
+    return carver->base ? carver->base + at : NULL;
+}
+
+static nade_status alloc_pinned(nade_context *context, void **memory, size_t bytes, const char *what)
+{
+    cudaError_t error = cudaMallocHost(memory, bytes ? bytes : 1);
+    if (error == cudaErrorMemoryAllocation) return nd_no_memory(context, what);
+    return nd_cuda_check(context, error, what);
+}
+
+static size_t widest_stride(const struct cuda_backend *backend)
+{
+    size_t widest = 0;
+    for (size_t l = 1; l <= backend->plan->layers; l++)
+        if (backend->layer[l].stride > widest) widest = backend->layer[l].stride;
+    return widest;
+}
+
+static void carve_lane(const struct cuda_backend *backend, struct scoring_lane *lane, struct carver *device,
+                       struct carver *pinned)
+{
+    const struct cuda_scoring *scoring = backend->scoring;
+    size_t element = nd_cuda_element(backend), order_cells = nd_tile_order_cells(backend->plan->columns);
+    for (int i = 0; i < 2; i++) lane->tile[i] = carve(device, scoring->lines, widest_stride(backend) * element);
+    lane->workspace = carve(device, 1, ND_PRODUCT_WORKSPACE);
+    lane->sum = carve(device, scoring->walkers, backend->plan->hidden[0] * sizeof(double));
+    lane->outputs = carve(device, scoring->lines, scoring->widest * sizeof(float));
+    lane->density = carve(device, nd_tile_densities(scoring->lines), sizeof(double));
+    lane->total = carve(device, scoring->walkers, sizeof(double));
+    lane->order = carve(device, order_cells, sizeof(int32_t));
+    lane->cells = carve(device, scoring->walkers, backend->plan->columns * sizeof(float));
+    lane->totals = carve(pinned, scoring->walkers, sizeof(double));
+    lane->columns = carve(pinned, order_cells, sizeof(int32_t));
+}
+
+static nade_status open_lane(nade_context *context, const struct cuda_backend *backend, struct scoring_lane *lane)
+{
+    struct carver device = {0}, pinned = {0};
+    carve_lane(backend, lane, &device, &pinned);
+    if (device.too_large || pinned.too_large) return nd_no_memory(context, "the rows");
+    nade_status status = nd_cuda_alloc(context, &lane->device, device.used, 1, "the rows");
+    if (status == NADE_OK) status = alloc_pinned(context, &lane->pinned, pinned.used, "the rows");
+    if (status == NADE_OK)
+        status =
+            nd_cuda_check(context, cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking), "opening a stream");
+    if (status != NADE_OK) return status;
+    device = (struct carver){.base = lane->device};
+    pinned = (struct carver){.base = lane->pinned};
+    carve_lane(backend, lane, &device, &pinned);
+    return NADE_OK;
+}
+
+static void carve_walk(const struct cuda_backend *backend, struct scoring_walk *walk, struct carver *device,
+                       struct carver *pinned)
+{
+    const struct cuda_scoring *scoring = backend->scoring;
+    walk->step = carve(device, scoring->walkers, sizeof *walk->step);
+    walk->steps = carve(pinned, scoring->walkers, sizeof *walk->steps);
+    walk->cells = carve(pinned, scoring->walkers, backend->plan->columns * sizeof(float));
+    walk->outputs = carve(pinned, scoring->walkers, scoring->widest * sizeof(float));
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------------- */
+
+/* Hidden layers 2…L for so many lines; *products has room for them. */
+static nade_status plan_products(nade_context *context, struct cuda_backend *backend, size_t lines,
+                                 struct product **products)
+{
+    const struct plan *plan = backend->plan;
+    nade_status status = NADE_OK;
+    *products = nd_arena_alloc(&backend->arena, plan->layers, sizeof **products);
+    if (!*products) return nd_no_memory(context, "the network");
+    for (size_t l = 1; l < plan->layers && status == NADE_OK; l++) {
+        const struct cuda_layer *layer = &backend->layer[l];
+        struct product_shape shape = {
+            .kind = PRODUCT_FORWARD,
+            .epilogue = plan->activation == NADE_RELU ? EPILOGUE_RELU : EPILOGUE_NONE,
+            .rows = lines,
+            .units = layer->padded_rows,
+            .inputs = layer->stride,
+            .in_stride = layer->stride,
+            .out_stride = backend->layer[l + 1].stride,
+            .weight_stride = layer->stride,
+        };
+        status = nd_product_plan(context, &backend->library, &shape, &(*products)[l - 1]);
+    }
+    return status;
+}
+
+static void free_products(const struct cuda_backend *backend, struct product *products)
+{
+    for (size_t l = 1; products && l < backend->plan->layers; l++) nd_product_free(&products[l - 1]);
+}
+
+/* ---- open and close ---------------------------------------------------------------------------------------------- */
+
+static nade_status open_scoring(nade_context *context, struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    struct cuda_scoring *scoring = nd_arena_alloc(&backend->arena, 1, sizeof *scoring);
+    if (!scoring) return nd_no_memory(context, "the rows");
+    backend->scoring = scoring;
+    scoring->widest = nd_widest_block(plan);
+    scoring->all_binary = nd_cuda_all_binary(plan);
+    scoring->shallow =
+        scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS && !plan->rescale;
+    scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
+    scoring->walkers = nd_tile_walkers(scoring->lines);
+    nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);
+    for (int i = 0; i < ND_SCORING_LANES && status == NADE_OK; i++)
+        status = open_lane(context, backend, &scoring->lane[i]);
+    void *transposed = NULL;
+    if (status == NADE_OK)
+        status = nd_cuda_alloc(context, &transposed, plan->inputs, backend->layer[1].stride * sizeof(float),
+                               "the first layer");
+    scoring->transposed = transposed;
+    if (status == NADE_OK)
+        status = nd_cuda_check(context, cudaEventCreateWithFlags(&scoring->ready, cudaEventDisableTiming),
+                               "making an event");
+    return status;
+}
+
+/* What is half open goes when the backend closes, or before the next try. */
+void nd_cuda_scoring_free(struct cuda_backend *backend)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    if (!scoring) return;
+    for (int i = 0; i < ND_SCORING_LANES; i++) {
+        struct scoring_lane *lane = &scoring->lane[i];
+        if (lane->stream) {
+            cudaStreamSynchronize(lane->stream);
+            cudaStreamDestroy(lane->stream);
+        }
+        nd_cuda_free(lane->device);
+        if (lane->pinned) cudaFreeHost(lane->pinned);
+    }
+    nd_cuda_free(scoring->walk.device);
+    if (scoring->walk.pinned) cudaFreeHost(scoring->walk.pinned);
+    free_products(backend, scoring->product);
+    free_products(backend, scoring->walk.product);
+    nd_cuda_free(scoring->transposed);
+    if (scoring->ready) cudaEventDestroy(scoring->ready);
+    backend->scoring = NULL;
+}
+
+/* Parameters may have changed since the last call; the copy costs microseconds. */
+static nade_status renew_first(nade_context *context, struct cuda_backend *backend)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    const struct cuda_layer *layer = &backend->layer[0];
+    cudaError_t error =
+        nd_cuda_transpose(backend->block[BLOCK_PARAMETERS] + layer->offset, layer->rows, layer->columns, layer->stride,
+                          scoring->transposed, backend->layer[1].stride, backend->stream);
+    if (error == cudaSuccess) error = cudaEventRecord(scoring->ready, backend->stream);
+    for (int i = 0; i < ND_SCORING_LANES && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(scoring->lane[i].stream, scoring->ready, 0);
+    return nd_cuda_check(context, error, "copying the first layer");
+}
+
+nade_status nd_cuda_begin_scoring(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = nd_cuda_need_block(context, backend, BLOCK_PARAMETERS);
+    if (status == NADE_OK && !backend->scoring) {
+        status = open_scoring(context, backend);
+        if (status != NADE_OK) nd_cuda_scoring_free(backend);
+    }
+    return status == NADE_OK ? renew_first(context, backend) : status;
+}
+
+static nade_status open_walk(nade_context *context, struct cuda_backend *backend)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    struct scoring_walk *walk = &scoring->walk;
+    struct carver device = {0}, pinned = {0};
+    carve_walk(backend, walk, &device, &pinned);
+    if (device.too_large || pinned.too_large) return nd_no_memory(context, "the rows");
+    walk->block = nd_arena_alloc(&backend->arena, scoring->widest, sizeof *walk->block);
+    if (!walk->block) return nd_no_memory(context, "the rows");
+    nade_status status = plan_products(context, backend, scoring->walkers, &walk->product);
+    if (status == NADE_OK) status = nd_cuda_alloc(context, &walk->device, device.used, 1, "the rows");
+    if (status == NADE_OK) status = alloc_pinned(context, &walk->pinned, pinned.used, "the rows");
+    if (status != NADE_OK) return status;
+    device = (struct carver){.base = walk->device};
+    pinned = (struct carver){.base = walk->pinned};
+    carve_walk(backend, walk, &device, &pinned);
+    return NADE_OK;
+}
+
+nade_status nd_cuda_begin_walk(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = nd_cuda_begin_scoring(context, backend);
+    if (status != NADE_OK || backend->scoring->walk.pinned) return status;
+    status = open_walk(context, backend);
+    if (status != NADE_OK) nd_cuda_scoring_free(backend);
+    return status;
+}
+
+/* ---- along the layers -------------------------------------------------------------------------------------------- */
+
+struct device_first nd_cuda_first(const struct cuda_backend *backend)
+{
+    const struct cuda_layer *layer = &backend->layer[0];
+    return (struct device_first){
+        .transposed = backend->scoring->transposed,
+        .bias = backend->block[BLOCK_PARAMETERS] + layer->bias_offset,
+        .bias_stride = layer->bias_stride,
+        .units = (int32_t)layer->rows,
+        .stride = (int32_t)backend->layer[1].stride,
+        .activation = (int)backend->plan->activation,
+        .scale = backend->plan->rescale ? backend->block[BLOCK_PARAMETERS] + backend->scale_offset : NULL,
+        .scale_stride = ND_SCALE_STRIDE,
+    };
+}
+
+struct device_lines nd_cuda_lines(const struct cuda_backend *backend, const void *hidden)
+{
+    const struct cuda_layer *layer = &backend->layer[backend->plan->layers];
+    return (struct device_lines){
+        .hidden = hidden,
+        .bf16 = backend->bf16,
+        .weight = backend->block[BLOCK_PARAMETERS] + layer->offset,
+        .bias = backend->block[BLOCK_PARAMETERS] + layer->bias_offset,
+        .stride = (int32_t)layer->stride,
+    };
+}
+
+nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *backend, struct scoring_lane *lane,
+                                const struct product *product, size_t lines, const void **hidden)
+{
+    const struct plan *plan = backend->plan;
+    int now = 0;
+    for (size_t l = 1; l < plan->layers; l++) {
+        void *out = lane->tile[1 - now];
+        nade_status status = nd_product_run(context, &backend->library, &product[l - 1], lane->tile[now],
+                                            nd_cuda_operand_weight(backend, l), out, lane->workspace, lane->stream);
+        if (status == NADE_OK && plan->activation != NADE_RELU)
+            status = nd_cuda_check(context,
+                                   nd_cuda_activate((int)plan->activation, out, backend->bf16, lines, plan->hidden[l],
+                                                    backend->layer[l + 1].stride, lane->stream),
+                                   "activating a layer");
+        if (status != NADE_OK) return status;
+        now = 1 - now;
+    }
+    *hidden = lane->tile[now];
+    return NADE_OK;
+}
+
+/* ---- rows that go their own ways --------------------------------------------------------------------------------- */
+
+nade_status nd_cuda_walk_observe(nade_context *context, struct cuda_backend *backend, size_t rows)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    struct scoring_lane *lane = &scoring->lane[0];
+    size_t columns = backend->plan->columns;
+    struct sum_job job = {
+        .chunk = {.plan = backend->device,
+                  .cells = {.data = lane->cells, .bytes = 0, .rows = (uint32_t)rows},
+                  .order = lane->order,
+                  .orders = 1,
+                  .length = (int32_t)columns,
+                  .rows = (int32_t)rows},
+        .first = nd_cuda_first(backend),
+        .begin = 0,
+        .scored = (int32_t)columns,
+        .end = (int32_t)columns,
+        .sum = lane->sum,
+        .operand = lane->tile[0],
+        .bf16 = backend->bf16,
+    };
+    for (size_t c = 0; c < columns; c++) lane->columns[c] = (int32_t)c;
+    lane->has_cells = false;
+    cudaError_t error = cudaMemcpyAsync(lane->order, lane->columns, columns * sizeof *lane->columns,
+                                        cudaMemcpyHostToDevice, lane->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(lane->cells, scoring->walk.cells, rows * columns * sizeof(float),
+                                cudaMemcpyHostToDevice, lane->stream);
+    if (error == cudaSuccess) error = nd_cuda_running_sum(&job, lane->stream);
+    return nd_cuda_check(context, error, "conditioning on the rows");
+}
+
+/* The first layer of all rows at this step. */
+static cudaError_t begin_step(struct cuda_backend *backend, size_t rows)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    struct scoring_lane *lane = &scoring->lane[0];
+    struct walk_job job = {
+        .plan = backend->device,
+        .first = nd_cuda_first(backend),
+        .step = scoring->walk.step,
+        .sum = lane->sum,
+        .operand = lane->tile[0],
+        .bf16 = backend->bf16,
+    };
+    cudaError_t error = cudaMemcpyAsync(scoring->walk.step, scoring->walk.steps, rows * sizeof *scoring->walk.step,
+                                        cudaMemcpyHostToDevice, lane->stream);
+    return error == cudaSuccess ? nd_cuda_walk(&job, rows, lane->stream) : error;
+}
+
+nade_status nd_cuda_walk_outputs(nade_context *context, struct cuda_backend *backend, size_t rows)
+{
+    struct cuda_scoring *scoring = backend->scoring;
+    struct scoring_lane *lane = &scoring->lane[0];
+    const void *hidden = NULL;
+    nade_status status = nd_cuda_check(context, begin_step(backend, rows), "taking a step");
+    if (status == NADE_OK)
+        status = nd_cuda_pass_hidden(context, backend, lane, scoring->walk.product, scoring->walkers, &hidden);
+    if (status != NADE_OK) return status;
+    struct device_lines lines = nd_cuda_lines(backend, hidden);
+    cudaError_t error = nd_cuda_row_outputs(&lines, &backend->device, scoring->walk.step, rows, lane->outputs,
+                                            scoring->widest, lane->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(scoring->walk.outputs, lane->outputs, rows * scoring->widest * sizeof(float),
+                                cudaMemcpyDeviceToHost, lane->stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(lane->stream);
+    return nd_cuda_check(context, error, "computing a step's outputs");
+}

@@ -1,0 +1,81 @@
+/* What scoring, sampling and conditionals keep on the device, made at the first use and then reused. */
+#ifndef ND_BACKEND_CUDA_SCORING_H
+#define ND_BACKEND_CUDA_SCORING_H
+
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/score/cuda_chunk.h"
+#include "backend/cuda/score/cuda_tiles.h"
+
+/* Chunks alternate between lanes, so that the gaps of one are filled by the other. */
+enum { ND_SCORING_LANES = 2 };
+
+/* What one chunk at a time needs.  walkers: nd_tile_walkers. */
+struct scoring_lane {
+    cudaStream_t stream;
+    void *device, *pinned; /* the memory that the rest is carved from */
+
+    void *tile[2];    /* (lines, widest operand stride) */
+    void *workspace;  /* of products */
+    double *sum;      /* (walkers, hidden[0]) */
+    float *outputs;   /* (lines, widest block) */
+    double *density;  /* (nd_tile_densities) */
+    double *total;    /* (walkers) */
+    int32_t *order;   /* (nd_tile_order_cells) */
+    void *cells;      /* (walkers, columns) floats or bytes */
+    double *totals;   /* pinned (walkers) */
+    int32_t *columns; /* pinned (nd_tile_order_cells) */
+
+    bool busy;      /* with the chunk below, whose totals are not fetched yet */
+    bool has_cells; /* the cells are those of the rows below */
+    bool fresh;     /* nothing was added to total yet */
+    size_t held;    /* positions whose densities wait to be added to total */
+    size_t first_row, rows, first_order, orders;
+};
+
+/* What rows that go their own ways need besides lane 0. */
+struct scoring_walk {
+    struct product *product; /* (layers - 1), of nd_tile_walkers lines; NULL until first needed */
+    void *device, *pinned;
+    struct walk_step *step;  /* (walkers) */
+    struct walk_step *steps; /* pinned (walkers) */
+    float *cells;            /* pinned (walkers, columns) */
+    float *outputs;          /* pinned (walkers, widest block) */
+    double *block;           /* host (widest block) */
+};
+
+struct cuda_scoring {
+    size_t lines, walkers, widest;
+    bool all_binary;
+    bool shallow;            /* densities need no tiles: nd_cuda_shallow_density */
+    float *transposed;       /* (inputs, layer[1].stride): the first layer, renewed at each call */
+    struct product *product; /* (layers - 1), of `lines` lines */
+    cudaEvent_t ready;       /* the transposed layer is */
+    struct scoring_lane lane[ND_SCORING_LANES];
+    struct scoring_walk walk;
+    float *cell_outputs; /* host (lines, widest): for cell scores; NULL until first needed */
+    double *cell_block;  /* host (widest): the same */
+};
+
+/* Makes backend->scoring, at the first call, and the first layer's transposed copy current for all lanes. */
+nade_status nd_cuda_begin_scoring(nade_context *context, struct cuda_backend *backend);
+
+/* The same with scoring->walk. */
+nade_status nd_cuda_begin_walk(nade_context *context, struct cuda_backend *backend);
+
+struct device_first nd_cuda_first(const struct cuda_backend *backend);
+
+/* The last hidden layer's lines in the tile that nd_cuda_pass_hidden named. */
+struct device_lines nd_cuda_lines(const struct cuda_backend *backend, const void *hidden);
+
+/* The upper layers for all lines of lane->tile[0].  *hidden: the tile that holds the last one's. */
+nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *backend, struct scoring_lane *lane,
+                                const struct product *product, size_t lines, const void **hidden);
+
+/* Conditions rows on all their cells that are there: scoring->walk.cells (rows, columns), rows <= walkers, into lane
+ * 0's sums. */
+nade_status nd_cuda_walk_observe(nade_context *context, struct cuda_backend *backend, size_t rows);
+
+/* One step of rows: scoring->walk.steps (rows) in, outputs of their targets in scoring->walk.outputs. */
+nade_status nd_cuda_walk_outputs(nade_context *context, struct cuda_backend *backend, size_t rows);
+
+#endif

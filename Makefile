@@ -94,8 +94,9 @@ check-layers: ## who may include what, and what library code may not do (tools/c
 	tools/check-layers
 
 .PHONY: check-evidence
-check-evidence: ## the log of the CUDA backend's tests is of these sources (tools/check-evidence)
+check-evidence: ## the log of the CUDA backend's tests is of these sources; docs/benchmarks.md is what bench/results say
 	tools/check-evidence
+	bench/write-benchmarks --check
 
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the command

@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
 """PyTorch at the same work: an order-agnostic update with fresh masks for each row, and exact scoring of one ordering.
 
-Written as a careful user of PyTorch would: eager, captured in a CUDA graph, and compiled in bfloat16 within a graph.
-Prints one JSON object; bench/measure calls it.
+Written as a careful user of PyTorch would, at each precision that nade has: eager, captured in a CUDA graph, and by
+torch.compile (on a GPU within a graph).  bench/measure calls it.  A measurement is printed as soon as it is made, a
+line of JSON each: {"at": [names of objects, from the outermost], "is": the figure, or {"failed": why there is none}}.
 """
 import argparse
 import json
 import math
+import os
+import subprocess
 import sys
 import time
 
-import torch
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "4")  # of each process that compiles; read on import
+
+import torch  # pylint: disable=wrong-import-position
 from torch.nn import functional
 
-from cases import CASES, operations, products
+from cases import CASES, products
+
+# For each precision: the type of matrices that are multiplied as such, whether float32 is multiplied as tf32, autocast.
+PRECISIONS = {"fp32": (torch.float32, False, False), "tf32": (torch.float32, True, False),
+              "bf16": (torch.bfloat16, False, True)}
 
 
 class Network(torch.nn.Module):
@@ -31,7 +40,7 @@ class Network(torch.nn.Module):
         state = torch.cat([rows * mask, mask], 1)
         for layer in self.hidden:
             state = functional.relu(layer(state))
-        out = self.output(state)
+        out = self.output(state).float()
         if self.components == 0:
             return functional.binary_cross_entropy_with_logits(out, rows, reduction="none")
         weight, mean, log_scale = out.view(*rows.shape, 3, self.components).unbind(2)
@@ -41,6 +50,10 @@ class Network(torch.nn.Module):
 
     def objective(self, rows, mask, weight):
         return (self.losses(rows, mask) * (1 - mask) * weight).sum(1).mean()
+
+    def cell_losses(self, rows, mask, column):
+        """-log p of one cell of each row."""
+        return self.losses(rows, mask).gather(1, column)
 
 
 def draw_masks(rows):
@@ -58,13 +71,19 @@ def make_rows(case, count, device):
     return (torch.rand(count, case.columns, device=device) < 0.3).float()
 
 
-def make_update(case, device, compiled=False, half=False):
+def compile_anew(function):
+    """PyTorch gives up compiling a function that has met too many shapes, so those of earlier cases are forgotten."""
+    torch.compiler.reset()
+    return torch.compile(function, dynamic=False)
+
+
+def make_update(case, device, half=False, compiled=False):
     """One update on a batch gathered from a table."""
     torch.manual_seed(0)
     network = Network(case).to(device)
-    optimizer = torch.optim.SGD(network.parameters(), lr=1e-4, momentum=0.9, nesterov=True, fused=device == "cuda")
+    optimizer = torch.optim.SGD(network.parameters(), lr=1e-4, momentum=0.9, nesterov=True, fused=True)
     table = make_rows(case, 10000, device)
-    objective = torch.compile(network.objective) if compiled else network.objective
+    objective = compile_anew(network.objective) if compiled else network.objective
 
     def update():
         rows = table[torch.randint(table.shape[0], (case.batch,), device=device)]
@@ -108,7 +127,9 @@ def time_on_gpu(work, repeats):
 
 
 def time_on_cpu(work, seconds):
-    work()
+    """Microseconds of one call; the first three, in which things are compiled and memory is taken, do not count."""
+    for _ in range(3):
+        work()
     begin, count = time.perf_counter(), 0
     while time.perf_counter() - begin < seconds or count < 3:
         work()
@@ -117,8 +138,8 @@ def time_on_cpu(work, seconds):
 
 
 @torch.no_grad()
-def score(network, rows, order, most):
-    """log p of rows along one ordering: all positions are passes of their own, `most` rows at a time."""
+def score(cell_losses, rows, order, most):
+    """log p of rows along one ordering: all positions are passes of their own, `most` lines at a time."""
     count, columns = rows.shape
     place = torch.empty_like(order)
     place[order] = torch.arange(columns, device=rows.device)
@@ -128,25 +149,25 @@ def score(network, rows, order, most):
         steps = torch.arange(first, min(columns, first + together), device=rows.device)
         mask = (place[None, :] < steps[:, None]).float()[:, None, :].expand(-1, count, -1).reshape(-1, columns)
         cells = rows[None].expand(len(steps), -1, -1).reshape(-1, columns)
-        picked = network.losses(cells, mask).gather(1, order[steps].repeat_interleave(count)[:, None])
+        picked = cell_losses(cells, mask, order[steps].repeat_interleave(count)[:, None])
         total -= picked.view(len(steps), count).double().sum(0)
     return total
 
 
-def time_scoring(case, device, count, most):
-    """Rows scored per second and ordering."""
+def time_scoring(case, device, count, most, half=False, compiled=False):
+    """Rows scored per second and ordering, the second time that the same rows are scored."""
+    torch.manual_seed(0)
     network = Network(case).to(device)
+    cell_losses = compile_anew(network.cell_losses) if compiled else network.cell_losses
     rows, order = make_rows(case, count, device), torch.randperm(case.columns, device=device)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-    score(network, rows[:10], order, most)
-    wait()
-    begin = time.perf_counter()
-    score(network, rows, order, most)
-    wait()
+    with torch.autocast(device, torch.bfloat16, enabled=half):
+        score(cell_losses, rows, order, most)
+        wait()
+        begin = time.perf_counter()
+        score(cell_losses, rows, order, most)
+        wait()
     return round(count / (time.perf_counter() - begin), 1)
-
-
-PRECISIONS = {"fp32": (torch.float32, False), "tf32": (torch.float32, True), "bf16": (torch.bfloat16, False)}
 
 
 def product_loop(shapes, dtype, device):
@@ -160,67 +181,133 @@ def product_loop(shapes, dtype, device):
     return multiply
 
 
-def matrix_rates():
+class Report:
+    """Prints what is measured, and measures nothing more once the time is over."""
+
+    def __init__(self, seconds):
+        self.end = time.monotonic() + seconds
+
+    def put(self, at, value):
+        print(json.dumps({"at": at, "is": value}), flush=True)
+
+    def measure(self, at, work):
+        try:
+            if time.monotonic() > self.end:
+                raise TimeoutError("left out: the time was over")
+            value = work()
+        except Exception as problem:  # pylint: disable=broad-except
+            value = {"failed": (str(problem).splitlines() or [type(problem).__name__])[0][:200]}
+        self.put(at, value)
+
+
+def on_gpu(precision):
+    """Lets PyTorch multiply as the precision says; returns the type of matrices and whether to use autocast."""
+    dtype, tf32, half = PRECISIONS[precision]
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    return dtype, half
+
+
+def gpu_rows(case):
+    return 2000 if case.columns > 500 else 20000
+
+
+def measure_matrix_rates(report):
     """TFLOP/s of a product of 8192 cubed at each precision."""
-    rates = {}
-    for name, (dtype, tf32) in PRECISIONS.items():
-        torch.backends.cuda.matmul.allow_tf32 = tf32
-        rates[name] = round(2 * 8192 ** 3 / (1e6 * time_on_gpu(product_loop([(8192,) * 3], dtype, "cuda"), 10)), 1)
-    return rates
+    for precision in PRECISIONS:
+        dtype, _ = on_gpu(precision)
+        report.measure(["matrix_tflops", precision], lambda chosen=dtype: round(
+            2 * 8192 ** 3 / (1e6 * time_on_gpu(product_loop([(8192,) * 3], chosen, "cuda"), 10)), 1))
 
 
-def attempt(measure):
-    """The measurement, or why there is none."""
-    try:
-        return measure()
-    except Exception as problem:  # pylint: disable=broad-except
-        return {"failed": str(problem).splitlines()[0][:200]}
+def measure_gpu(report, name, case):
+    """All that needs no compiler."""
+    for precision in PRECISIONS:
+        dtype, half = on_gpu(precision)
+        at = ["cases", name, precision]
+        report.measure(at + ["products_us"],
+                       lambda: time_on_gpu(capture(product_loop(products(case), dtype, "cuda")), 300))
+        report.measure(at + ["graph_us"], lambda: time_on_gpu(capture(make_update(case, "cuda", half)), 300))
+        report.measure(at + ["eager_us"], lambda: time_on_gpu(make_update(case, "cuda", half), 200))
+        report.measure(at + ["rows_per_second_and_ordering"],
+                       lambda: time_scoring(case, "cuda", gpu_rows(case), 1 << 16, half))
 
 
-def measure_gpu(case, compiled):
-    torch.backends.cuda.matmul.allow_tf32 = True
-    found = {"eager_us": attempt(lambda: time_on_gpu(make_update(case, "cuda"), 200)),
-             "graph_us": attempt(lambda: time_on_gpu(capture(make_update(case, "cuda")), 300))}
-    if compiled:
-        found["compiled_bf16_graph_us"] = attempt(
-            lambda: time_on_gpu(capture(make_update(case, "cuda", compiled=True, half=True)), 300))
-    rows = 2000 if case.columns > 500 else 20000
-    found["rows_per_second_and_ordering"] = attempt(lambda: time_scoring(case, "cuda", rows, 1 << 16))
-    found["products_us"] = {}
-    for name, (dtype, tf32) in PRECISIONS.items():
-        torch.backends.cuda.matmul.allow_tf32 = tf32
-        found["products_us"][name] = attempt(
-            lambda chosen=dtype: time_on_gpu(capture(product_loop(products(case), chosen, "cuda")), 300))
-    return found
+def measure_compiled_gpu(report, name, case):
+    for precision in PRECISIONS:
+        _, half = on_gpu(precision)
+        at = ["cases", name, precision]
+        report.measure(at + ["compiled_graph_us"],
+                       lambda: time_on_gpu(capture(make_update(case, "cuda", half, compiled=True)), 300))
+        report.measure(at + ["compiled_rows_per_second_and_ordering"],
+                       lambda: time_scoring(case, "cuda", gpu_rows(case), 1 << 16, half, compiled=True))
 
 
-def measure_cpu(case, seconds):
+def compile_ahead(names, seconds):
+    """Compiles all cases in processes side by side, which takes minutes one after the other; PyTorch keeps what they
+    compiled in its cache.  Nothing is timed meanwhile."""
+    ahead = [subprocess.Popen([sys.executable, __file__, "gpu", "--cases", name, "--compile-only", "--minutes",
+                               str(seconds / 60)], stdout=subprocess.DEVNULL) for name in names]
+    end = time.monotonic() + seconds
+    for process in ahead:
+        try:
+            process.wait(max(0.1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def measure_cpu(report, name, case, seconds):
     rows = 4 if case.columns > 500 else 200
-    return {"eager_us": attempt(lambda: time_on_cpu(make_update(case, "cpu"), seconds)),
-            "rows_per_second_and_ordering": attempt(lambda: time_scoring(case, "cpu", rows, 4096)),
-            "products_us": attempt(lambda: time_on_cpu(product_loop(products(case), torch.float32, "cpu"), seconds))}
+    at = ["cases", name]
+    report.measure(at + ["eager_us"], lambda: time_on_cpu(make_update(case, "cpu"), seconds))
+    report.measure(at + ["rows_per_second_and_ordering"], lambda: time_scoring(case, "cpu", rows, 4096))
+    report.measure(at + ["products_us"],
+                   lambda: time_on_cpu(product_loop(products(case), torch.float32, "cpu"), seconds))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def measure_compiled_cpu(report, name, case, seconds):
+    rows = 4 if case.columns > 500 else 200
+    at = ["cases", name]
+    report.measure(at + ["compiled_us"], lambda: time_on_cpu(make_update(case, "cpu", compiled=True), seconds))
+    report.measure(at + ["compiled_rows_per_second_and_ordering"],
+                   lambda: time_scoring(case, "cpu", rows, 4096, compiled=True))
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("device", choices=["gpu", "cpu"])
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=4, help="CPU: how long to repeat a measurement")
-    parser.add_argument("--no-compiled", action="store_true", help="GPU: leave out torch.compile, which takes minutes")
-    options = parser.parse_args()
+    parser.add_argument("--minutes", type=float, default=60, help="what is not begun by then is left out")
+    parser.add_argument("--no-compiled", action="store_true", help="leave out torch.compile")
+    parser.add_argument("--compile-only", action="store_true", help="GPU: fill PyTorch's cache, time nothing")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
     if options.threads:
         torch.set_num_threads(options.threads)
-    found = {"version": torch.__version__, "threads": torch.get_num_threads(), "cases": {}}
-    if options.device == "gpu":
-        found.update(gpu=torch.cuda.get_device_name(), cuda=torch.version.cuda, matrix_tflops=matrix_rates())
-    for name in options.cases.split(","):
-        case = CASES[name]
-        found["cases"][name] = (measure_gpu(case, not options.no_compiled) if options.device == "gpu"
-                                else measure_cpu(case, options.seconds))
-        found["cases"][name]["operations"] = operations(case)
-        print(f"torch {name}: {json.dumps(found['cases'][name])}", file=sys.stderr, flush=True)
-    print(json.dumps(found))
+    cases = {name: CASES[name] for name in options.cases.split(",")}
+    report = Report(60 * options.minutes)
+    report.put(["version"], torch.__version__)
+    report.put(["threads"], torch.get_num_threads())
+    if options.device == "cpu":
+        for name, case in cases.items():
+            measure_cpu(report, name, case, options.seconds)
+        for name, case in cases.items() if not options.no_compiled else ():
+            measure_compiled_cpu(report, name, case, options.seconds)
+        return
+    if not options.compile_only:
+        report.put(["cuda"], torch.version.cuda)
+        measure_matrix_rates(report)
+        for name, case in cases.items():
+            measure_gpu(report, name, case)
+        if not options.no_compiled:
+            compile_ahead(cases, 0.7 * max(0, report.end - time.monotonic()))
+    for name, case in cases.items() if not options.no_compiled else ():
+        measure_compiled_gpu(report, name, case)
 
 
 main()

@@ -246,3 +246,12 @@ void model_support_write(const char *path, const void *bytes, size_t size)
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
 }
+
+void model_support_expect(const char *path, const char *text)
+{
+    size_t size;
+    char *bytes = model_support_read(path, &size);
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(bytes, text, size);
+    free(bytes);
+}

@@ -32,4 +32,7 @@ size_t model_support_entries(const char *folder);
 char *model_support_read(const char *path, size_t *size);
 void model_support_write(const char *path, const void *bytes, size_t size);
 
+/* Fails the test unless the file holds just this text. */
+void model_support_expect(const char *path, const char *text);
+
 #endif

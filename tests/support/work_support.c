@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/small_training.h"
+
 nade_status support_work_table(nade_context *context, nade_table **table)
 {
     double values[WORK_CELLS];
@@ -30,14 +32,7 @@ nade_status support_work_table(nade_context *context, nade_table **table)
 void support_work_options(nade_train_options *options)
 {
     static const size_t hidden[] = {9, 7};
-    nade_train_options_init(options, sizeof *options);
-    options->hidden = hidden;
-    options->layers = 2;
-    options->components = 2;
-    options->batch = 8;
-    options->iterations = 2;
-    options->updates = 5;
-    options->device = NADE_DEVICE_CPU;
+    support_small_training(options, hidden, 2, 8, 2, 5);
 }
 
 static nade_status ask_scores(nade_context *context, const nade_model *model, const nade_table *table,

@@ -55,15 +55,6 @@ static nade_status replace(struct fixture *f, const char *path, const char *text
     return status;
 }
 
-static void expect_contents(const char *path, const char *text)
-{
-    size_t size;
-    char *bytes = model_support_read(path, &size);
-    assert_int_equal(size, strlen(text));
-    assert_memory_equal(bytes, text, size);
-    free(bytes);
-}
-
 static mode_t mode_of(const char *path)
 {
     struct stat about;
@@ -78,10 +69,10 @@ static void commit_replaces(void **state)
     support_assert_ok(f->context, replace(f, f->path, "old"));
     support_assert_ok(f->context, nd_atomic_open(f->context, f->path, &file));
     support_assert_ok(f->context, nd_atomic_write(f->context, &file, "new", 3));
-    expect_contents(f->path, "old");
+    model_support_expect(f->path, "old");
     support_assert_ok(f->context, nd_atomic_commit(f->context, &file));
     nd_atomic_abandon(&file);
-    expect_contents(f->path, "new");
+    model_support_expect(f->path, "new");
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
@@ -94,7 +85,7 @@ static void abandon_leaves_the_old(void **state)
     support_assert_ok(f->context, nd_atomic_write(f->context, &file, "new", 3));
     nd_atomic_abandon(&file);
     nd_atomic_abandon(&file);
-    expect_contents(f->path, "old");
+    model_support_expect(f->path, "old");
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
@@ -108,9 +99,9 @@ static void writers_do_not_meet(void **state)
     support_assert_ok(f->context, nd_atomic_write(f->context, &first, "first", 5));
     support_assert_ok(f->context, nd_atomic_write(f->context, &second, "second", 6));
     support_assert_ok(f->context, nd_atomic_commit(f->context, &first));
-    expect_contents(f->path, "first");
+    model_support_expect(f->path, "first");
     support_assert_ok(f->context, nd_atomic_commit(f->context, &second));
-    expect_contents(f->path, "second");
+    model_support_expect(f->path, "second");
 }
 
 static void permissions_follow_umask_or_the_old_file(void **state)
@@ -132,7 +123,7 @@ static void links_are_written_through(void **state)
     support_assert_ok(f->context, replace(f, f->path, "old"));
     assert_int_equal(symlink("file", f->link), 0);
     support_assert_ok(f->context, replace(f, f->link, "new"));
-    expect_contents(f->path, "new");
+    model_support_expect(f->path, "new");
     assert_int_equal(lstat(f->link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
 }
@@ -163,7 +154,7 @@ static void unwritable_places_are_named(void **state)
         assert_int_equal(chmod(f->folder, 0755), 0);
     }
     assert_int_equal(model_support_entries(f->folder), 1);
-    expect_contents(f->path, "old");
+    model_support_expect(f->path, "old");
 }
 
 static void special_files_are_written_directly(void **state)
@@ -200,7 +191,7 @@ static void full_disk_leaves_the_old(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_DFL);
     expect_no_output(f, status, f->path, EFBIG);
-    expect_contents(f->path, "old");
+    model_support_expect(f->path, "old");
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
@@ -226,7 +217,7 @@ static void unnamed_while_written(void **state)
     assert_int_equal(model_support_entries(f->folder), named ? 1 : 0);
     support_assert_ok(f->context, nd_atomic_write(f->context, &file, "new", 3));
     support_assert_ok(f->context, nd_atomic_commit(f->context, &file));
-    expect_contents(f->path, "new");
+    model_support_expect(f->path, "new");
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
@@ -240,7 +231,7 @@ static void dangling_links_are_written_through(void **state)
     assert_int_equal(symlink("file", f->link), 0);
     assert_int_equal(symlink(f->link, second), 0);
     support_assert_ok(f->context, replace(f, second, "new"));
-    expect_contents(f->path, "new");
+    model_support_expect(f->path, "new");
     assert_int_equal(lstat(f->link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
     assert_int_equal(lstat(second, &about), 0);
@@ -265,7 +256,7 @@ static void longest_names_are_written(void **state)
     snprintf(path, sizeof path, "%s/%s", f->folder, shown);
     support_assert_ok(f->context, replace(f, path, "old"));
     support_assert_ok(f->context, replace(f, path, "new"));
-    expect_contents(path, "new");
+    model_support_expect(path, "new");
     snprintf(path, sizeof path, "%s/%sx", f->folder, shown);
     expect_no_output(f, replace(f, path, "x"), "nn", ENAMETOOLONG);
     snprintf(path, sizeof path, "%s/new/", f->folder);
@@ -282,10 +273,10 @@ static void descriptors_are_written_as_they_are(void **state)
     assert_int_equal(write(descriptor, "before ", 7), 7);
     snprintf(path, sizeof path, "/dev/fd/%d", descriptor);
     support_assert_ok(f->context, replace(f, path, "after"));
-    expect_contents(f->path, "before after");
+    model_support_expect(f->path, "before after");
     assert_int_equal(symlink(path, f->link), 0);
     support_assert_ok(f->context, replace(f, f->link, "wards"));
-    expect_contents(f->path, "before afterwards");
+    model_support_expect(f->path, "before afterwards");
     close(descriptor);
     expect_no_output(f, replace(f, path, "x"), path, EBADF);
     assert_int_equal(nd_path_descriptor("/dev/stdout"), 1);

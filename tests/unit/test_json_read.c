@@ -78,12 +78,27 @@ static void sound_texts_are_read(void **state)
     }
 }
 
-static void wrong_texts_are_refused(void **state)
+struct wrong_text {
+    const char *text, *what;
+    size_t offset;
+};
+
+static void check_refused(const struct wrong_text *wrong, size_t count)
 {
-    static const struct {
-        const char *text, *what;
-        size_t offset;
-    } cases[] = {
+    for (size_t i = 0; i < count; i++) {
+        struct reading reading = read_text(wrong[i].text, strlen(wrong[i].text));
+        if (reading.value) fail_msg("%s was read", wrong[i].text);
+        if (!reading.fault.what || !strstr(reading.fault.what, wrong[i].what))
+            fail_msg("%s: %s, expected %s", wrong[i].text, reading.fault.what, wrong[i].what);
+        if (reading.fault.offset != wrong[i].offset)
+            fail_msg("%s: byte %zu, expected %zu", wrong[i].text, reading.fault.offset, wrong[i].offset);
+        forget(&reading);
+    }
+}
+
+static void wrong_numbers_and_words_are_refused(void **state)
+{
+    static const struct wrong_text wrong[] = {
         {"", "no value", 0},
         {"   ", "no value", 3},
         {"01", "something follows", 1},
@@ -111,6 +126,14 @@ static void wrong_texts_are_refused(void **state)
         {"1 2", "something follows", 2},
         {"[]]", "something follows", 2},
         {"\xEF\xBB\xBF[]", "no value", 0},
+    };
+    (void)state;
+    check_refused(wrong, sizeof wrong / sizeof *wrong);
+}
+
+static void wrong_lists_and_objects_are_refused(void **state)
+{
+    static const struct wrong_text wrong[] = {
         {"[1,]", "no value", 3},
         {"[,1]", "no value", 1},
         {"[1 2]", "no comma or ]", 3},
@@ -126,6 +149,14 @@ static void wrong_texts_are_refused(void **state)
         {"{\"a\":1", "no comma or }", 6},
         {"{\"a\":1]", "no comma or }", 6},
         {"'a'", "no value", 0},
+    };
+    (void)state;
+    check_refused(wrong, sizeof wrong / sizeof *wrong);
+}
+
+static void wrong_texts_are_refused(void **state)
+{
+    static const struct wrong_text wrong[] = {
         {"\"a", "does not end", 2},
         {"\"a\\\"", "does not end", 4},
         {"\"\\", "escape", 1},
@@ -154,6 +185,14 @@ static void wrong_texts_are_refused(void **state)
         {"\"\xF8\x88\x80\x80\x80\"", "no UTF-8", 1},
         {"\"\xC3", "no UTF-8", 1},
         {"\"\xE2\x82", "no UTF-8", 1},
+    };
+    (void)state;
+    check_refused(wrong, sizeof wrong / sizeof *wrong);
+}
+
+static void repeated_keys_are_refused(void **state)
+{
+    static const struct wrong_text wrong[] = {
         {"{\"a\":1,\"b\":2,\"a\":3}", "repeats a key", 13},
         {"{\"a\":1,\"\\u0061\":3}", "repeats a key", 7},
         {"{\"\":1,\"\":3}", "repeats a key", 6},
@@ -162,16 +201,13 @@ static void wrong_texts_are_refused(void **state)
          61},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct reading reading = read_text(cases[i].text, strlen(cases[i].text));
-        if (reading.value) fail_msg("%s was read", cases[i].text);
-        if (!reading.fault.what || !strstr(reading.fault.what, cases[i].what))
-            fail_msg("%s: %s, expected %s", cases[i].text, reading.fault.what, cases[i].what);
-        if (reading.fault.offset != cases[i].offset)
-            fail_msg("%s: byte %zu, expected %zu", cases[i].text, reading.fault.offset, cases[i].offset);
-        forget(&reading);
-    }
+    check_refused(wrong, sizeof wrong / sizeof *wrong);
+}
+
+static void a_zero_byte_is_refused(void **state)
+{
     struct reading zero = read_text("[\0]", 3);
+    (void)state;
     assert_null(zero.value);
     forget(&zero);
 }
@@ -319,10 +355,18 @@ static void failing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_texts_are_read),    cmocka_unit_test(wrong_texts_are_refused),
-        cmocka_unit_test(every_prefix_is_refused), cmocka_unit_test(depth_has_an_edge),
-        cmocka_unit_test(values_are_found),        cmocka_unit_test(shown_values_are_cut),
-        cmocka_unit_test(many_keys_are_quick),     cmocka_unit_test(failing_memory_is_told),
+        cmocka_unit_test(sound_texts_are_read),
+        cmocka_unit_test(wrong_numbers_and_words_are_refused),
+        cmocka_unit_test(wrong_lists_and_objects_are_refused),
+        cmocka_unit_test(wrong_texts_are_refused),
+        cmocka_unit_test(repeated_keys_are_refused),
+        cmocka_unit_test(a_zero_byte_is_refused),
+        cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(depth_has_an_edge),
+        cmocka_unit_test(values_are_found),
+        cmocka_unit_test(shown_values_are_cut),
+        cmocka_unit_test(many_keys_are_quick),
+        cmocka_unit_test(failing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,15 +79,6 @@ static const char *replace(const char *path, const char *text)
     return nd_replacement_commit(&file);
 }
 
-static void expect_contents(const char *path, const char *text)
-{
-    size_t size;
-    char *bytes = model_support_read(path, &size);
-    assert_int_equal(size, strlen(text));
-    assert_memory_equal(bytes, text, size);
-    free(bytes);
-}
-
 static int next_descriptor(void)
 {
     int next = dup(1);
@@ -115,9 +106,9 @@ static bool fail_once(const char *folder, const char *path, bool exists, size_t 
     assert_int_equal(next_descriptor(), descriptor);
     assert_int_equal(model_support_entries(folder), there);
     if (failed) assert_int_equal(reason, fail_with);
-    if (!failed) expect_contents(path, "new");
+    if (!failed) model_support_expect(path, "new");
     if (failed && !last) assert_int_equal(there, exists);
-    if (failed && !last && exists) expect_contents(path, "old");
+    if (failed && !last && exists) model_support_expect(path, "old");
     if (failed && there) assert_true(exists || last);
     return calls >= n;
 }
@@ -177,7 +168,7 @@ static void named_files_do_not_meet(void **state)
     assert_int_equal(model_support_entries(folder), 1);
     assert_null(nd_replacement_commit(&second));
     assert_int_equal(model_support_entries(folder), 1);
-    expect_contents(path, "");
+    model_support_expect(path, "");
     unlink(path);
     model_support_remove_folder(folder);
 }

@@ -4,20 +4,14 @@
 #include <string.h>
 
 #include "fuzz_support.h"
+#include "support/small_training.h"
 
 void fuzz_tiny_training(nade_train_options *options)
 {
     static const size_t hidden[] = {3};
-    nade_train_options_init(options, sizeof *options);
-    options->hidden = hidden;
-    options->layers = 1;
-    options->components = 2;
-    options->batch = 4;
-    options->iterations = 1;
-    options->updates = 2;
+    support_small_training(options, hidden, 1, 4, 1, 2);
     options->patience = 0;
     options->valid_fraction = 0;
-    options->device = NADE_DEVICE_CPU;
 }
 
 const nade_model *fuzz_model(void)

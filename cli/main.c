@@ -13,11 +13,11 @@
 #include "report.h"
 #include "verbs.h"
 
-static void print_lesson(struct output *output)
+static void print_overview(struct output *output)
 {
-    output_print(output, "%s\n\n", lesson_sentence);
-    for (size_t i = 0; i < lesson_count; i++)
-        output_print(output, "  %-42s %s\n", lessons[i].call, lessons[i].explanation);
+    output_print(output, "%s\n\n", overview_sentence);
+    for (size_t i = 0; i < first_call_count; i++)
+        output_print(output, "  %-42s %s\n", first_calls[i].call, first_calls[i].explanation);
     output_print(output, "\nVerbs:\n");
     for (size_t i = 0; i < verb_count; i++)
         output_print(output, "  %-8s %s\n", verb_list[i]->name, verb_list[i]->summary);
@@ -50,17 +50,17 @@ static int show_page(const struct common *common, const struct verb *verb,
     return output_close(&output);
 }
 
-static void print_help_or_lesson(struct output *output, const struct verb *verb, const void *defaults)
+static void print_help_or_overview(struct output *output, const struct verb *verb, const void *defaults)
 {
     if (verb)
         print_help(output, verb, defaults);
     else
-        print_lesson(output);
+        print_overview(output);
 }
 
 static int show_help(const struct common *common, const struct verb *verb)
 {
-    return show_page(common, verb, print_help_or_lesson);
+    return show_page(common, verb, print_help_or_overview);
 }
 
 static int show_completion(const struct common *common, const char *shell)
@@ -111,7 +111,7 @@ static int run_help(const struct common *common, int count, char **words)
     if (completion) return show_completion(common, count ? words[0] : "");
     const struct verb *verb = count ? find_verb(words[0]) : NULL;
     if (count && !verb) return unknown_verb(common, words[0]);
-    return show_page(common, verb, manual ? print_manual : print_help_or_lesson);
+    return show_page(common, verb, manual ? print_manual : print_help_or_overview);
 }
 
 /* Whether --json is among the words: errors in what stands before it are to be JSON as well. */

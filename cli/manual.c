@@ -119,7 +119,7 @@ static void print_main_page(struct output *output)
 {
     output_print(output, ".SH NAME\nnade \\- a density for every row and every part of a row of a table\n");
     output_print(output, ".SH SYNOPSIS\n.B nade\n.I VERB\n[\\fIarguments\\fR] [\\fIoptions\\fR]\n");
-    print_paragraph(output, ".SH DESCRIPTION", lesson_sentence);
+    print_paragraph(output, ".SH DESCRIPTION", overview_sentence);
     output_print(output, "Data go to standard output or to the file of\n.BR \\-o ;\n"
                          "progress, summaries and errors go to standard error.\n");
     output_print(output, ".SH VERBS\n");
@@ -129,9 +129,9 @@ static void print_main_page(struct output *output)
         output_print(output, "\n");
     }
     output_print(output, ".SH EXAMPLES\n");
-    for (size_t i = 0; i < lesson_count; i++) {
-        print_paragraph(output, ".TP", lessons[i].call);
-        print_text(output, lessons[i].explanation);
+    for (size_t i = 0; i < first_call_count; i++) {
+        print_paragraph(output, ".TP", first_calls[i].call);
+        print_text(output, first_calls[i].explanation);
         output_print(output, "\n");
     }
 }

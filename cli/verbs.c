@@ -6,9 +6,9 @@ const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, 
                                         &verb_info,  &verb_demo,  &verb_paper};
 const size_t verb_count = sizeof verb_list / sizeof *verb_list;
 
-const char *const lesson_sentence = "nade fits one neural network to a table and gives the density of every row.";
+const char *const overview_sentence = "nade fits one neural network to a table and gives the density of every row.";
 
-const struct lesson lessons[] = {
+const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
     {"nade train data.csv -o model.safetensors", "fit a model; it finds types and sizes by itself"},
     {"nade score model.safetensors new.csv", "the log density of each row of another table"},
@@ -17,7 +17,7 @@ const struct lesson lessons[] = {
     {"nade info model.safetensors", "what the model knows of its columns and training"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };
-const size_t lesson_count = sizeof lessons / sizeof *lessons;
+const size_t first_call_count = sizeof first_calls / sizeof *first_calls;
 
 const struct verb *find_verb(const char *name)
 {

@@ -20,11 +20,11 @@ extern const size_t verb_count;
 const struct verb *find_verb(const char *name);
 
 /* What to type first, for `nade` alone and for its manual page. */
-struct lesson {
+struct first_call {
     const char *call, *explanation;
 };
-extern const char *const lesson_sentence;
-extern const struct lesson lessons[];
-extern const size_t lesson_count;
+extern const char *const overview_sentence;
+extern const struct first_call first_calls[];
+extern const size_t first_call_count;
 
 #endif

@@ -3,12 +3,12 @@
 
 expect 0 "$NADE"
 holds out "nade demo" "nade train" "nade score" "nade sample" "nade impute" "nade info" "nade paper" "Verbs:"
-[ ! -s err ] || fail "the lesson belongs on stdout"
-cp out lesson
+[ ! -s err ] || fail "the overview belongs on stdout"
+cp out overview
 expect 0 "$NADE" --help
-cmp out lesson
+cmp out overview
 expect 0 "$NADE" help
-cmp out lesson
+cmp out overview
 
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"

@@ -14,7 +14,7 @@
 #include "train_log.h"
 #include "verbs.h"
 
-enum recipe { RECIPE_DEFAULT, RECIPE_PAPER };
+enum preset { PRESET_DEFAULT, PRESET_PAPER };
 
 struct train_arguments {
     struct common common;
@@ -23,7 +23,7 @@ struct train_arguments {
     uint32_t threads;
     struct size_list hidden;
     struct real_list rates;
-    enum recipe recipe;
+    enum preset preset; /* --recipe */
     struct type_overrides types;
     nade_read_options read;
     nade_train_options options;
@@ -42,7 +42,7 @@ struct train_work {
 
 static const struct positional positionals[] = {{"DATA", offsetof(struct train_arguments, data)}};
 
-static const struct choice recipe_choices[] = {{"default", RECIPE_DEFAULT}, {"paper", RECIPE_PAPER}, {NULL, 0}};
+static const struct choice preset_choices[] = {{"default", PRESET_DEFAULT}, {"paper", PRESET_PAPER}, {NULL, 0}};
 static const struct choice order_choices[] = {
     {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
 static const struct choice activation_choices[] = {
@@ -100,7 +100,7 @@ static const struct option options[] = {
     {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
      .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
-    {.name = "recipe", .metavar = "NAME", .kind = OPTION_CHOICE, AT(recipe), .choices = recipe_choices, .excludes = "resume",
+    {.name = "recipe", .metavar = "NAME", .kind = OPTION_CHOICE, AT(preset), .choices = preset_choices, .excludes = "resume",
      .help = "default, or paper: the recipe of the paper's Table 1 in place of the defaults below and of atoms: nag "
              "with momentum 0.9, 100 iterations of 1000 updates of 100 rows, pretraining of 20 iterations, the best of "
              "the rates 0.016, 0.004, 0.001, 0.00025 and 0.0000675. Options that are given count in any case"},
@@ -183,14 +183,14 @@ static int check_rates(const struct train_arguments *train)
     return EXIT_DONE;
 }
 
-static int apply_recipe(struct train_arguments *train)
+static int apply_preset(struct train_arguments *train)
 {
     static const struct option_text paper[] = {
         {"optimizer", "nag"}, {"momentum", "0.9"}, {"batch", "100"},      {"iterations", "100"},
         {"updates", "1000"},  {"patience", "0"},   {"weight-decay", "0"}, {"lr", "0.016,0.004,0.001,0.00025,0.0000675"},
         {"no-atoms", NULL},   {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
-    if (train->recipe == RECIPE_DEFAULT) return EXIT_DONE;
+    if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */
     return set_options(&verb_train, train, paper, count);
 }
@@ -422,7 +422,7 @@ static int run_train(void *arguments)
 {
     struct train_arguments *train = arguments;
     struct train_work run = {0};
-    int status = apply_recipe(train);
+    int status = apply_preset(train);
     if (!status) status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);
     if (!status) status = choose_device(&train->common, run.context, &train->options.device, &train->options.precision);

@@ -1,4 +1,5 @@
-/* COLS lists: the user's way to name columns (docs/formats.md). */
+#include "data/column_list.h"
+
 #include <string.h>
 
 #include "base/name_index.h"

@@ -1,7 +1,9 @@
-/* Absence as a label of its own: the empty text, which no present cell can be. */
+#include "data/missing_label.h"
+
 #include <string.h>
 
 #include "data/cell_text.h"
+#include "data/column_types.h"
 #include "data/table.h"
 
 static bool has_empty_label(const struct table_column *column)

@@ -86,29 +86,7 @@ bool nd_column_is_numeric(const struct table_column *column);
 /* True when all labels are numbers and some need a decimal comma for it. */
 bool nd_column_has_decimal_commas(const struct table_column *column);
 
-/* Fills in each column's type by the rules of docs/formats.md. */
-void nd_find_types(struct nade_table *table);
-
 /* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column, suggesting --drop. */
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);
-
-/* The columns of a COLS list, all of which must allow the type: *chosen (source columns, by place) is the caller's to
- * free.  what ("--binary") begins the sentence when it fails. */
-nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
-                              nade_type type, bool **chosen);
-
-/* Makes absence a label of its own, the empty text, in the columns of a COLS list, all or none: they become
- * categorical and have no missing cells any more. */
-nade_status nd_missing_as_value(nade_context *context, struct nade_table *table, const char *list);
-
-/* Overrides the type of the columns in a COLS list, all or none; numbers count the columns of the data as they were
- * before any were left out. */
-nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);
-
-/* Parses a COLS list ("age,3,5-7,'a,b'": names, zero-based numbers, ranges; a name wins over a number) into
- * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("--drop") begins the
- * sentence when it fails. */
-nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
-                             size_t count, bool *chosen);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/name_index.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
+#include "data/column_list.h"
+#include "data/column_types.h"
 #include "data/csv.h"
 
 /* Copies the names, or makes them from the columns' numbers. */

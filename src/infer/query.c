@@ -1,5 +1,7 @@
 #include "infer/query.h"
 
+#include "data/column_list.h"
+
 static nade_status choose(nade_context *context, struct arena *arena, const nade_model *model, const char *what,
                           const char *list, bool *chosen)
 {

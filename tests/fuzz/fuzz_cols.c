@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/column_list.h"
 #include "data/table.h"
 #include "fuzz_support.h"
 

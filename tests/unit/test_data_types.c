@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/numbers.h"
+#include "data/column_list.h"
 
 static void test_parse_numbers(void **state)
 {

@@ -1,8 +1,10 @@
-/* The rules by which a column's values give it a type (docs/formats.md). */
+#include "data/column_types.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "data/cell_text.h"
+#include "data/column_list.h"
 #include "data/table.h"
 
 enum { CATEGORIES_MOST = 20, ROWS_EACH_LEAST = 20 };

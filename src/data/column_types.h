@@ -1,0 +1,19 @@
+/* The rules by which a column's values give it a type (docs/formats.md), and how a caller overrides them. */
+#ifndef ND_DATA_COLUMN_TYPES_H
+#define ND_DATA_COLUMN_TYPES_H
+
+#include "data/table.h"
+
+/* Fills in each column's type by the rules of docs/formats.md. */
+void nd_find_types(struct nade_table *table);
+
+/* The columns of a COLS list, all of which must allow the type: *chosen (source columns, by place) is the caller's to
+ * free.  what ("--binary") begins the sentence when it fails. */
+nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                              nade_type type, bool **chosen);
+
+/* Overrides the type of the columns in a COLS list, all or none; numbers count the columns of the data as they were
+ * before any were left out. */
+nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);
+
+#endif

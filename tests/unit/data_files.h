@@ -121,15 +121,22 @@ static inline unsigned char *pack(const void *bytes, size_t count, size_t *packe
     return out;
 }
 
+/* A context with that allocator, which at first never fails. */
+static inline nade_context *failing_context(struct failing_allocator *state)
+{
+    nade_context_options options;
+    nade_context *context;
+    nade_context_options_init(&options, sizeof options);
+    options.allocator = (nade_allocator){state, failing_allocate, failing_release};
+    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
+    return context;
+}
+
 /* Reads the file with an allocator that fails ever later, until it succeeds: each failure must be clean. */
 static inline void read_without_memory(const char *path, const nade_read_options *options)
 {
     struct failing_allocator state = {0, SIZE_MAX, 0};
-    nade_context_options context_options;
-    nade_context_options_init(&context_options, sizeof context_options);
-    context_options.allocator = (nade_allocator){&state, failing_allocate, failing_release};
-    nade_context *context;
-    assert_int_equal(nade_context_create(&context_options, &context), NADE_OK);
+    nade_context *context = failing_context(&state);
     size_t live = state.live;
     nade_table *table = NULL;
     nade_status status = NADE_NO_MEMORY;

@@ -341,11 +341,7 @@ static void test_standard_input(void **state)
 static void read_parts_without_memory(const char *path, const nade_read_options *options)
 {
     struct failing_allocator state = {0, SIZE_MAX, 0};
-    nade_context_options context_options;
-    nade_context_options_init(&context_options, sizeof context_options);
-    context_options.allocator = (nade_allocator){&state, failing_allocate, failing_release};
-    nade_context *context;
-    assert_int_equal(nade_context_create(&context_options, &context), NADE_OK);
+    nade_context *context = failing_context(&state);
     size_t live = state.live, failures = 0;
     nade_status status = NADE_NO_MEMORY;
     for (; status == NADE_NO_MEMORY; failures++) {

@@ -28,25 +28,25 @@ struct grid {
     size_t gap, zoom;    /* gap in pixels of an image */
     size_t dot;          /* a dot of the captions' font */
     size_t image_height, image_width;
-    size_t cell_height, cell_width; /* an image with its caption */
-    size_t step_down, step_right;   /* from a cell to the next */
+    size_t frame_height, frame_width; /* a frame: an image with its caption */
+    size_t step_down, step_right;     /* from a frame to the next */
     size_t picture_height, picture_width;
     struct canvas canvas;
 };
 
-/* count cells of `cell` pixels with gaps between them; false when that is more than a picture may have. */
-static bool find_side(size_t count, size_t cell, size_t gap, size_t *side)
+/* count frames of `frame` pixels with gaps between them; false when that is more than a picture may have. */
+static bool find_side(size_t count, size_t frame, size_t gap, size_t *side)
 {
-    size_t cells, gaps;
-    if (!nd_multiply(count, cell, &cells) || !nd_multiply(count - 1, gap, &gaps)) return false;
-    *side = cells + gaps;
-    return cells <= ND_SIDE_MOST && gaps <= ND_SIDE_MOST && *side <= ND_SIDE_MOST;
+    size_t frames, gaps;
+    if (!nd_multiply(count, frame, &frames) || !nd_multiply(count - 1, gap, &gaps)) return false;
+    *side = frames + gaps;
+    return frames <= ND_SIDE_MOST && gaps <= ND_SIDE_MOST && *side <= ND_SIDE_MOST;
 }
 
 static nade_status measure_captions(nade_context *context, struct grid *grid)
 {
     grid->dot = grid->image_width / WIDTH_PER_DOT > 0 ? grid->image_width / WIDTH_PER_DOT : 1;
-    grid->cell_height += STRIP_DOTS * grid->dot;
+    grid->frame_height += STRIP_DOTS * grid->dot;
     for (size_t i = 0; i < grid->count; i++) {
         const char *caption = grid->captions[i];
         if (!caption) continue;
@@ -56,7 +56,7 @@ static nade_status measure_captions(nade_context *context, struct grid *grid)
                            "caption %zu is '%.*s', expected at most %d characters of printable ASCII", i, CAPTION_MOST,
                            caption, CAPTION_MOST);
         size_t width = nd_text_width(caption, grid->dot);
-        if (width > grid->cell_width) grid->cell_width = width;
+        if (width > grid->frame_width) grid->frame_width = width;
     }
     return NADE_OK;
 }
@@ -65,8 +65,8 @@ static bool measure_image(struct grid *grid)
 {
     if (!nd_multiply(grid->height, grid->zoom, &grid->image_height)) return false;
     if (!nd_multiply(grid->width, grid->zoom, &grid->image_width)) return false;
-    grid->cell_height = grid->image_height;
-    grid->cell_width = grid->image_width;
+    grid->frame_height = grid->image_height;
+    grid->frame_width = grid->image_width;
     return grid->image_height <= ND_SIDE_MOST && grid->image_width <= ND_SIDE_MOST;
 }
 
@@ -74,10 +74,10 @@ static bool measure_picture(struct grid *grid)
 {
     size_t gap;
     if (!nd_multiply(grid->gap, grid->zoom, &gap)) return false;
-    if (!find_side(grid->down, grid->cell_height, gap, &grid->picture_height)) return false;
-    if (!find_side(grid->across, grid->cell_width, gap, &grid->picture_width)) return false;
-    grid->step_down = grid->cell_height + gap;
-    grid->step_right = grid->cell_width + gap;
+    if (!find_side(grid->down, grid->frame_height, gap, &grid->picture_height)) return false;
+    if (!find_side(grid->across, grid->frame_width, gap, &grid->picture_width)) return false;
+    grid->step_down = grid->frame_height + gap;
+    grid->step_right = grid->frame_width + gap;
     return grid->picture_height <= ND_PIXELS_MOST / grid->picture_width;
 }
 
@@ -107,26 +107,26 @@ static struct colour choose_colour(double value)
     return (struct colour){level, level, level};
 }
 
-/* An image and its caption, each in the middle of the cell's width. */
-static void draw_cell(struct grid *grid, size_t image)
+/* An image and its caption, each in the middle of the frame's width. */
+static void draw_frame(struct grid *grid, size_t image)
 {
     const double *values = grid->images + image * grid->height * grid->width;
-    size_t top = image / grid->across * grid->step_down, cell = image % grid->across * grid->step_right;
-    size_t left = cell + (grid->cell_width - grid->image_width) / 2, zoom = grid->zoom;
+    size_t top = image / grid->across * grid->step_down, frame = image % grid->across * grid->step_right;
+    size_t left = frame + (grid->frame_width - grid->image_width) / 2, zoom = grid->zoom;
     for (size_t i = 0; i < grid->height * grid->width; i++)
         nd_draw_rectangle(&grid->canvas, top + i / grid->width * zoom, left + i % grid->width * zoom, zoom, zoom,
                           choose_colour(values[i]));
     const char *caption = grid->captions ? grid->captions[image] : NULL;
     if (caption)
         nd_draw_text(&grid->canvas, top + grid->image_height + DOTS_ABOVE * grid->dot,
-                     cell + (grid->cell_width - nd_text_width(caption, grid->dot)) / 2, caption, grid->dot, ink);
+                     frame + (grid->frame_width - nd_text_width(caption, grid->dot)) / 2, caption, grid->dot, ink);
 }
 
 static nade_status draw(nade_context *context, struct grid *grid)
 {
     nade_status status =
         nd_canvas_create(context, &grid->canvas, grid->picture_height, grid->picture_width, background);
-    for (size_t image = 0; image < grid->count && status == NADE_OK; image++) draw_cell(grid, image);
+    for (size_t image = 0; image < grid->count && status == NADE_OK; image++) draw_frame(grid, image);
     return status;
 }
 

@@ -109,18 +109,18 @@ static void test_captions(void **state)
     assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
     for (size_t zoom = 3; zoom <= 43; zoom += 40) {
         /* One dot at first, two where images are 129 pixels wide. */
-        size_t dot = zoom > 3 ? 2 : 1, text = 23 * dot, image = WIDTH * zoom, cell = image > text ? image : text;
-        size_t down = HEIGHT * zoom + 12 * dot + zoom, right = cell + zoom;
+        size_t dot = zoom > 3 ? 2 : 1, text = 23 * dot, image = WIDTH * zoom, frame = image > text ? image : text;
+        size_t down = HEIGHT * zoom + 12 * dot + zoom, right = frame + zoom;
         support_assert_ok(context, nade_write_captioned_png(context, path, images, COUNT, HEIGHT, WIDTH, ACROSS, GAP,
                                                             zoom, captions));
         struct decoded decoded = decode(path);
-        assert_int_equal(decoded.width, 2 * cell + zoom);
+        assert_int_equal(decoded.width, 2 * frame + zoom);
         assert_int_equal(decoded.height, 3 * down - zoom);
-        read_dots(&decoded, HEIGHT * zoom + 2 * dot, right + (cell - text) / 2, dot, 23, dots);
+        read_dots(&decoded, HEIGHT * zoom + 2 * dot, right + (frame - text) / 2, dot, 23, dots);
         assert_string_equal(dots, first);
-        read_dots(&decoded, 2 * down + HEIGHT * zoom + 2 * dot, (cell - 5 * dot) / 2, dot, 5, dots);
+        read_dots(&decoded, 2 * down + HEIGHT * zoom + 2 * dot, (frame - 5 * dot) / 2, dot, 5, dots);
         assert_string_equal(dots, "#####\n    #\n   # \n  #  \n #   \n #   \n #   \n");
-        const png_byte *image_2 = decoded.pixels + (down * decoded.width + (cell - image) / 2) * 3;
+        const png_byte *image_2 = decoded.pixels + (down * decoded.width + (frame - image) / 2) * 3;
         assert_int_equal(image_2[zoom * 3], 128); /* the second pixel of image 2 is 0.5 */
         free(decoded.pixels);
     }

@@ -7,7 +7,7 @@
 nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision)
 {
     const struct backend_entries *entries;
-    nade_status status = nd_backend_for(context, *device, *precision, &entries);
+    nade_status status = nd_backend_for(context, NULL, *device, *precision, &entries);
     if (status != NADE_OK) return status;
     if (*device == NADE_DEVICE_AUTO) *device = entries == &nd_cpu_entries ? NADE_DEVICE_CPU : NADE_DEVICE_CUDA;
     if (*precision == NADE_PRECISION_AUTO) *precision = entries->usual;

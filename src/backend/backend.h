@@ -67,12 +67,16 @@ enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
 nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
                              size_t count);
 
+#define ND_HEAD_BIT(type) (UINT32_C(1) << (type))
+
 struct backend_entries {
     const char *name;
     nade_precision usual; /* what NADE_PRECISION_AUTO stands for; AUTO: none of them, a precision of its own */
     size_t slice;         /* updates that train_updates is asked for at a time, so that there is a sign of life */
+    uint32_t heads;       /* ND_HEAD_BIT of each type of column that it has kernels for; 0: of all, since it runs the
+                             heads' own code (model/head.h) where it has none */
 
-    /* A precision that nd_backend_for let pass. */
+    /* A plan and a precision that nd_backend_for let pass. */
     nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,
                         struct backend **backend);
     void (*close)(struct backend *backend);
@@ -119,8 +123,14 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend for a device.  NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does not have this precision. */
-nade_status nd_backend_for(nade_context *context, nade_device device, nade_precision precision,
+/* The backend that a device means for a plan (NULL: for any).  NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does
+ * not have this precision, or no kernels for one of the plan's columns.  NADE_DEVICE_AUTO passes over a device without
+ * them, with a warning, the first time in a context's life. */
+nade_status nd_backend_for(nade_context *context, const struct plan *plan, nade_device device, nade_precision precision,
                            const struct backend_entries **entries);
+
+/* nd_backend_for, and that backend opened for the plan. */
+nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,
+                            nade_precision precision, const struct backend_entries **entries, struct backend **backend);
 
 #endif

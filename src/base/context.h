@@ -23,6 +23,7 @@ struct cuda_search {
     const struct backend_entries *entries; /* CUDA_FOUND */
     char device[128];                      /* CUDA_FOUND: the chip's name, "" where nobody knows it */
     char reason[ND_SENTENCE];              /* CUDA_ABSENT, CUDA_UNUSABLE */
+    bool passed_over;                      /* for columns that it can't compute, and the caller was told */
 };
 
 struct nade_context {

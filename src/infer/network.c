@@ -10,8 +10,8 @@ nade_status nd_network_open(nade_context *context, const nade_model *model, nade
                             nade_precision precision, struct network *network)
 {
     *network = (struct network){.context = context, .model = model};
-    nade_status status = nd_backend_for(context, device, precision, &network->entries);
-    if (status == NADE_OK) status = network->entries->open(context, &model->plan, precision, &network->backend);
+    nade_status status =
+        nd_backend_open(context, &model->plan, device, precision, &network->entries, &network->backend);
     if (status != NADE_OK) return status;
     return network->entries->set_block(context, network->backend, BLOCK_PARAMETERS, model->parameters);
 }

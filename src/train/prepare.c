@@ -204,7 +204,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->updates = updates_per_iteration(&run->options, run->train.rows);
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
-    return nd_backend_for(run->context, run->options.device, run->options.precision, &run->entries);
+    return nd_backend_for(run->context, &run->model->plan, run->options.device, run->options.precision, &run->entries);
 }
 
 /* ---- stages ----------------------------------------------------------------------------------------------------- */
@@ -252,7 +252,8 @@ static void inherit(const struct plan *plan, float *parameters, const struct pla
 
 static nade_status open_backend(struct run *run)
 {
-    nade_status status = run->entries->open(run->context, &run->plan, run->options.precision, &run->backend);
+    nade_status status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision,
+                                         &run->entries, &run->backend);
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_VALID, &run->valid);

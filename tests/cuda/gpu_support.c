@@ -43,7 +43,7 @@ const struct backend_entries *gpu_entries(nade_context *context)
     else if (is_set("NADE_CUDA_STAND_IN", "reference"))
         entries = &nd_reference_float;
     else
-        support_assert_ok(context, nd_backend_for(context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
+        support_assert_ok(context, nd_backend_for(context, NULL, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
     return entries;
 }
 
@@ -56,8 +56,7 @@ int gpu_support_begin(void)
     if (gpu_stand_in()) return 0;
     support_build(&m, "b", hidden, 1, 1, NADE_RELU, true);
     const struct backend_entries *entries;
-    nade_status status = nd_backend_for(m.context, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries);
-    if (status == NADE_OK) status = entries->open(m.context, &m.plan, entries->usual, &backend);
+    nade_status status = nd_backend_open(m.context, &m.plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend);
     if (status != NADE_OK) {
         code = is_set("NADE_REQUIRE_GPU", "1") ? 1 : SKIPPED;
         printf("%s: %s\n", code == 1 ? "failed, NADE_REQUIRE_GPU=1 demands a device" : "skipped",

@@ -190,9 +190,8 @@ static void run_case(const struct device *device, const char *scene, rig_check c
     build_model(&rig);
     load_parameters(&rig);
     nade_precision precision = NADE_PRECISION_AUTO;
-    support_assert_ok(rig.model.context, nd_backend_for(rig.model.context, device->device, precision, &rig.entries));
-    support_assert_ok(rig.model.context,
-                      rig.entries->open(rig.model.context, &rig.model.plan, precision, &rig.backend));
+    support_assert_ok(rig.model.context, nd_backend_open(rig.model.context, &rig.model.plan, device->device, precision,
+                                                         &rig.entries, &rig.backend));
     rig.kind = CELLS_FLOATS;
     reset_backend(&rig);
     check(&rig);

@@ -1,9 +1,11 @@
-/* nade_choose_device where there is no CUDA backend to use. */
+/* nade_choose_device where there is no CUDA backend to use, and one that can't compute all columns. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "nade/nade.h"
+#include "backend/cpu/cpu_backend.h"
 #include "support/cmocka_all.h"
+#include "support/model_support.h"
+#include "support/support.h"
 
 struct heard {
     size_t count;
@@ -95,10 +97,50 @@ static void test_names(void **state)
     nade_context_free(context);
 }
 
+/* A device without kernels for real columns: asked for by name it refuses them, auto takes the CPU and says so once. */
+static void test_lacking_heads(void **state)
+{
+    const size_t hidden[] = {2};
+    struct heard heard = {0};
+    nade_context *context = context_with(&heard);
+    struct backend_entries binary_only = nd_cpu_entries;
+    const struct backend_entries *entries = NULL;
+    struct backend *backend = NULL;
+    struct support_model binary, mixed;
+    (void)state;
+    support_build(&binary, "bb", hidden, 1, 1, NADE_RELU, true);
+    support_build(&mixed, "brb", hidden, 1, 1, NADE_RELU, true);
+    binary_only.heads = ND_HEAD_BIT(NADE_BINARY);
+    context->cuda.state = CUDA_FOUND;
+    context->cuda.entries = &binary_only;
+    for (int i = 0; i < 2; i++) {
+        nade_device device = i ? NADE_DEVICE_CUDA : NADE_DEVICE_AUTO;
+        assert_int_equal(nd_backend_for(context, &binary.plan, device, NADE_PRECISION_AUTO, &entries), NADE_OK);
+        assert_ptr_equal(entries, &binary_only);
+    }
+    assert_int_equal(nd_backend_open(context, &mixed.plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend),
+                     NADE_BAD_CALL);
+    assert_string_equal(nade_last_error(context),
+                        "the device cuda can't compute real columns, expected the device cpu");
+    assert_null(backend);
+    assert_int_equal(heard.count, 0);
+    for (int i = 0; i < 2; i++) {
+        support_assert_ok(
+            context, nd_backend_open(context, &mixed.plan, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO, &entries, &backend));
+        assert_ptr_equal(entries, &nd_cpu_entries);
+        entries->close(backend);
+    }
+    assert_int_equal(heard.count, 1);
+    assert_string_equal(heard.last, "the device cuda can't compute real columns; the CPU is used instead");
+    support_free(&mixed);
+    support_free(&binary);
+    nade_context_free(context);
+}
+
 int main(void)
 {
     setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions),
-                                       cmocka_unit_test(test_names)};
+                                       cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,7 @@ const struct backend_entries nd_cuda_entries = {
     .name = "cuda",
     .usual = NADE_PRECISION_TF32,
     .slice = UPDATES_AT_A_TIME,
+    .heads = ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL),
     .open = open_locked,
     .close = close_locked,
     .set_block = set_block_locked,

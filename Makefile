@@ -113,12 +113,12 @@ check-warnings: ## gcc and clang compile everything without a warning, and a C++
 	clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ include/nade/nade.h
 
 .PHONY: check-cuda
-check-cuda: ## the CUDA backend compiles without a warning, where there is an nvcc
+check-cuda: ## the CUDA backend and its benchmarks compile without a warning, where there is an nvcc
 ifeq ($(nvcc),)
 	@echo "check-cuda: skipped, there is no nvcc"
 else
 	@$(call configure,$(BUILD)/cuda,-DCMAKE_RULE_MESSAGES=OFF -DNADE_WERROR=ON -DNADE_CUDA=ON)
-	@$(call compile,$(BUILD)/cuda,nade_cuda)
+	@$(call compile,$(BUILD)/cuda,nade_cuda parts tune_products)
 endif
 
 .PHONY: check-hardening

@@ -1,6 +1,7 @@
 /* The public functions on tables and orderings: arguments are checked here, the work is in src/data/. */
 #include "api/api_options.h"
 #include "base/context.h"
+#include "data/array_table.h"
 #include "data/column_types.h"
 #include "data/loader.h"
 #include "data/missing_label.h"

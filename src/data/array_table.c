@@ -1,4 +1,5 @@
-#include "data/loader.h"
+#include "data/array_table.h"
+
 #include "data/table_builder.h"
 
 nade_status nd_load_array(nade_context *context, const double *values, size_t rows, size_t columns,

@@ -1,5 +1,7 @@
 /* IDX, the format of MNIST: two zero bytes, the items' type, the number of dimensions, the dimensions, the items, all
  * numbers big end first. */
+#include "data/idx_table.h"
+
 #include "data/array_items.h"
 
 enum { MAGIC_BYTES = 4, DIMENSION_BYTES = 4 };

@@ -1,6 +1,10 @@
 #include "data/loader.h"
 
 #include "data/csv_table.h"
+#include "data/idx_table.h"
+#include "data/npy_header.h"
+#include "data/npy_table.h"
+#include "data/npz_table.h"
 
 enum { LOOK_BYTES = 16 };
 

@@ -1,4 +1,5 @@
-/* The kinds of files a table can be read from.  A new kind of array is one file and one row in loader.c. */
+/* The kinds of files a table can be read from.  A new kind of array is a file with its header, and a row in
+ * loader.c. */
 #ifndef ND_DATA_LOADER_H
 #define ND_DATA_LOADER_H
 
@@ -20,18 +21,5 @@ nade_status nd_find_array_loader(struct source *source, array_loader *loader);
 /* Reads a file of whichever kind it proves to be. */
 nade_status nd_load_table(nade_context *context, const char *path, const nade_read_options *options,
                           nade_table **table);
-
-bool nd_is_npy(const unsigned char *bytes, size_t count);
-nade_status nd_load_npy(struct source *source, const struct load_request *request, nade_table **table);
-
-bool nd_is_npz(const unsigned char *bytes, size_t count);
-nade_status nd_load_npz(struct source *source, const struct load_request *request, nade_table **table);
-
-bool nd_is_idx(const unsigned char *bytes, size_t count);
-nade_status nd_load_idx(struct source *source, const struct load_request *request, nade_table **table);
-
-/* A copy of an array in memory (rows, columns), row-major. */
-nade_status nd_load_array(nade_context *context, const double *values, size_t rows, size_t columns,
-                          const char *const *names, nade_table **table);
 
 #endif

@@ -1,4 +1,5 @@
-#include "data/loader.h"
+#include "data/npy_table.h"
+
 #include "data/npy_header.h"
 
 nade_status nd_load_npy(struct source *source, const struct load_request *request, nade_table **table)

@@ -1,10 +1,13 @@
 /* NPZ: a zip archive of NPY arrays, of which one is the table. */
+#include "data/npz_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/append.h"
 #include "data/cell_text.h"
-#include "data/loader.h"
+#include "data/npy_header.h"
+#include "data/npy_table.h"
 #include "data/zip_file.h"
 
 static const char ending[] = ".npy";

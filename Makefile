@@ -31,7 +31,7 @@ strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
 sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
 # Lines are enough to read a report, and keep the programs small enough to send elsewhere.
 fuzzed = -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" -DNADE_FUZZ=ON
-c_files = $$(find include src cli tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+c_files = $$(find include src cli paper tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # Empty where there is no CUDA toolkit: what needs it is then left out.
 nvcc := $(shell PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc)
 
@@ -101,7 +101,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the command
 	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DNADE_CUDA=$(if $(nvcc),ON,OFF))
-	find src cli -name '*.c' $(if $(nvcc),,-not -path 'src/backend/cuda/*') -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
+	find src cli paper -name '*.c' $(if $(nvcc),,-not -path 'src/backend/cuda/*') -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
 	    || { cat $(BUILD)/lint/stderr; exit 1; }
 
 .PHONY: check-warnings

@@ -10,10 +10,10 @@ install(FILES LICENSE NOTICE SECURITY.md TYPE DOC)
 
 # Help texts and messages name pages of docs, and those tell to copy a recipe and to check data.
 install(DIRECTORY docs TYPE DOC)
-set(experiments_folder ${CMAKE_INSTALL_DOCDIR}/experiments)
-install(DIRECTORY experiments/paper DESTINATION ${experiments_folder})
-install(FILES experiments/data-checksums.txt experiments/paper-curve.json DESTINATION ${experiments_folder})
-install(PROGRAMS experiments/check-data DESTINATION ${experiments_folder})
+set(paper_folder ${CMAKE_INSTALL_DOCDIR}/paper)
+install(DIRECTORY paper/recipes DESTINATION ${paper_folder})
+install(FILES paper/data-checksums.txt paper/curve.json DESTINATION ${paper_folder})
+install(PROGRAMS paper/check-data DESTINATION ${paper_folder})
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nade)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nade-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -16,7 +16,7 @@ function(nade_manual file)
 endfunction()
 
 nade_manual(man/man1/nade.1 --man)
-file(GLOB verb_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/verb_*.c)
+file(GLOB verb_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/verb_*.c ${PROJECT_SOURCE_DIR}/paper/verb_*.c)
 foreach(source IN LISTS verb_sources)
     cmake_path(GET source STEM stem)
     string(REGEX REPLACE "^verb_" "" verb ${stem})

@@ -1,7 +1,7 @@
 # Writes OUTPUT, a C file with the JSON files of the list RECIPES (separated by |) as string literals, in an array named
 # ARRAY_texts: cmake -P this file.
 cmake_policy(VERSION 3.25)
-set(code "/* Made from experiments by cmake/Recipes.cmake. */\n#include \"paper_recipe.h\"\n\n")
+set(code "/* Made from paper/ by cmake/Recipes.cmake. */\n#include \"paper_recipe.h\"\n\n")
 string(APPEND code "const struct paper_text ${ARRAY}_texts[] = {\n")
 string(REPLACE "|" ";" recipes "${RECIPES}")
 foreach(recipe IN LISTS recipes)

@@ -1,9 +1,9 @@
-# experiments/check-data: tells files that are as expected from missing, different and broken ones; gzip does not count.
+# paper/check-data: tells files that are as expected from missing, different and broken ones; gzip does not count.
 . "$(dirname "$0")/../support/checks.bash"
 : "${NADE_SOURCE_DIR:?}"
 python=${PYTHON:-python3}
 "$python" -c '' 2>/dev/null || exit 77
-check=("$python" "$NADE_SOURCE_DIR/experiments/check-data")
+check=("$python" "$NADE_SOURCE_DIR/paper/check-data")
 
 mkdir -p data/one data/two/pictures
 echo some rows >data/one/rows.csv
@@ -32,6 +32,6 @@ expect 1 "${check[@]}" data three --sums sums
 holds err "three is none of the data sets one, two"
 
 # Every file that a recipe names has its checksum.
-for file in $(grep -ohE '"[a-z0-9_-]+/[A-Za-z0-9_.-]+"' "$NADE_SOURCE_DIR"/experiments/paper/*.json | tr -d '"' | sort -u); do
-    grep -qE "  $file/?\$" "$NADE_SOURCE_DIR/experiments/data-checksums.txt" || fail "no checksum of $file"
+for file in $(grep -ohE '"[a-z0-9_-]+/[A-Za-z0-9_.-]+"' "$NADE_SOURCE_DIR"/paper/recipes/*.json | tr -d '"' | sort -u); do
+    grep -qE "  $file/?\$" "$NADE_SOURCE_DIR/paper/data-checksums.txt" || fail "no checksum of $file"
 done

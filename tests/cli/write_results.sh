@@ -1,9 +1,9 @@
-# experiments/write-results: the page of the paper's tables from made-up results, and that docs/results.md is up to date.
+# paper/write-results: the page of the paper's tables from made-up results, and that docs/results.md is up to date.
 . "$(dirname "$0")/../support/checks.bash"
 : "${NADE_SOURCE_DIR:?}"
 python=${PYTHON:-python3}
 "$python" -c '' 2>/dev/null || exit 77
-write=("$python" "$NADE_SOURCE_DIR/experiments/write-results")
+write=("$python" "$NADE_SOURCE_DIR/paper/write-results")
 
 "$python" - <<'END'
 import json
@@ -111,12 +111,12 @@ expect 1 "${write[@]}" --results other --output other.md
 holds err "there is no recipe adult-9hl"
 
 # Notes name our figures; those typed by hand, and names that mean none, are refused.
-mkdir -p tree/docs tree/experiments/results-notes
-cp -r "$NADE_SOURCE_DIR"/experiments/{paper,write-results,*.json} tree/experiments
+mkdir -p tree/docs tree/paper/notes
+cp -r "$NADE_SOURCE_DIR"/paper/{recipes,write-results,*.json} tree/paper
 note() {
-    echo "$1" >tree/experiments/results-notes/table2.md
+    echo "$1" >tree/paper/notes/table2.md
     shift
-    expect "$1" "$python" tree/experiments/write-results --results results
+    expect "$1" "$python" tree/paper/write-results --results results
 }
 note 'With all: {{mnist-2hl 128}}, then {{mnist-1hl 128}} (`--lr 0.001`).' 0
 holds tree/docs/results.md "With all: −85.40, then (not run) (\`--lr 0.001\`)."

@@ -1,5 +1,5 @@
 /* Which test rows of a fold are new: those that equal no training row in all columns. */
-#include "../cli/fold_split.c"
+#include "../paper/fold_split.c"
 
 #include <math.h>
 

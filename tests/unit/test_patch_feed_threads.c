@@ -1,5 +1,5 @@
 /* The feed of fresh patches: every block is what its number says, asked for in turn, again, or by several threads. */
-#include "../cli/patch_feed.c"
+#include "../paper/patch_feed.c"
 
 #include "data/images.h"
 #include "support/cmocka_all.h"

@@ -1,5 +1,5 @@
 /* The paper's figure of the likelihood against the number of orderings: ours, from results, as lines, and the paper's
- * points, from experiments/paper-curve.json, as circles. */
+ * points, from paper/curve.json, as circles. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The files that `nade paper` leaves: RESULTS/NAME/seedS.json, or seedS-foldF.json, and what lies beside them. */
-#ifndef CLI_PAPER_RESULT_H
-#define CLI_PAPER_RESULT_H
+#ifndef PAPER_RESULT_H
+#define PAPER_RESULT_H
 
 #include <jansson.h>
 

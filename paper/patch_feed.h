@@ -2,8 +2,8 @@
  *
  * Rows depend on the number of their block alone, so a resumed run, which asks again for earlier blocks, gets what it
  * had; a block that is not at hand is made while its caller waits.  Several runs may share a feed. */
-#ifndef CLI_PATCH_FEED_H
-#define CLI_PATCH_FEED_H
+#ifndef PAPER_PATCH_FEED_H
+#define PAPER_PATCH_FEED_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* The word `figures` of `nade paper`: the paper's figures as PNGs, from the models and results that its recipes left.
  */
-#ifndef CLI_PAPER_PICTURES_H
-#define CLI_PAPER_PICTURES_H
+#ifndef PAPER_PICTURES_H
+#define PAPER_PICTURES_H
 
 #include "paper_result.h"
 

@@ -2,8 +2,8 @@
  *
  * What is drawn here comes from splitmix64 (Steele, Lea and Flood 2014), begun with the seed in the upper half of its
  * state and the fold's number, 0 for the cut into folds, in the lower. */
-#ifndef CLI_FOLD_SPLIT_H
-#define CLI_FOLD_SPLIT_H
+#ifndef PAPER_FOLD_SPLIT_H
+#define PAPER_FOLD_SPLIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

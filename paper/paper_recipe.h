@@ -1,7 +1,7 @@
 /* The recipes of `nade paper`: what is trained on what and scored how, a JSON file each (docs/paper.md).  Those of
- * experiments/paper are built into the command. */
-#ifndef CLI_PAPER_RECIPE_H
-#define CLI_PAPER_RECIPE_H
+ * paper/recipes are built into the command. */
+#ifndef PAPER_RECIPE_H
+#define PAPER_RECIPE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What the pictures of `nade paper figures` share, and the functions that draw them. */
-#ifndef CLI_PICTURE_WORK_H
-#define CLI_PICTURE_WORK_H
+#ifndef PAPER_PICTURE_WORK_H
+#define PAPER_PICTURE_WORK_H
 
 #include "paper_result.h"
 

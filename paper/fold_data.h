@@ -1,6 +1,6 @@
 /* The table of a recipe of folds: its numbers, and which fold each row is in. */
-#ifndef CLI_FOLD_DATA_H
-#define CLI_FOLD_DATA_H
+#ifndef PAPER_FOLD_DATA_H
+#define PAPER_FOLD_DATA_H
 
 #include "nade/nade.h"
 #include "options.h"

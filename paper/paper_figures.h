@@ -2,8 +2,8 @@
  *
  * The figure of K orderings is the log of the mean of K densities, averaged over the rows and over the disjoint subsets
  * of K among all that were drawn.  The figure of one ordering is the mean over the first ten, as in the paper. */
-#ifndef CLI_PAPER_FIGURES_H
-#define CLI_PAPER_FIGURES_H
+#ifndef PAPER_FIGURES_H
+#define PAPER_FIGURES_H
 
 #include <jansson.h>
 #include <stdint.h>

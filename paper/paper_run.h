@@ -1,6 +1,6 @@
 /* What `nade paper` does with a recipe: a function for each kind, and what they share. */
-#ifndef CLI_PAPER_RUN_H
-#define CLI_PAPER_RUN_H
+#ifndef PAPER_RUN_H
+#define PAPER_RUN_H
 
 #include "paper_figures.h"
 #include "paper_recipe.h"

@@ -1,6 +1,6 @@
 /* The baseline of the paper's tables of real data: one Gaussian with a full covariance matrix. */
-#ifndef CLI_FULL_GAUSSIAN_H
-#define CLI_FULL_GAUSSIAN_H
+#ifndef PAPER_FULL_GAUSSIAN_H
+#define PAPER_FULL_GAUSSIAN_H
 
 #include "nade/nade.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "manual.h"
-#include "verbs.h"
+#include "program.h"
 
 /* What the value of an option or an argument is, as its metavar tells. */
 enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER };
@@ -24,12 +24,7 @@ static void print_choices(struct output *output, const struct option *option)
 /* ---- bash ---------------------------------------------------------------------------------------------------- */
 
 /* A value is written as a word of its own, or behind "=", which bash makes a word. */
-static const char bash_beginning[] = "# Completion of nade for bash.  Made by `nade help --completion bash`.\n"
-                                     "_nade()\n"
-                                     "{\n"
-                                     "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} "
-                                     "verb=${COMP_WORDS[1]} options words=\n"
-                                     "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+static const char bash_beginning[] = "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
                                      "    [ \"$word\" != = ] || word=\n";
 
 static const char bash_end[] =
@@ -45,8 +40,14 @@ static const char bash_end[] =
     "{\n"
     "    compopt -o filenames\n"
     "    mapfile -t COMPREPLY < <(compgen \"$@\" -- \"$word\")\n"
-    "}\n"
-    "complete -F _nade nade\n";
+    "}\n";
+
+/* The shell function that completes a program's words. */
+static void print_bash_function(struct output *output, const char *name)
+{
+    output_print(output, "_");
+    for (; *name; name++) output_print(output, "%c", *name == '-' ? '_' : *name);
+}
 
 static void print_bash_value(struct output *output, const struct verb *verb, const struct option *option)
 {
@@ -67,7 +68,13 @@ static void print_bash_value(struct output *output, const struct verb *verb, con
 
 static void print_bash_options(struct output *output, const struct verb *verb)
 {
-    output_print(output, "    %s) options='", verb->name);
+    output_print(output, "    %s) ", verb->name);
+    if (verb->program) {
+        print_bash_function(output, verb->program);
+        output_print(output, "; return ;;\n");
+        return;
+    }
+    output_print(output, "options='");
     bool first = true;
     for (size_t i = 0; i < verb_option_count(verb); i++) {
         const struct option *option = verb_option(verb, i);
@@ -80,25 +87,37 @@ static void print_bash_options(struct output *output, const struct verb *verb)
     output_print(output, "' ;;\n");
 }
 
+/* The first word is a verb, or help and a verb. */
+static void print_bash_verbs(struct output *output)
+{
+    output_print(output, "    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n");
+    output_print(output, "        COMPREPLY=($(compgen -W '");
+    for (size_t i = 0; i < program.verb_count; i++) output_print(output, "%s ", program.verbs[i]->name);
+    output_print(output, "help --help --version' -- \"$word\"))\n        return\n    fi\n");
+}
+
+/* With one verb the function looks at the last words alone, so that it also completes those behind `nade VERB`. */
 static void print_bash(struct output *output)
 {
-    output_print(output, "%s    if [ \"$COMP_CWORD\" -eq 1 ] || [ \"$verb\" = help ]; then\n", bash_beginning);
-    output_print(output, "        COMPREPLY=($(compgen -W '");
-    for (size_t i = 0; i < verb_count; i++) output_print(output, "%s ", verb_list[i]->name);
-    output_print(output, "help --help --version' -- \"$word\"))\n        return\n    fi\n");
+    output_print(output, "# Completion of %s for bash.  Made by `%s help --completion bash`.\n", program.name,
+                 program.name);
+    print_bash_function(output, program.name);
+    output_print(output, "()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} ");
+    output_print(output, "verb=%s options words=\n", program.one_verb ? program.verbs[0]->name : "${COMP_WORDS[1]}");
+    output_print(output, "%s", bash_beginning);
+    if (!program.one_verb) print_bash_verbs(output);
     output_print(output, "    COMPREPLY=()\n    case \"$verb $before\" in\n");
-    for (size_t i = 0; i < verb_count; i++)
-        for (size_t j = 0; j < verb_option_count(verb_list[i]); j++)
-            print_bash_value(output, verb_list[i], verb_option(verb_list[i], j));
+    for (size_t i = 0; i < program.verb_count; i++)
+        for (size_t j = 0; j < verb_option_count(program.verbs[i]) && !program.verbs[i]->program; j++)
+            print_bash_value(output, program.verbs[i], verb_option(program.verbs[i], j));
     output_print(output, "    esac\n    case $verb in\n");
-    for (size_t i = 0; i < verb_count; i++) print_bash_options(output, verb_list[i]);
-    output_print(output, "    *) return ;;\n    esac\n%s", bash_end);
+    for (size_t i = 0; i < program.verb_count; i++) print_bash_options(output, program.verbs[i]);
+    output_print(output, "    *) return ;;\n    esac\n%scomplete -F ", bash_end);
+    print_bash_function(output, program.name);
+    output_print(output, " %s\n", program.name);
 }
 
 /* ---- zsh ----------------------------------------------------------------------------------------------------- */
-
-static const char zsh_beginning[] = "#compdef nade\n"
-                                    "# Completion of nade for zsh.  Made by `nade help --completion zsh`.\n";
 
 static const char zsh_verbs[] = "local -a verbs\n"
                                 "verbs=(\n";
@@ -164,36 +183,54 @@ static void print_zsh_words(struct output *output, const struct verb *verb)
     output_print(output, "\n    _files \"$@\"\n}\n");
 }
 
+static void print_zsh_arguments(struct output *output, const struct verb *verb)
+{
+    output_print(output, "_arguments -s -S");
+    for (size_t j = 0; j < verb_option_count(verb); j++) print_zsh_option(output, verb_option(verb, j));
+    for (size_t j = 0; j < verb->positional_count; j++) {
+        output_print(output, " \\\n    '%zu", j + 1);
+        print_zsh_action(output, verb->positionals[j].metavar);
+        output_print(output, "'");
+    }
+    if (verb->rest) {
+        output_print(output, " \\\n    '*");
+        if (verb->offer)
+            output_print(output, ":%s:_nade_%s_words", verb->rest->metavar, verb->name);
+        else
+            print_zsh_action(output, verb->rest->metavar);
+        output_print(output, "'");
+    }
+    output_print(output, "\n");
+}
+
+/* Another program's words are completed by the function of its own file, which zsh has loaded if it is there. */
+static void print_zsh_verb(struct output *output, const struct verb *verb)
+{
+    output_print(output, "%s)\n    ", verb->name);
+    if (verb->program)
+        output_print(output, "(( $+functions[_%s] )) && _%s\n", verb->program, verb->program);
+    else
+        print_zsh_arguments(output, verb);
+    output_print(output, "    ;;\n");
+}
+
 static void print_zsh(struct output *output)
 {
-    output_print(output, "%s", zsh_beginning);
-    for (size_t i = 0; i < verb_count; i++) print_zsh_words(output, verb_list[i]);
+    output_print(output, "#compdef %s\n# Completion of %s for zsh.  Made by `%s help --completion zsh`.\n",
+                 program.name, program.name, program.name);
+    for (size_t i = 0; i < program.verb_count; i++) print_zsh_words(output, program.verbs[i]);
+    if (program.one_verb) {
+        print_zsh_arguments(output, program.verbs[0]);
+        return;
+    }
     output_print(output, "%s", zsh_verbs);
-    for (size_t i = 0; i < verb_count; i++) {
-        output_print(output, "    '%s:", verb_list[i]->name);
-        print_zsh_text(output, verb_list[i]->summary);
+    for (size_t i = 0; i < program.verb_count; i++) {
+        output_print(output, "    '%s:", program.verbs[i]->name);
+        print_zsh_text(output, program.verbs[i]->summary);
         output_print(output, "'\n");
     }
     output_print(output, "%s", zsh_middle);
-    for (size_t i = 0; i < verb_count; i++) {
-        const struct verb *verb = verb_list[i];
-        output_print(output, "%s)\n    _arguments -s -S", verb->name);
-        for (size_t j = 0; j < verb_option_count(verb); j++) print_zsh_option(output, verb_option(verb, j));
-        for (size_t j = 0; j < verb->positional_count; j++) {
-            output_print(output, " \\\n    '%zu", j + 1);
-            print_zsh_action(output, verb->positionals[j].metavar);
-            output_print(output, "'");
-        }
-        if (verb->rest) {
-            output_print(output, " \\\n    '*");
-            if (verb->offer)
-                output_print(output, ":%s:_nade_%s_words", verb->rest->metavar, verb->name);
-            else
-                print_zsh_action(output, verb->rest->metavar);
-            output_print(output, "'");
-        }
-        output_print(output, "\n    ;;\n");
-    }
+    for (size_t i = 0; i < program.verb_count; i++) print_zsh_verb(output, program.verbs[i]);
     output_print(output, "esac\n");
 }
 

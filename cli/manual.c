@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "nade/nade.h"
-#include "verbs.h"
+#include "program.h"
 
 /* Text that troff shows as it is.  All dashes are those that can be typed and searched for. */
 static void print_text(struct output *output, const char *text)
@@ -94,10 +94,10 @@ static void print_see_also(struct output *output, const struct verb *verb)
     output_print(output, ".SH \"SEE ALSO\"\n");
     bool first = true;
     if (verb) output_print(output, ".BR nade (1)");
-    for (size_t i = 0; i < verb_count; i++) {
-        if (verb_list[i] == verb) continue;
+    for (size_t i = 0; i < program.verb_count; i++) {
+        if (program.verbs[i] == verb) continue;
         if (verb || !first) output_print(output, ",\n");
-        output_print(output, ".BR nade\\-%s (1)", verb_list[i]->name);
+        output_print(output, ".BR nade\\-%s (1)", program.verbs[i]->name);
         first = false;
     }
     output_print(output, "\n");
@@ -119,19 +119,19 @@ static void print_main_page(struct output *output)
 {
     output_print(output, ".SH NAME\nnade \\- a density for every row and every part of a row of a table\n");
     output_print(output, ".SH SYNOPSIS\n.B nade\n.I VERB\n[\\fIarguments\\fR] [\\fIoptions\\fR]\n");
-    print_paragraph(output, ".SH DESCRIPTION", overview_sentence);
+    print_paragraph(output, ".SH DESCRIPTION", program.sentence);
     output_print(output, "Data go to standard output or to the file of\n.BR \\-o ;\n"
                          "progress, summaries and errors go to standard error.\n");
     output_print(output, ".SH VERBS\n");
-    for (size_t i = 0; i < verb_count; i++) {
-        output_print(output, ".TP\n.BR nade\\-%s (1)\n", verb_list[i]->name);
-        print_text(output, verb_list[i]->summary);
+    for (size_t i = 0; i < program.verb_count; i++) {
+        output_print(output, ".TP\n.BR nade\\-%s (1)\n", program.verbs[i]->name);
+        print_text(output, program.verbs[i]->summary);
         output_print(output, "\n");
     }
     output_print(output, ".SH EXAMPLES\n");
-    for (size_t i = 0; i < first_call_count; i++) {
-        print_paragraph(output, ".TP", first_calls[i].call);
-        print_text(output, first_calls[i].explanation);
+    for (size_t i = 0; i < program.first_call_count; i++) {
+        print_paragraph(output, ".TP", program.first_calls[i].call);
+        print_text(output, program.first_calls[i].explanation);
         output_print(output, "\n");
     }
 }

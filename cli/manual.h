@@ -6,7 +6,7 @@
 #include "output.h"
 
 /* Writes the manual page of a verb in the language of man(7); defaults are its initialised arguments.  For verb NULL it
- * is the page of nade itself. */
+ * is the page of the program itself. */
 void print_manual(struct output *output, const struct verb *verb, const void *defaults);
 
 /* Writes the completion for a shell, "bash" or "zsh".  Returns false, and writes nothing, for any other. */

@@ -96,6 +96,7 @@ struct verb {
     size_t arguments_size;
     void (*init)(void *arguments);
     int (*run)(void *arguments); /* returns the exit status */
+    const char *program; /* the program of ours whose verb it is: here it has only name and summary; NULL: this */
 };
 
 /* Options that every verb has; their offsets are within struct common. */

@@ -2,13 +2,10 @@
 
 #include <string.h>
 
-const struct verb *const verb_list[] = {&verb_train, &verb_score, &verb_sample, &verb_impute,
-                                        &verb_info,  &verb_demo,  &verb_paper};
-const size_t verb_count = sizeof verb_list / sizeof *verb_list;
+static const struct verb *const verbs[] = {&verb_train, &verb_score, &verb_sample, &verb_impute,
+                                           &verb_info,  &verb_demo,  &verb_paper};
 
-const char *const overview_sentence = "nade fits one neural network to a table and gives the density of every row.";
-
-const struct first_call first_calls[] = {
+static const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
     {"nade train data.csv -o model.safetensors", "fit a model; it finds types and sizes by itself"},
     {"nade score model.safetensors new.csv", "the log density of each row of another table"},
@@ -17,11 +14,26 @@ const struct first_call first_calls[] = {
     {"nade info model.safetensors", "what the model knows of its columns and training"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };
-const size_t first_call_count = sizeof first_calls / sizeof *first_calls;
+
+const struct program program = {
+    .name = "nade",
+    .verbs = verbs,
+    .verb_count = sizeof verbs / sizeof *verbs,
+    .sentence = "nade fits one neural network to a table and gives the density of every row.",
+    .first_calls = first_calls,
+    .first_call_count = sizeof first_calls / sizeof *first_calls,
+};
+
+/* Another program's: what it does is said there (paper/paper_main.c). */
+const struct verb verb_paper = {
+    .name = "paper",
+    .summary = "rerun the paper's tables, each row a recipe",
+    .program = "nade-paper",
+};
 
 const struct verb *find_verb(const char *name)
 {
-    for (size_t i = 0; i < verb_count; i++)
-        if (strcmp(verb_list[i]->name, name) == 0) return verb_list[i];
+    for (size_t i = 0; i < program.verb_count; i++)
+        if (strcmp(program.verbs[i]->name, name) == 0) return program.verbs[i];
     return NULL;
 }

@@ -1,10 +1,10 @@
-# What `make install` puts where: headers, both libraries, the command, docs with the paper's recipes, nade.pc, and a
+# What `make install` puts where: headers, both libraries, the programs, docs with the paper's recipes, nade.pc, and a
 # CMake package (nade::nade is the shared library, nade::static the static one); Manual.cmake adds pages and completion.
 # Both package files find their folder by themselves, so a prefix given at install time, or moved later, is right.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS nade_shared nade_static EXPORT nade)
-install(TARGETS nade_command)
+install(TARGETS nade_command nade_paper)
 install(DIRECTORY include/nade TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE NOTICE SECURITY.md TYPE DOC)
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fuzz_support.h"
+#include "paper_verb.h"
 #include "report.h"
 #include "verbs.h"
 
@@ -10,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     enum { WORDS_MOST = 64 };
     if (size == 0) return 0;
-    const struct verb *verb = verb_list[bytes[0] % verb_count];
+    const struct verb *verb = program.verbs[bytes[0] % program.verb_count];
+    if (verb->program) verb = &paper_verb;
     char *text = fuzz_text(bytes + 1, size - 1), *words[WORDS_MOST], *rest = text;
     int count = 0;
     while (count < WORDS_MOST && rest) {

@@ -1,5 +1,6 @@
-/* nade paper: lists and runs the recipes of the paper's tables. */
 #define _GNU_SOURCE /* sched_getaffinity */
+#include "paper_verb.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "paper_run.h"
 #include "report.h"
 #include "shared_options.h"
-#include "verbs.h"
 
 struct paper_arguments {
     struct common common;
@@ -392,7 +392,7 @@ static int run_paper(void *arguments)
     return status;
 }
 
-const struct verb verb_paper = {
+const struct verb paper_verb = {
     .name = "paper",
     .summary = "rerun the paper's tables, each row a recipe",
     .usage = "[RECIPE|TABLE|FILE.json|figures]... --data FOLDER [options]",

@@ -122,7 +122,7 @@ int picture_write(struct impute_picture *picture, struct model_input *input)
                             picture->data);
     for (size_t i = 0; i < picture->rows; i++)
         captions[i * picture->across + picture->lead - 1] = picture->row[i].caption;
-    return write_images(input->common, input->context, input->model, &picture->image, picture->height, picture->width,
+    return write_images(input->common, input->model, &picture->image, picture->height, picture->width,
                         picture->rows * picture->across, picture->images, captions);
 }
 

@@ -205,6 +205,13 @@ void output_print(struct output *output, const char *format, ...)
     va_end(values);
 }
 
+void output_write(struct output *output, const void *bytes, size_t count)
+{
+    if (output->reason) return;
+    errno = 0;
+    if (fwrite(bytes, 1, count, output->stream) < count) output->reason = errno ? errno : EIO;
+}
+
 bool output_good(const struct output *output)
 {
     return output->reason == 0;

@@ -38,6 +38,9 @@ void output_open_page(struct output *output, const struct common *common);
 /* printf to the output.  After a failure it does nothing: output_close will say why. */
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same with bytes. */
+void output_write(struct output *output, const void *bytes, size_t count);
+
 /* False once a write has failed; long loops may then end early. */
 bool output_good(const struct output *output);
 

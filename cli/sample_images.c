@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pictures/png_grid.h"
 #include "report.h"
 
 /* A whole number from 1 on at *text, which moves behind it. */
@@ -68,14 +69,18 @@ static size_t choose_zoom(size_t height, size_t width)
     return side < 64 ? 64 / side : 1;
 }
 
-int write_images(const struct common *common, nade_context *context, const nade_model *model,
-                 const struct image_options *options, size_t height, size_t width, size_t rows, double *values,
-                 const char *const *captions)
+int write_images(const struct common *common, const nade_model *model, const struct image_options *options,
+                 size_t height, size_t width, size_t rows, double *values, const char *const *captions)
 {
-    size_t across = options->across ? options->across : (size_t)ceil(sqrt((double)rows));
-    size_t zoom = options->zoom ? options->zoom : choose_zoom(height, width);
     scale_real(model, rows, values);
-    nade_status status =
-        nade_write_captioned_png(context, options->path, values, rows, height, width, across, 1, zoom, captions);
-    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
+    return write_png_grid(
+        common, options->path,
+        &(struct png_grid){.images = values,
+                           .count = rows,
+                           .height = height,
+                           .width = width,
+                           .across = options->across ? options->across : (size_t)ceil(sqrt((double)rows)),
+                           .gap = 1,
+                           .zoom = options->zoom ? options->zoom : choose_zoom(height, width),
+                           .captions = captions});
 }

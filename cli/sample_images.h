@@ -19,9 +19,8 @@ int parse_image(const struct common *common, const struct image_options *options
 int check_image(const struct common *common, const nade_model *model, size_t height, size_t width);
 
 /* Writes the picture.  values (rows, columns) are changed: real ones are scaled to 0…1 over all of them.  captions as
- * in nade_write_captioned_png. */
-int write_images(const struct common *common, nade_context *context, const nade_model *model,
-                 const struct image_options *options, size_t height, size_t width, size_t rows, double *values,
-                 const char *const *captions);
+ * in struct png_grid. */
+int write_images(const struct common *common, const nade_model *model, const struct image_options *options,
+                 size_t height, size_t width, size_t rows, double *values, const char *const *captions);
 
 #endif

@@ -11,6 +11,7 @@
 #include "demo_show.h"
 #include "interrupt.h"
 #include "output.h"
+#include "pictures/png_grid.h"
 #include "progress.h"
 #include "report.h"
 #include "shared_options.h"
@@ -145,12 +146,19 @@ static int write_files(struct demo_run *run)
         {run->paths[FILE_SAMPLES], run->samples},
         {run->paths[FILE_FILLINGS], run->fillings},
     };
-    nade_status status = nade_model_save(run->context, run->model, run->paths[FILE_MODEL]);
-    for (size_t i = 0; i < sizeof pictures / sizeof *pictures && status == NADE_OK; i++)
-        status = nade_write_png(run->context, pictures[i].path, pictures[i].images, PICTURE, DEMO_SIDE, DEMO_SIDE,
-                                ACROSS, GAP, ZOOM);
-    if (status != NADE_OK) return report_failure(&run->demo->common, run->context, status);
-    return write_test_images(run);
+    const struct common *common = &run->demo->common;
+    nade_status saved = nade_model_save(run->context, run->model, run->paths[FILE_MODEL]);
+    int status = saved == NADE_OK ? EXIT_DONE : report_failure(common, run->context, saved);
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures && !status; i++)
+        status = write_png_grid(common, pictures[i].path,
+                                &(struct png_grid){.images = pictures[i].images,
+                                                   .count = PICTURE,
+                                                   .height = DEMO_SIDE,
+                                                   .width = DEMO_SIDE,
+                                                   .across = ACROSS,
+                                                   .gap = GAP,
+                                                   .zoom = ZOOM});
+    return status ? status : write_test_images(run);
 }
 
 /* ---- work ---------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "conditions.h"
 #include "device.h"
 #include "max_memory.h"
+#include "order_file.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -101,10 +102,11 @@ static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
     nade_status status = nade_model_load(run->context, sample->model, &run->model);
     if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
     run->columns = nade_model_columns(run->model);
+    int failed = EXIT_DONE;
     if (sample->ordering_file)
-        status =
-            nade_order_read(run->context, sample->ordering_file, run->columns, &run->order, &sample->options.orderings);
-    if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
+        failed = order_file_read(&sample->common, sample->ordering_file, run->columns, &run->order,
+                                 &sample->options.orderings);
+    if (failed) return failed;
     sample->options.order = run->order;
     return run->height ? check_image(&sample->common, run->model, run->height, run->width) : EXIT_DONE;
 }
@@ -190,7 +192,7 @@ static void free_run(struct sample_run *run)
     free(run->conditions.low);
     free(run->conditions.high);
     free(run->values);
-    if (run->order) nade_order_free(run->context, run->order);
+    free(run->order);
     nade_model_free(run->model);
     nade_context_free(run->context);
 }
@@ -207,8 +209,8 @@ static int run_sample(void *arguments)
     if (!status) status = prepare(sample, &run);
     if (!status) status = write_rows(sample, &run);
     if (!status && run.height)
-        status = write_images(&sample->common, run.context, run.model, &sample->image, run.height, run.width,
-                              sample->rows, run.values, NULL);
+        status = write_images(&sample->common, run.model, &sample->image, run.height, run.width, sample->rows,
+                              run.values, NULL);
     if (!status && !run.reader_gone) status = summarise(sample);
     free_run(&run);
     return status;

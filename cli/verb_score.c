@@ -4,6 +4,7 @@
 #include "cell_scores_table.h"
 #include "device.h"
 #include "model_input.h"
+#include "order_file.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -91,11 +92,10 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
     int failed = load_input_model(input, &score->common, score->threads, &score->options.device,
                                   &score->options.precision, score->model);
     if (failed) return failed;
-    nade_status status = NADE_OK;
     if (score->ordering_file)
-        status = nade_order_read(input->context, score->ordering_file, nade_model_columns(input->model), &run->order,
+        failed = order_file_read(common, score->ordering_file, nade_model_columns(input->model), &run->order,
                                  &score->options.orderings);
-    if (status != NADE_OK) return report_failure(common, input->context, status);
+    if (failed) return failed;
     score->options.order = run->order;
     failed = open_input_table(input, score->data, &score->read);
     if (failed) return failed;
@@ -185,7 +185,7 @@ static void free_run(struct score_run *run)
     free(run->log_density);
     free(run->spread);
     cell_scores_free(&run->cells);
-    if (run->order) nade_order_free(run->input.context, run->order);
+    free(run->order);
     free_model_input(&run->input);
 }
 

@@ -2,10 +2,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
 #include "interrupt.h"
+#include "order_file.h"
 #include "output.h"
 #include "report.h"
 #include "shared_options.h"
@@ -235,9 +237,9 @@ static int read_ordering(struct train_arguments *train, struct train_work *run)
 {
     size_t count;
     if (!train->ordering_file) return EXIT_DONE;
-    nade_status status =
-        nade_order_read(run->context, train->ordering_file, nade_table_columns(run->table), &run->ordering, &count);
-    if (status != NADE_OK) return report_failure(&train->common, run->context, status);
+    int status =
+        order_file_read(&train->common, train->ordering_file, nade_table_columns(run->table), &run->ordering, &count);
+    if (status) return status;
     if (count != 1)
         return report_error(&train->common, NADE_BAD_INPUT, "%s has %zu orderings, expected one", train->ordering_file,
                             count);
@@ -412,7 +414,7 @@ static int save(const struct train_arguments *train, struct train_work *run)
 static void free_run(struct train_work *run)
 {
     train_grid_close(&run->grid);
-    if (run->context) nade_order_free(run->context, run->ordering);
+    free(run->ordering);
     nade_table_free(run->valid);
     nade_table_free(run->table);
     nade_context_free(run->context);

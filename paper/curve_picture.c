@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "picture_work.h"
+#include "plot.h"
 #include "report.h"
 
 enum { CURVES_MOST = 4, POINTS_MOST = 11, LABEL = 64 };
@@ -21,7 +22,7 @@ struct curve {
 
 struct curves {
     struct curve curve[2 * CURVES_MOST]; /* ours, the paper's, in turn; count 0: not there */
-    nade_plot_series series[2 * CURVES_MOST];
+    struct plot_series series[2 * CURVES_MOST];
     size_t count; /* of series */
 };
 
@@ -38,11 +39,11 @@ static void take_points(struct curve *curve, const json_t *points)
     }
 }
 
-static void add_series(struct curves *curves, struct curve *curve, nade_plot_style style, size_t number)
+static void add_series(struct curves *curves, struct curve *curve, enum plot_style style, size_t number)
 {
     if (curve->count == 0) return;
     curves->series[curves->count++] =
-        (nade_plot_series){curve->label, curve->x, curve->y, curve->count, style, colours[number]};
+        (struct plot_series){curve->label, curve->x, curve->y, curve->count, style, colours[number]};
 }
 
 /* A recipe's curve and the paper's; both are left out where there is no result. */
@@ -58,8 +59,8 @@ static int add_curve(struct picture_work *work, struct curves *curves, size_t nu
         take_points(theirs, paper);
         snprintf(ours->label, LABEL, "%s", work->recipe.title);
         snprintf(theirs->label, LABEL, "%s, paper", work->recipe.title);
-        add_series(curves, ours, NADE_PLOT_LINE, number);
-        add_series(curves, theirs, NADE_PLOT_CIRCLES, number);
+        add_series(curves, ours, PLOT_LINE, number);
+        add_series(curves, theirs, PLOT_CIRCLES, number);
     } else if (!status) {
         report_warn(work->job.common,
                     "the curve of %s over orderings is left out: its result is not there, `nade paper %s` makes it",
@@ -73,15 +74,11 @@ static int add_curve(struct picture_work *work, struct curves *curves, size_t nu
 static int write_curves(struct picture_work *work, const struct curves *curves)
 {
     char *path = NULL;
-    nade_plot_options options;
-    nade_plot_options_init(&options, sizeof options);
-    options.x_label = "orderings";
-    options.y_label = "test log likelihood, nats";
-    options.log2_x = 1;
+    const struct plot_options options = {
+        .x_label = "orderings", .y_label = "test log likelihood, nats", .log2_x = true, .width = 880, .height = 560};
     int status = picture_path(work, "likelihood-orderings.png", &path);
     if (status) return status;
-    status =
-        picture_done(work, path, nade_write_plot(work->job.context, path, curves->series, curves->count, &options));
+    status = picture_done(work, path, write_plot(work->job.common, path, curves->series, curves->count, &options));
     free(path);
     return status;
 }

@@ -81,10 +81,14 @@ static int read_examples(struct digits *digits)
 
 static int write_digits(struct digits *digits, const char *name, const double *images, size_t count)
 {
-    return picture_write_grid(
-        digits->work, name,
-        &(struct picture_grid){
-            .images = images, .count = count, .side = digits->side, .across = PICTURE_ACROSS, .zoom = ZOOM});
+    return picture_write_grid(digits->work, name,
+                              &(struct png_grid){.images = images,
+                                                 .count = count,
+                                                 .height = digits->side,
+                                                 .width = digits->side,
+                                                 .gap = 1,
+                                                 .across = PICTURE_ACROSS,
+                                                 .zoom = ZOOM});
 }
 
 /* ---- receptive fields -------------------------------------------------------------------------------------------- */
@@ -185,12 +189,14 @@ static int draw_holes(struct digits *digits)
     }
     if (status) return status;
     return picture_write_grid(digits->work, "mnist-holes.png",
-                              &(struct picture_grid){.images = digits->images,
-                                                     .count = HOLE_IMAGES,
-                                                     .side = digits->side,
-                                                     .across = HOLE_ACROSS,
-                                                     .zoom = HOLE_ZOOM,
-                                                     .captions = captions});
+                              &(struct png_grid){.images = digits->images,
+                                                 .count = HOLE_IMAGES,
+                                                 .height = digits->side,
+                                                 .width = digits->side,
+                                                 .gap = 1,
+                                                 .across = HOLE_ACROSS,
+                                                 .zoom = HOLE_ZOOM,
+                                                 .captions = captions});
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */

@@ -51,11 +51,13 @@ static int write_patches(struct picture_work *work, const char *name, double *va
     for (size_t i = 0; i < PICTURE_IMAGES; i++)
         unfold(values + i * columns, columns, reach, images + i * (columns + 1));
     return picture_write_grid(work, name,
-                              &(struct picture_grid){.images = images,
-                                                     .count = PICTURE_IMAGES,
-                                                     .side = work->recipe.patches.side,
-                                                     .across = PICTURE_ACROSS,
-                                                     .zoom = ZOOM});
+                              &(struct png_grid){.images = images,
+                                                 .count = PICTURE_IMAGES,
+                                                 .height = work->recipe.patches.side,
+                                                 .width = work->recipe.patches.side,
+                                                 .gap = 1,
+                                                 .across = PICTURE_ACROSS,
+                                                 .zoom = ZOOM});
 }
 
 static int draw_both(struct picture_work *work, double *values, double *images)

@@ -61,22 +61,20 @@ int picture_path(const struct picture_work *work, const char *name, char **path)
     return EXIT_DONE;
 }
 
-int picture_done(struct picture_work *work, const char *path, nade_status status)
+int picture_done(struct picture_work *work, const char *path, int status)
 {
-    if (status != NADE_OK) return report_failure(work->job.common, work->job.context, status);
+    if (status) return status;
     report_note(work->job.common, "wrote %s", path);
     if (json_array_append_new(work->made, json_text(path)) != 0) return report_no_memory(work->job.common);
     return EXIT_DONE;
 }
 
-int picture_write_grid(struct picture_work *work, const char *name, const struct picture_grid *grid)
+int picture_write_grid(struct picture_work *work, const char *name, const struct png_grid *grid)
 {
     char *path = NULL;
     int status = picture_path(work, name, &path);
     if (status) return status;
-    nade_status written = nade_write_captioned_png(work->job.context, path, grid->images, grid->count, grid->side,
-                                                   grid->side, grid->across, 1, grid->zoom, grid->captions);
-    status = picture_done(work, path, written);
+    status = picture_done(work, path, write_png_grid(work->job.common, path, grid));
     free(path);
     return status;
 }

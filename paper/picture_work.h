@@ -3,6 +3,7 @@
 #define PAPER_PICTURE_WORK_H
 
 #include "paper_result.h"
+#include "pictures/png_grid.h"
 
 /* Images of a picture; orderings of the density that sorts them; the seed of what is drawn. */
 enum { PICTURE_IMAGES = 50, PICTURE_ACROSS = 10, PICTURE_ORDERINGS = 8, PICTURE_SEED = 0 };
@@ -31,16 +32,10 @@ int picture_load(struct picture_work *work, const char *pictures);
 /* FOLDER/NAME, to be freed, in a folder that is there: 0 or an exit status. */
 int picture_path(const struct picture_work *work, const char *name, char **path);
 
-/* Keeps the path of a picture that was written, or reports why it was not. */
-int picture_done(struct picture_work *work, const char *path, nade_status status);
+/* Keeps the path of a picture that was written; status is that of writing it. */
+int picture_done(struct picture_work *work, const char *path, int status);
 
-/* Images (count, side, side) with levels in 0…1, `across` side by side. */
-struct picture_grid {
-    const double *images;
-    size_t count, side, across, zoom;
-    const char *const *captions; /* NULL: none */
-};
-int picture_write_grid(struct picture_work *work, const char *name, const struct picture_grid *grid);
+int picture_write_grid(struct picture_work *work, const char *name, const struct png_grid *grid);
 
 /* Draws rows from the model: values (PICTURE_IMAGES, columns). */
 int picture_sample(struct picture_work *work, double *values);

@@ -449,13 +449,6 @@ NADE_API nade_status nade_score(nade_context *context, const nade_model *model, 
 NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
                                       const nade_score_options *options, double *surprise, double *tail, int *scored);
 
-/* Reads orderings from a text file, one a line, zero-based column numbers separated by blanks or commas, each line a
- * permutation of 0…columns-1.  The caller frees *order with nade_order_free. */
-NADE_API nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order,
-                                     size_t *orderings);
-
-NADE_API void nade_order_free(nade_context *context, size_t *order);
-
 /* ---- sampling ----------------------------------------------------------------------------------------------- */
 
 typedef struct nade_sample_options {
@@ -523,45 +516,6 @@ NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size
  * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */
 NADE_API nade_status nade_impute(nade_context *context, const nade_model *model, const nade_impute_options *options,
                                  size_t rows, double *values, double *low, double *high);
-
-/* ---- pictures ----------------------------------------------------------------------------------------------- */
-
-/* Writes a PNG of grey images in a grid: count images (height, width) with values in 0…1, black to white, NaN a muted
- * red; across images side by side, `gap` pixels between them, each pixel magnified `zoom` times. */
-NADE_API nade_status nade_write_png(nade_context *context, const char *path, const double *images, size_t count,
-                                    size_t height, size_t width, size_t across, size_t gap, size_t zoom);
-
-/* The same with a text below images: captions (count) of at most 64 characters of printable ASCII, NULL for an image
- * without one, as is captions for none at all.  Images stand further apart where captions are wider than they. */
-NADE_API nade_status nade_write_captioned_png(nade_context *context, const char *path, const double *images,
-                                              size_t count, size_t height, size_t width, size_t across, size_t gap,
-                                              size_t zoom, const char *const *captions);
-
-/* How the points of a series are shown: as discs that a line joins, or as circles alone. */
-typedef enum nade_plot_style { NADE_PLOT_LINE = 0, NADE_PLOT_CIRCLES = 1 } nade_plot_style;
-
-typedef struct nade_plot_series {
-    const char *label;   /* in the legend; NULL: not there */
-    const double *x, *y; /* (count), finite */
-    size_t count;        /* 1 or more */
-    nade_plot_style style;
-    uint32_t colour; /* 0xRRGGBB */
-} nade_plot_series;
-
-typedef struct nade_plot_options {
-    size_t size;
-    const char *x_label, *y_label; /* below and left of the axes; NULL: none */
-    int log2_x;                    /* 1: x, above 0, on a logarithmic axis with the powers of two marked */
-    size_t width, height;          /* of the picture, in pixels */
-} nade_plot_options;
-
-NADE_API void nade_plot_options_init(nade_plot_options *options, size_t size);
-
-/* Writes a PNG that plots all series in one pair of axes, dark on white; what comes later lies above.  Texts are of at
- * most 64 characters of printable ASCII.  The legend stands in the corner where it hides least.  options may be NULL.
- */
-NADE_API nade_status nade_write_plot(nade_context *context, const char *path, const nade_plot_series *series,
-                                     size_t count, const nade_plot_options *options);
 
 #ifdef __cplusplus
 }

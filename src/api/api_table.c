@@ -5,7 +5,6 @@
 #include "data/column_types.h"
 #include "data/loader.h"
 #include "data/missing_label.h"
-#include "data/order_file.h"
 #include "data/reader.h"
 #include "data/table.h"
 
@@ -146,17 +145,4 @@ nade_status nade_table_missing_as_value(nade_context *context, nade_table *table
     if (!table || !columns)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_missing_as_value needs a table and columns");
     return nd_missing_as_value(context, table, columns);
-}
-
-nade_status nade_order_read(nade_context *context, const char *path, size_t columns, size_t **order, size_t *orderings)
-{
-    if (!path || !order || !orderings)
-        return nd_fail(context, NADE_BAD_CALL, "nade_order_read needs a path and places for the orderings");
-    if (columns == 0) return nd_fail(context, NADE_BAD_CALL, "orderings of 0 columns were asked for, expected some");
-    return nd_read_orderings(context, path, columns, order, orderings);
-}
-
-void nade_order_free(nade_context *context, size_t *order)
-{
-    nd_free(&context->allocator, order);
 }

@@ -359,45 +359,6 @@ static void test_allocator_failures(void **state)
     unlink(path);
 }
 
-static nade_status read_order(nade_context *context, const char *text, size_t columns, size_t **order, size_t *count)
-{
-    char path[64];
-    write_file(path, text, strlen(text));
-    *order = NULL;
-    nade_status status = nade_order_read(context, path, columns, order, count);
-    unlink(path);
-    return status;
-}
-
-static void test_orderings(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *words;
-    } cases[] = {
-        {"", "is empty"},
-        {"0 1 2\n0 1\n", "line 2: found 2 columns, expected all 3"},
-        {"0 1 3\n", "line 1: found column number 3, expected 0 to 2"},
-        {"0 1 99999999999999999999999\n", "expected 0 to 2"},
-        {"0 1 1\n", "line 1: found column 1 twice"},
-        {"0 1 2 0\n", "line 1: found column 0 twice"},
-        {"0 1 -2\n", "line 1: found '-2'"},
-    };
-    nade_context *context = new_context();
-    size_t *order, count;
-    assert_int_equal(read_order(context, "2 0 1\n\n0,1, 2\r\n1\t2 0", 3, &order, &count), NADE_OK);
-    const size_t expected[] = {2, 0, 1, 0, 1, 2, 1, 2, 0};
-    assert_int_equal(count, 3);
-    assert_memory_equal(order, expected, sizeof expected);
-    nade_order_free(context, order);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(read_order(context, cases[i].text, 3, &order, &count), NADE_BAD_INPUT);
-        assert_sentence(context, cases[i].words);
-        assert_null(order);
-    }
-    nade_context_free(context);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,7 +377,6 @@ int main(void)
         cmocka_unit_test(test_many_values),
         cmocka_unit_test(test_many_decimal_commas),
         cmocka_unit_test(test_allocator_failures),
-        cmocka_unit_test(test_orderings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pictures/png_grid.h"
+#include "programs/kept_reports.h"
 #include "support/cmocka_all.h"
 #include "support/model_support.h"
-#include "support/support.h"
 
 enum { HEIGHT = 2, WIDTH = 3, COUNT = 5, ACROSS = 2, GAP = 1, ZOOM = 3 };
 
@@ -18,6 +19,9 @@ static const double images[COUNT * HEIGHT * WIDTH] = {
     0, 0.2, 0.4, 1, 0.8, 0.6, /* */
     1, 0,   0,   0, 0,   NAN, /* */
 };
+
+static const struct png_grid five = {
+    .images = images, .count = COUNT, .height = HEIGHT, .width = WIDTH, .across = ACROSS, .gap = GAP, .zoom = ZOOM};
 
 struct decoded {
     size_t width, height;
@@ -53,12 +57,10 @@ static void expected_colour(size_t y, size_t x, png_byte colour[3])
 static void test_pixels(void **state)
 {
     char *folder = model_support_folder(), path[4200];
-    nade_context *context;
     size_t size;
     (void)state;
     snprintf(path, sizeof path, "%s/grid.png", folder);
-    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
-    support_assert_ok(context, nade_write_png(context, path, images, COUNT, HEIGHT, WIDTH, ACROSS, GAP, ZOOM));
+    assert_int_equal(write_png_grid(&no_options, path, &five), EXIT_DONE);
     assert_int_equal(model_support_entries(folder), 1);
     char *bytes = model_support_read(path, &size);
     assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
@@ -73,7 +75,6 @@ static void test_pixels(void **state)
             assert_memory_equal(decoded.pixels + (y * decoded.width + x) * 3, colour, 3);
         }
     free(decoded.pixels);
-    nade_context_free(context);
     model_support_remove_folder(folder);
 }
 
@@ -103,16 +104,16 @@ static void test_captions(void **state)
                                 "        #    ##    #   \n"
                                 "       ###   ##   #####\n";
     char *folder = model_support_folder(), path[4200], dots[200];
-    nade_context *context;
     (void)state;
     snprintf(path, sizeof path, "%s/grid.png", folder);
-    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
     for (size_t zoom = 3; zoom <= 43; zoom += 40) {
         /* One dot at first, two where images are 129 pixels wide. */
         size_t dot = zoom > 3 ? 2 : 1, text = 23 * dot, image = WIDTH * zoom, frame = image > text ? image : text;
         size_t down = HEIGHT * zoom + 12 * dot + zoom, right = frame + zoom;
-        support_assert_ok(context, nade_write_captioned_png(context, path, images, COUNT, HEIGHT, WIDTH, ACROSS, GAP,
-                                                            zoom, captions));
+        struct png_grid grid = five;
+        grid.zoom = zoom;
+        grid.captions = captions;
+        assert_int_equal(write_png_grid(&no_options, path, &grid), EXIT_DONE);
         struct decoded decoded = decode(path);
         assert_int_equal(decoded.width, 2 * frame + zoom);
         assert_int_equal(decoded.height, 3 * down - zoom);
@@ -124,7 +125,6 @@ static void test_captions(void **state)
         assert_int_equal(image_2[zoom * 3], 128); /* the second pixel of image 2 is 0.5 */
         free(decoded.pixels);
     }
-    nade_context_free(context);
     model_support_remove_folder(folder);
 }
 
@@ -132,57 +132,58 @@ static void test_captions(void **state)
 static void test_one_row(void **state)
 {
     char *folder = model_support_folder(), path[4200];
-    nade_context *context;
     (void)state;
     snprintf(path, sizeof path, "%s/grid.png", folder);
-    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
-    support_assert_ok(context, nade_write_png(context, path, images, 2, HEIGHT, WIDTH, 100, 0, 1));
+    const struct png_grid two = {
+        .images = images, .count = 2, .height = HEIGHT, .width = WIDTH, .across = 100, .gap = 0, .zoom = 1};
+    assert_int_equal(write_png_grid(&no_options, path, &two), EXIT_DONE);
     struct decoded decoded = decode(path);
     assert_int_equal(decoded.width, 2 * WIDTH);
     assert_int_equal(decoded.height, HEIGHT);
     free(decoded.pixels);
-    nade_context_free(context);
     model_support_remove_folder(folder);
 }
 
-static void expect_refusal(nade_context *context, nade_status status, nade_status wanted, const char *text)
+static void expect_refusal(size_t count, size_t height, size_t width, size_t across, size_t gap, size_t zoom,
+                           nade_status status, const char *words)
 {
-    assert_int_equal(status, wanted);
-    assert_non_null(strstr(nade_last_error(context), text));
+    const struct png_grid grid = {images, count, height, width, across, gap, zoom, NULL};
+    assert_refused(write_png_grid(&no_options, "no-such-folder/grid.png", &grid), status, words);
 }
 
 static void test_refusals(void **state)
 {
-    nade_context *context;
     const char *path = "no-such-folder/grid.png";
     const size_t huge = SIZE_MAX / 2;
     (void)state;
-    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
-    expect_refusal(context, nade_write_png(context, path, images, 0, 2, 3, 1, 1, 1), NADE_BAD_CALL, "at least 1");
-    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 0, 1, 1), NADE_BAD_CALL, "at least 1");
-    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 0), NADE_BAD_CALL, "at least 1");
-    expect_refusal(context, nade_write_png(context, NULL, images, 1, 2, 3, 1, 1, 1), NADE_BAD_CALL, "needs a path");
-    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, huge), NADE_BAD_CALL, "too large");
-    expect_refusal(context, nade_write_png(context, path, images, 2, 2, 3, 1, huge, 1), NADE_BAD_CALL, "too large");
-    expect_refusal(context, nade_write_png(context, path, images, huge, 2, 3, 9, 0, 1), NADE_BAD_CALL, "too large");
-    expect_refusal(context, nade_write_png(context, path, images, 1, 20000, 20000, 1, 0, 1), NADE_BAD_CALL,
-                   "too large");
-    expect_refusal(context, nade_write_png(context, path, images, 1, 2, 3, 1, 1, 1), NADE_NO_OUTPUT, path);
+    expect_refusal(0, 2, 3, 1, 1, 1, NADE_BAD_CALL, "at least 1");
+    expect_refusal(1, 2, 3, 0, 1, 1, NADE_BAD_CALL, "at least 1");
+    expect_refusal(1, 2, 3, 1, 1, 0, NADE_BAD_CALL, "at least 1");
+    expect_refusal(1, 2, 3, 1, 1, huge, NADE_BAD_CALL, "too large");
+    expect_refusal(2, 2, 3, 1, huge, 1, NADE_BAD_CALL, "too large");
+    expect_refusal(huge, 2, 3, 9, 0, 1, NADE_BAD_CALL, "too large");
+    expect_refusal(1, 20000, 20000, 1, 0, 1, NADE_BAD_CALL, "too large");
+    expect_refusal(1, 2, 3, 1, 1, 1, NADE_NO_OUTPUT, path);
     const char *const bad = "1\n5", *const fine = "1,5";
-    expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &bad), NADE_BAD_CALL,
-                   "caption 0 is '1\n5'");
-    expect_refusal(context, nade_write_captioned_png(context, path, images, 1, 2, 3, 1, 1, 1, &fine), NADE_NO_OUTPUT,
-                   path);
-    nade_context_free(context);
+    struct png_grid grid = {images, 1, 2, 3, 1, 1, 1, &bad};
+    assert_refused(write_png_grid(&no_options, path, &grid), NADE_BAD_CALL, "caption 0 is '1\n5'");
+    grid.captions = &fine;
+    assert_refused(write_png_grid(&no_options, path, &grid), NADE_NO_OUTPUT, path);
+}
+
+/* Memory is held against --max-memory before it is asked for. */
+static void test_memory_limit(void **state)
+{
+    const struct common small = {.max_memory = 100};
+    (void)state;
+    assert_refused(write_png_grid(&small, "no-such-folder/grid.png", &five), NADE_NO_MEMORY, "for a picture");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pixels),
-        cmocka_unit_test(test_captions),
-        cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_pixels),   cmocka_unit_test(test_captions),     cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_memory_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,32 +1,34 @@
-#include "report/canvas.h"
+#include "pictures/canvas.h"
 
 #include <math.h>
 #include <png.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/atomic_file.h"
-#include "base/memory.h"
-#include "report/font.h"
+#include "max_memory.h"
+#include "output.h"
+#include "pictures/font.h"
+#include "report.h"
 
 _Static_assert(sizeof(struct colour) == 3, "a colour is three bytes, as in the file");
 
-nade_status nd_canvas_create(nade_context *context, struct canvas *canvas, size_t height, size_t width,
-                             struct colour background)
+int canvas_create(const struct common *common, struct canvas *canvas, size_t height, size_t width,
+                  struct colour background)
 {
-    size_t count;
-    canvas->height = height;
-    canvas->width = width;
-    canvas->pixels = NULL;
-    if (nd_multiply(height, width, &count))
-        canvas->pixels = nd_alloc(&context->allocator, count, sizeof *canvas->pixels);
-    if (!canvas->pixels) return nd_no_memory(context, "a picture");
+    size_t count = height * width;
+    *canvas = (struct canvas){height, width, NULL};
+    int status = check_memory(common, count, sizeof *canvas->pixels, "a picture");
+    if (status) return status;
+    canvas->pixels = calloc(count, sizeof *canvas->pixels);
+    if (!canvas->pixels) return report_no_memory(common);
     for (size_t i = 0; i < count; i++) canvas->pixels[i] = background;
-    return NADE_OK;
+    return EXIT_DONE;
 }
 
-void nd_canvas_free(nade_context *context, struct canvas *canvas)
+void canvas_free(struct canvas *canvas)
 {
-    nd_free(&context->allocator, canvas->pixels);
+    free(canvas->pixels);
+    canvas->pixels = NULL;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
@@ -36,8 +38,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void nd_draw_rectangle(struct canvas *canvas, size_t top, size_t left, size_t height, size_t width,
-                       struct colour colour)
+void draw_rectangle(struct canvas *canvas, size_t top, size_t left, size_t height, size_t width, struct colour colour)
 {
     if (top >= canvas->height || left >= canvas->width) return;
     size_t lines = least(height, canvas->height - top), row = least(width, canvas->width - left);
@@ -96,61 +97,60 @@ static void draw_stroke(struct canvas *canvas, const struct stroke *stroke, stru
         }
 }
 
-void nd_draw_line(struct canvas *canvas, double x0, double y0, double x1, double y1, double thickness,
-                  struct colour colour)
+void draw_line(struct canvas *canvas, double x0, double y0, double x1, double y1, double thickness,
+               struct colour colour)
 {
     draw_stroke(canvas, &(struct stroke){x0, y0, x1, y1, -1, thickness / 2}, colour);
 }
 
-void nd_draw_disc(struct canvas *canvas, double x, double y, double radius, struct colour colour)
+void draw_disc(struct canvas *canvas, double x, double y, double radius, struct colour colour)
 {
     draw_stroke(canvas, &(struct stroke){x, y, x, y, -1, radius}, colour);
 }
 
-void nd_draw_circle(struct canvas *canvas, double x, double y, double radius, double thickness, struct colour colour)
+void draw_circle(struct canvas *canvas, double x, double y, double radius, double thickness, struct colour colour)
 {
     draw_stroke(canvas, &(struct stroke){x, y, x, y, radius - thickness / 2, radius + thickness / 2}, colour);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-size_t nd_text_width(const char *text, size_t dot)
+size_t text_width(const char *text, size_t dot)
 {
     size_t length = strlen(text);
-    return length > 0 ? (length * ND_GLYPH_STEP - 1) * dot : 0;
+    return length > 0 ? (length * GLYPH_STEP - 1) * dot : 0;
 }
 
-void nd_draw_text(struct canvas *canvas, size_t top, size_t left, const char *text, size_t dot, struct colour colour)
+void draw_text(struct canvas *canvas, size_t top, size_t left, const char *text, size_t dot, struct colour colour)
 {
-    for (size_t i = 0; text[i]; i++, left += ND_GLYPH_STEP * dot)
-        for (size_t y = 0; y < ND_GLYPH_HEIGHT + ND_GLYPH_DEPTH; y++)
-            for (size_t x = 0; x < ND_GLYPH_WIDTH; x++)
-                if (nd_glyph_dot(text[i], y, x))
-                    nd_draw_rectangle(canvas, top + y * dot, left + x * dot, dot, dot, colour);
+    for (size_t i = 0; text[i]; i++, left += GLYPH_STEP * dot)
+        for (size_t y = 0; y < GLYPH_HEIGHT + GLYPH_DEPTH; y++)
+            for (size_t x = 0; x < GLYPH_WIDTH; x++)
+                if (glyph_dot(text[i], y, x)) draw_rectangle(canvas, top + y * dot, left + x * dot, dot, dot, colour);
 }
 
-void nd_draw_text_upwards(struct canvas *canvas, size_t bottom, size_t left, const char *text, size_t dot,
-                          struct colour colour)
+void draw_text_upwards(struct canvas *canvas, size_t bottom, size_t left, const char *text, size_t dot,
+                       struct colour colour)
 {
-    for (size_t i = 0; text[i]; i++, bottom -= ND_GLYPH_STEP * dot)
-        for (size_t y = 0; y < ND_GLYPH_HEIGHT + ND_GLYPH_DEPTH; y++)
-            for (size_t x = 0; x < ND_GLYPH_WIDTH; x++)
-                if (nd_glyph_dot(text[i], y, x) && bottom >= (x + 1) * dot)
-                    nd_draw_rectangle(canvas, bottom - (x + 1) * dot, left + y * dot, dot, dot, colour);
+    for (size_t i = 0; text[i]; i++, bottom -= GLYPH_STEP * dot)
+        for (size_t y = 0; y < GLYPH_HEIGHT + GLYPH_DEPTH; y++)
+            for (size_t x = 0; x < GLYPH_WIDTH; x++)
+                if (glyph_dot(text[i], y, x) && bottom >= (x + 1) * dot)
+                    draw_rectangle(canvas, bottom - (x + 1) * dot, left + y * dot, dot, dot, colour);
 }
 
 /* ---- file -------------------------------------------------------------------------------------------------------- */
 
-static nade_status write_file(nade_context *context, const char *path, const void *bytes, size_t size)
+static int write_file(const struct common *common, const char *path, const void *bytes, size_t size)
 {
-    struct atomic_file file;
-    nade_status status = nd_atomic_open(context, path, &file);
-    if (status == NADE_OK) status = nd_atomic_write(context, &file, bytes, size);
-    if (status == NADE_OK) status = nd_atomic_commit(context, &file);
-    return status;
+    struct output output;
+    int status = output_open(&output, common, path);
+    if (status) return status;
+    output_write(&output, bytes, size);
+    return output_close(&output);
 }
 
-nade_status nd_canvas_write(nade_context *context, const struct canvas *canvas, const char *path)
+int canvas_write(const struct common *common, const struct canvas *canvas, const char *path)
 {
     png_image image = {
         .version = PNG_IMAGE_VERSION,
@@ -159,13 +159,14 @@ nade_status nd_canvas_write(nade_context *context, const struct canvas *canvas, 
         .format = PNG_FORMAT_RGB,
     };
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-    void *bytes = nd_alloc(&context->allocator, size, 1);
-    if (!bytes) return nd_no_memory(context, "a picture");
-    nade_status status;
+    int status = check_memory(common, size, 1, "a picture");
+    if (status) return status;
+    void *bytes = malloc(size);
+    if (!bytes) return report_no_memory(common);
     if (png_image_write_to_memory(&image, bytes, &size, 0, canvas->pixels, 0, NULL))
-        status = write_file(context, path, bytes, size);
+        status = write_file(common, path, bytes, size);
     else
-        status = nd_fail(context, NADE_NO_OUTPUT, "%s could not be encoded as PNG: %s", path, image.message);
-    nd_free(&context->allocator, bytes);
+        status = report_error(common, NADE_NO_OUTPUT, "%s could not be encoded as PNG: %s", path, image.message);
+    free(bytes);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Text for a terminal: what it would obey, what misleads its reader and what is no UTF-8 is not in it. */
-#include "../cli/printable.c"
+#include "printable.h"
 
 #include "support/cmocka_all.h"
 

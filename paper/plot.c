@@ -1,12 +1,12 @@
-#include "report/plot.h"
+#include "plot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "report/canvas.h"
-#include "report/font.h"
+#include "pictures/canvas.h"
+#include "pictures/font.h"
+#include "report.h"
 
 enum { TEXT_MOST = 64, SIDE_LEAST = 200, SIDE_MOST = 10000, AREA_LEAST = 64 };
 
@@ -16,8 +16,8 @@ static const double value_most = 1e100, range_least = 1e-9;
 /* Lengths in pixels. */
 enum {
     DOT = 2,
-    TEXT_HEIGHT = ND_GLYPH_HEIGHT * DOT,
-    TEXT_DEPTH = ND_GLYPH_DEPTH * DOT,
+    TEXT_HEIGHT = GLYPH_HEIGHT * DOT,
+    TEXT_DEPTH = GLYPH_DEPTH * DOT,
     SPACE = 12,        /* around the picture and between its parts */
     TICK = 6,          /* length of the marks on the axes */
     KEY_WIDTH = 36,    /* of the piece of line in the legend */
@@ -39,49 +39,50 @@ struct axis {
 };
 
 struct plot {
-    const nade_plot_series *series; /* (count) */
+    const struct plot_series *series; /* (count) */
     size_t count;
-    const nade_plot_options *options;
+    const struct plot_options *options;
     struct axis x, y;
     struct canvas canvas;
 };
 
 /* ---- what is asked for ------------------------------------------------------------------------------------------- */
 
-static nade_status check_text(nade_context *context, const char *what, const char *text)
+static int check_text(const struct common *common, const char *what, const char *text)
 {
-    size_t known = text ? nd_font_span(text) : 0;
-    if (!text || (text[known] == '\0' && known <= TEXT_MOST)) return NADE_OK;
-    return nd_fail(context, NADE_BAD_CALL, "the %s is '%.*s', expected at most %d characters of printable ASCII", what,
-                   TEXT_MOST, text, TEXT_MOST);
+    size_t known = text ? font_span(text) : 0;
+    if (!text || (text[known] == '\0' && known <= TEXT_MOST)) return EXIT_DONE;
+    return report_error(common, NADE_BAD_CALL, "the %s is '%.*s', expected at most %d characters of printable ASCII",
+                        what, TEXT_MOST, text, TEXT_MOST);
 }
 
-static nade_status check_series(nade_context *context, const nade_plot_options *options, size_t number,
-                                const nade_plot_series *series)
+static int check_series(const struct common *common, const struct plot_options *options, size_t number,
+                        const struct plot_series *series)
 {
     if (!series->x || !series->y || series->count == 0)
-        return nd_fail(context, NADE_BAD_CALL, "series %zu has no points, expected at least 1", number);
+        return report_error(common, NADE_BAD_CALL, "series %zu has no points, expected at least 1", number);
     for (size_t i = 0; i < series->count; i++) {
         double x = series->x[i], y = series->y[i];
         if (!(fabs(x) <= value_most && fabs(y) <= value_most) || (options->log2_x && !(x >= 1 / value_most)))
-            return nd_fail(context, NADE_BAD_CALL, "point %zu of series %zu is (%g, %g), expected values within %g%s",
-                           i, number, x, y, value_most, options->log2_x ? ", and x above 0" : "");
+            return report_error(common, NADE_BAD_CALL,
+                                "point %zu of series %zu is (%g, %g), expected values within %g%s", i, number, x, y,
+                                value_most, options->log2_x ? ", and x above 0" : "");
     }
-    return check_text(context, "label of a series", series->label);
+    return check_text(common, "label of a series", series->label);
 }
 
-static nade_status check_plot(nade_context *context, const struct plot *plot)
+static int check_plot(const struct common *common, const struct plot *plot)
 {
-    const nade_plot_options *options = plot->options;
+    const struct plot_options *options = plot->options;
     size_t width = options->width, height = options->height;
-    if (plot->count == 0) return nd_fail(context, NADE_BAD_CALL, "a plot of 0 series, expected at least 1");
+    if (plot->count == 0) return report_error(common, NADE_BAD_CALL, "a plot of 0 series, expected at least 1");
     if (width < SIDE_LEAST || width > SIDE_MOST || height < SIDE_LEAST || height > SIDE_MOST)
-        return nd_fail(context, NADE_BAD_CALL, "a plot of %zu by %zu pixels, expected %d to %d on each side", width,
-                       height, SIDE_LEAST, SIDE_MOST);
-    nade_status status = check_text(context, "label of the x axis", options->x_label);
-    if (status == NADE_OK) status = check_text(context, "label of the y axis", options->y_label);
-    for (size_t i = 0; i < plot->count && status == NADE_OK; i++)
-        status = check_series(context, options, i, &plot->series[i]);
+        return report_error(common, NADE_BAD_CALL, "a plot of %zu by %zu pixels, expected %d to %d on each side", width,
+                            height, SIDE_LEAST, SIDE_MOST);
+    int status = check_text(common, "label of the x axis", options->x_label);
+    if (status == EXIT_DONE) status = check_text(common, "label of the y axis", options->y_label);
+    for (size_t i = 0; i < plot->count && status == EXIT_DONE; i++)
+        status = check_series(common, options, i, &plot->series[i]);
     return status;
 }
 
@@ -139,15 +140,15 @@ static size_t widest_tick(const struct axis *axis)
     size_t widest = 0;
     for (size_t i = 0; tick_place(axis, i) <= axis->high; i++) {
         tick_text(axis, tick_place(axis, i), text);
-        if (nd_text_width(text, DOT) > widest) widest = nd_text_width(text, DOT);
+        if (text_width(text, DOT) > widest) widest = text_width(text, DOT);
     }
     return widest;
 }
 
 /* Finds ranges, marks and the area that is left for the points. */
-static nade_status lay_out(nade_context *context, struct plot *plot)
+static int lay_out(const struct common *common, struct plot *plot)
 {
-    const nade_plot_options *options = plot->options;
+    const struct plot_options *options = plot->options;
     double text = SPACE + TEXT_HEIGHT + TEXT_DEPTH;
     plot->x.log2 = options->log2_x;
     find_range(plot, &plot->x, true);
@@ -158,11 +159,11 @@ static nade_status lay_out(nade_context *context, struct plot *plot)
     plot->x.from = SPACE + (options->y_label ? text : 0) + (double)widest_tick(&plot->y) + SPACE;
     plot->x.to = (double)options->width - 2 * SPACE;
     if (plot->x.to - plot->x.from < AREA_LEAST || plot->y.from - plot->y.to < AREA_LEAST)
-        return nd_fail(context, NADE_BAD_CALL,
-                       "a plot of %zu by %zu pixels leaves no room beside its texts, expected a larger one",
-                       options->width, options->height);
+        return report_error(common, NADE_BAD_CALL,
+                            "a plot of %zu by %zu pixels leaves no room beside its texts, expected a larger one",
+                            options->width, options->height);
     plot->x.step = choose_step(&plot->x, fmax((plot->x.to - plot->x.from) / TICK_PIXELS, 1));
-    return NADE_OK;
+    return EXIT_DONE;
 }
 
 static void draw_ticks(struct plot *plot)
@@ -172,68 +173,68 @@ static void draw_ticks(struct plot *plot)
     for (size_t i = 0; tick_place(y, i) <= y->high; i++) {
         double at = floor(pixel_of(y, tick_place(y, i)));
         tick_text(y, tick_place(y, i), text);
-        nd_draw_rectangle(&plot->canvas, (size_t)at, (size_t)x->from - TICK, 1, (size_t)(x->to - x->from) + TICK,
-                          grid_ink);
-        nd_draw_text(&plot->canvas, (size_t)at - TEXT_HEIGHT / 2, (size_t)x->from - SPACE - nd_text_width(text, DOT),
-                     text, DOT, ink);
+        draw_rectangle(&plot->canvas, (size_t)at, (size_t)x->from - TICK, 1, (size_t)(x->to - x->from) + TICK,
+                       grid_ink);
+        draw_text(&plot->canvas, (size_t)at - TEXT_HEIGHT / 2, (size_t)x->from - SPACE - text_width(text, DOT), text,
+                  DOT, ink);
     }
     for (size_t i = 0; tick_place(x, i) <= x->high; i++) {
         double at = floor(pixel_of(x, tick_place(x, i)));
         tick_text(x, tick_place(x, i), text);
-        nd_draw_rectangle(&plot->canvas, (size_t)y->to, (size_t)at, (size_t)(y->from - y->to) + TICK, 1, grid_ink);
-        nd_draw_text(&plot->canvas, (size_t)y->from + SPACE, (size_t)at - nd_text_width(text, DOT) / 2, text, DOT, ink);
+        draw_rectangle(&plot->canvas, (size_t)y->to, (size_t)at, (size_t)(y->from - y->to) + TICK, 1, grid_ink);
+        draw_text(&plot->canvas, (size_t)y->from + SPACE, (size_t)at - text_width(text, DOT) / 2, text, DOT, ink);
     }
 }
 
 static void draw_labels(struct plot *plot)
 {
-    const nade_plot_options *options = plot->options;
+    const struct plot_options *options = plot->options;
     const struct axis *x = &plot->x, *y = &plot->y;
-    nd_draw_rectangle(&plot->canvas, (size_t)y->from, (size_t)x->from, 1, (size_t)(x->to - x->from) + 1, ink);
-    nd_draw_rectangle(&plot->canvas, (size_t)y->to, (size_t)x->from, (size_t)(y->from - y->to) + 1, 1, ink);
+    draw_rectangle(&plot->canvas, (size_t)y->from, (size_t)x->from, 1, (size_t)(x->to - x->from) + 1, ink);
+    draw_rectangle(&plot->canvas, (size_t)y->to, (size_t)x->from, (size_t)(y->from - y->to) + 1, 1, ink);
     if (options->x_label) {
-        double width = (double)nd_text_width(options->x_label, DOT), middle = (x->from + x->to) / 2;
-        nd_draw_text(&plot->canvas, options->height - SPACE - TEXT_HEIGHT - TEXT_DEPTH,
-                     (size_t)fmax(middle - width / 2, 0), options->x_label, DOT, ink);
+        double width = (double)text_width(options->x_label, DOT), middle = (x->from + x->to) / 2;
+        draw_text(&plot->canvas, options->height - SPACE - TEXT_HEIGHT - TEXT_DEPTH,
+                  (size_t)fmax(middle - width / 2, 0), options->x_label, DOT, ink);
     }
     if (options->y_label) {
-        double width = (double)nd_text_width(options->y_label, DOT), middle = (y->from + y->to) / 2;
-        nd_draw_text_upwards(&plot->canvas, (size_t)(middle + width / 2), SPACE, options->y_label, DOT, ink);
+        double width = (double)text_width(options->y_label, DOT), middle = (y->from + y->to) / 2;
+        draw_text_upwards(&plot->canvas, (size_t)(middle + width / 2), SPACE, options->y_label, DOT, ink);
     }
 }
 
 /* ---- series ------------------------------------------------------------------------------------------------------ */
 
-static struct colour colour_of(const nade_plot_series *series)
+static struct colour colour_of(const struct plot_series *series)
 {
     uint32_t colour = series->colour;
     return (struct colour){(unsigned char)(colour >> 16 & 255), (unsigned char)(colour >> 8 & 255),
                            (unsigned char)(colour & 255)};
 }
 
-static double point_x(const struct plot *plot, const nade_plot_series *series, size_t i)
+static double point_x(const struct plot *plot, const struct plot_series *series, size_t i)
 {
     return pixel_of(&plot->x, on_axis(&plot->x, series->x[i]));
 }
 
-static double point_y(const struct plot *plot, const nade_plot_series *series, size_t i)
+static double point_y(const struct plot *plot, const struct plot_series *series, size_t i)
 {
     return pixel_of(&plot->y, series->y[i]);
 }
 
-static void draw_mark(struct plot *plot, const nade_plot_series *series, double x, double y)
+static void draw_mark(struct plot *plot, const struct plot_series *series, double x, double y)
 {
-    if (series->style == NADE_PLOT_LINE)
-        nd_draw_disc(&plot->canvas, x, y, disc_radius, colour_of(series));
+    if (series->style == PLOT_LINE)
+        draw_disc(&plot->canvas, x, y, disc_radius, colour_of(series));
     else
-        nd_draw_circle(&plot->canvas, x, y, circle_radius, circle_thickness, colour_of(series));
+        draw_circle(&plot->canvas, x, y, circle_radius, circle_thickness, colour_of(series));
 }
 
-static void draw_series(struct plot *plot, const nade_plot_series *series)
+static void draw_series(struct plot *plot, const struct plot_series *series)
 {
-    for (size_t i = 1; i < series->count && series->style == NADE_PLOT_LINE; i++)
-        nd_draw_line(&plot->canvas, point_x(plot, series, i - 1), point_y(plot, series, i - 1),
-                     point_x(plot, series, i), point_y(plot, series, i), line_thickness, colour_of(series));
+    for (size_t i = 1; i < series->count && series->style == PLOT_LINE; i++)
+        draw_line(&plot->canvas, point_x(plot, series, i - 1), point_y(plot, series, i - 1), point_x(plot, series, i),
+                  point_y(plot, series, i), line_thickness, colour_of(series));
     for (size_t i = 0; i < series->count; i++)
         draw_mark(plot, series, point_x(plot, series, i), point_y(plot, series, i));
 }
@@ -249,7 +250,7 @@ static struct box measure_legend(const struct plot *plot)
     size_t lines = 0, widest = 0;
     for (size_t s = 0; s < plot->count; s++) {
         if (!plot->series[s].label) continue;
-        size_t width = nd_text_width(plot->series[s].label, DOT);
+        size_t width = text_width(plot->series[s].label, DOT);
         if (width > widest) widest = width;
         lines++;
     }
@@ -268,10 +269,10 @@ static size_t count_hidden(const struct plot *plot, const struct box *box)
 {
     size_t hidden = 0;
     for (size_t s = 0; s < plot->count; s++) {
-        const nade_plot_series *series = &plot->series[s];
+        const struct plot_series *series = &plot->series[s];
         for (size_t i = 0; i < series->count; i++) {
             double x = point_x(plot, series, i), y = point_y(plot, series, i);
-            size_t before = series->style == NADE_PLOT_LINE && i > 0 ? i - 1 : i;
+            size_t before = series->style == PLOT_LINE && i > 0 ? i - 1 : i;
             double dx = point_x(plot, series, before) - x, dy = point_y(plot, series, before) - y;
             for (int step = 0; step < CROSSING_STEPS; step++)
                 hidden += is_inside(box, x + dx * step / CROSSING_STEPS, y + dy * step / CROSSING_STEPS);
@@ -301,35 +302,34 @@ static void draw_legend(struct plot *plot)
     struct box box = place_legend(plot);
     double y = floor(box.top) + SPACE / 2.0 + KEY_HEIGHT / 2.0, left = floor(box.left) + SPACE;
     if (box.height <= 0 || box.left < 0 || box.top < 0) return;
-    nd_draw_rectangle(&plot->canvas, (size_t)box.top, (size_t)box.left, (size_t)box.height, (size_t)box.width,
-                      grid_ink);
-    nd_draw_rectangle(&plot->canvas, (size_t)box.top + 1, (size_t)box.left + 1, (size_t)box.height - 2,
-                      (size_t)box.width - 2, paper);
+    draw_rectangle(&plot->canvas, (size_t)box.top, (size_t)box.left, (size_t)box.height, (size_t)box.width, grid_ink);
+    draw_rectangle(&plot->canvas, (size_t)box.top + 1, (size_t)box.left + 1, (size_t)box.height - 2,
+                   (size_t)box.width - 2, paper);
     for (size_t s = 0; s < plot->count; s++) {
-        const nade_plot_series *series = &plot->series[s];
+        const struct plot_series *series = &plot->series[s];
         if (!series->label) continue;
-        if (series->style == NADE_PLOT_LINE)
-            nd_draw_line(&plot->canvas, left, y, left + KEY_WIDTH, y, line_thickness, colour_of(series));
+        if (series->style == PLOT_LINE)
+            draw_line(&plot->canvas, left, y, left + KEY_WIDTH, y, line_thickness, colour_of(series));
         draw_mark(plot, series, left + KEY_WIDTH / 2.0, y);
-        nd_draw_text(&plot->canvas, (size_t)y - TEXT_HEIGHT / 2, (size_t)left + KEY_WIDTH + SPACE, series->label, DOT,
-                     ink);
+        draw_text(&plot->canvas, (size_t)y - TEXT_HEIGHT / 2, (size_t)left + KEY_WIDTH + SPACE, series->label, DOT,
+                  ink);
         y += KEY_HEIGHT;
     }
 }
 
-nade_status nd_write_plot(nade_context *context, const char *path, const nade_plot_series *series, size_t count,
-                          const nade_plot_options *options)
+int write_plot(const struct common *common, const char *path, const struct plot_series *series, size_t count,
+               const struct plot_options *options)
 {
     struct plot plot = {.series = series, .count = count, .options = options};
-    nade_status status = check_plot(context, &plot);
-    if (status == NADE_OK) status = lay_out(context, &plot);
-    if (status == NADE_OK) status = nd_canvas_create(context, &plot.canvas, options->height, options->width, paper);
-    if (status != NADE_OK) return status;
+    int status = check_plot(common, &plot);
+    if (status == EXIT_DONE) status = lay_out(common, &plot);
+    if (status == EXIT_DONE) status = canvas_create(common, &plot.canvas, options->height, options->width, paper);
+    if (status != EXIT_DONE) return status;
     draw_ticks(&plot);
     draw_labels(&plot);
     for (size_t s = 0; s < count; s++) draw_series(&plot, &series[s]);
     draw_legend(&plot);
-    status = nd_canvas_write(context, &plot.canvas, path);
-    nd_canvas_free(context, &plot.canvas);
+    status = canvas_write(common, &plot.canvas, path);
+    canvas_free(&plot.canvas);
     return status;
 }

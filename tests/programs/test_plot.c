@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/font.h"
+#include "pictures/font.h"
+#include "plot.h"
+#include "programs/kept_reports.h"
 #include "support/cmocka_all.h"
 #include "support/model_support.h"
-#include "support/support.h"
 
 enum { RED = 0xE00000, BLUE = 0x0000E0, GRID = 0xE4E4E4, INK = 0x282828, WHITE = 0xFFFFFF };
 
@@ -23,9 +24,8 @@ struct extent {
 };
 
 struct fixture {
-    nade_context *context;
     char *folder, path[4200];
-    nade_plot_options options;
+    struct plot_options options;
 };
 
 static int set_up(void **state)
@@ -34,8 +34,7 @@ static int set_up(void **state)
     assert_non_null(fixture);
     fixture->folder = model_support_folder();
     snprintf(fixture->path, sizeof fixture->path, "%s/plot.png", fixture->folder);
-    assert_int_equal(nade_context_create(NULL, &fixture->context), NADE_OK);
-    nade_plot_options_init(&fixture->options, sizeof fixture->options);
+    fixture->options = (struct plot_options){.width = 880, .height = 560};
     *state = fixture;
     return 0;
 }
@@ -43,17 +42,15 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    nade_context_free(fixture->context);
     model_support_remove_folder(fixture->folder);
     free(fixture);
     return 0;
 }
 
-static struct picture plot(struct fixture *fixture, const nade_plot_series *series, size_t count)
+static struct picture plot(struct fixture *fixture, const struct plot_series *series, size_t count)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
-    support_assert_ok(fixture->context,
-                      nade_write_plot(fixture->context, fixture->path, series, count, &fixture->options));
+    assert_int_equal(write_plot(&no_options, fixture->path, series, count, &fixture->options), EXIT_DONE);
     assert_true(png_image_begin_read_from_file(&image, fixture->path) != 0);
     image.format = PNG_FORMAT_RGB;
     struct picture picture = {image.width, image.height, malloc(PNG_IMAGE_SIZE(image))};
@@ -113,8 +110,8 @@ static void test_line(void **state)
 {
     struct fixture *fixture = *state;
     const double x[] = {1, 4, 16}, y[] = {0, 1, 2};
-    fixture->options.log2_x = 1;
-    struct picture picture = plot(fixture, &(nade_plot_series){NULL, x, y, 3, NADE_PLOT_LINE, RED}, 1);
+    fixture->options.log2_x = true;
+    struct picture picture = plot(fixture, &(struct plot_series){NULL, x, y, 3, PLOT_LINE, RED}, 1);
     struct extent red = find(&picture, RED);
     size_t middle_x = (red.left + red.right) / 2, middle_y = (red.top + red.bottom) / 2;
     assert_int_equal(colour_at(&picture, middle_y, middle_x), RED);
@@ -136,7 +133,7 @@ static void test_plain_axis(void **state)
 {
     struct fixture *fixture = *state;
     const double x[] = {1, 4, 16}, y[] = {0, 1, 2};
-    struct picture picture = plot(fixture, &(nade_plot_series){NULL, x, y, 3, NADE_PLOT_LINE, RED}, 1);
+    struct picture picture = plot(fixture, &(struct plot_series){NULL, x, y, 3, PLOT_LINE, RED}, 1);
     struct extent red = find(&picture, RED);
     double width = (double)(red.right - red.left) - 8;
     assert_int_equal(colour_at(&picture, (red.top + red.bottom) / 2, red.left + 4 + (size_t)(width / 5)), RED);
@@ -148,7 +145,7 @@ static void test_circles(void **state)
 {
     struct fixture *fixture = *state;
     const double x[] = {0, 1}, y[] = {0.1, 1.1};
-    struct picture picture = plot(fixture, &(nade_plot_series){NULL, x, y, 2, NADE_PLOT_CIRCLES, BLUE}, 1);
+    struct picture picture = plot(fixture, &(struct plot_series){NULL, x, y, 2, PLOT_CIRCLES, BLUE}, 1);
     struct extent blue = find(&picture, BLUE);
     assert_in_range(blue.count, 40, 160);
     for (size_t i = 0; i < 9; i++) /* around the middle of the first */
@@ -163,8 +160,7 @@ static void test_legend(void **state)
     const double x[] = {0, 1}, rising[] = {0, 1}, falling[] = {1, 0};
     for (int turn = 0; turn < 2; turn++) {
         const double *y = turn ? falling : rising;
-        const nade_plot_series series[] = {{"below", x, y, 2, NADE_PLOT_LINE, RED},
-                                           {"above", x, y, 2, NADE_PLOT_LINE, BLUE}};
+        const struct plot_series series[] = {{"below", x, y, 2, PLOT_LINE, RED}, {"above", x, y, 2, PLOT_LINE, BLUE}};
         struct picture picture = plot(fixture, series, 2);
         struct extent red = find(&picture, RED);
         assert_in_range(red.count, 50, 300); /* the legend's alone */
@@ -180,7 +176,7 @@ static void test_labels(void **state)
 {
     struct fixture *fixture = *state;
     const double x[] = {1, 2}, y[] = {1, 2};
-    const nade_plot_series series = {NULL, x, y, 2, NADE_PLOT_LINE, RED};
+    const struct plot_series series = {NULL, x, y, 2, PLOT_LINE, RED};
     struct picture bare = plot(fixture, &series, 1);
     fixture->options.x_label = "across (gj)";
     fixture->options.y_label = "up";
@@ -202,7 +198,7 @@ static void test_steps(void **state)
     } cases[] = {{7, 8}, {10, 6}, {20, 5}, {45, 5}, {0.003, 7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double y[] = {0, cases[i].to};
-        struct picture picture = plot(fixture, &(nade_plot_series){NULL, y, y, 2, NADE_PLOT_LINE, RED}, 1);
+        struct picture picture = plot(fixture, &(struct plot_series){NULL, y, y, 2, PLOT_LINE, RED}, 1);
         assert_int_equal(count_marks(&picture, false).count, cases[i].marks);
         free(picture.pixels);
     }
@@ -215,17 +211,15 @@ static void test_ranges(void **state)
     const double values[] = {0, 5, -1e100, 1e100, 1e-99, 1e-300, 1e9 + 1};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const double x[] = {values[i], values[i]};
-        struct picture picture = plot(fixture, &(nade_plot_series){NULL, x, x, 2, NADE_PLOT_LINE, RED}, 1);
+        struct picture picture = plot(fixture, &(struct plot_series){NULL, x, x, 2, PLOT_LINE, RED}, 1);
         assert_in_range(find(&picture, RED).count, 45, 75); /* a disc */
         free(picture.pixels);
     }
 }
 
-static void expect_refusal(struct fixture *fixture, const nade_plot_series *series, size_t count, const char *text)
+static void expect_refusal(struct fixture *fixture, const struct plot_series *series, size_t count, const char *text)
 {
-    nade_status status = nade_write_plot(fixture->context, fixture->path, series, count, &fixture->options);
-    assert_int_equal(status, NADE_BAD_CALL);
-    assert_non_null(strstr(nade_last_error(fixture->context), text));
+    assert_refused(write_plot(&no_options, fixture->path, series, count, &fixture->options), NADE_BAD_CALL, text);
     assert_int_equal(model_support_entries(fixture->folder), 0);
 }
 
@@ -233,23 +227,24 @@ static void test_refusals(void **state)
 {
     struct fixture *fixture = *state;
     const double x[] = {0, 1}, bad[] = {1, NAN}, huge[] = {1, 1e101};
-    const nade_plot_series fine = {NULL, x, x, 2, NADE_PLOT_LINE, RED};
+    const struct plot_series fine = {NULL, x, x, 2, PLOT_LINE, RED};
     expect_refusal(fixture, &fine, 0, "0 series");
-    expect_refusal(fixture, &(nade_plot_series){NULL, x, x, 0, NADE_PLOT_LINE, RED}, 1, "has no points");
-    expect_refusal(fixture, &(nade_plot_series){NULL, x, bad, 2, NADE_PLOT_LINE, RED}, 1, "point 1 of series 0");
-    expect_refusal(fixture, &(nade_plot_series){NULL, huge, x, 2, NADE_PLOT_LINE, RED}, 1, "point 1 of series 0");
-    expect_refusal(fixture, &(nade_plot_series){"\t", x, x, 2, NADE_PLOT_LINE, RED}, 1, "label of a series");
-    fixture->options.log2_x = 1;
+    expect_refusal(fixture, &(struct plot_series){NULL, x, x, 0, PLOT_LINE, RED}, 1, "has no points");
+    expect_refusal(fixture, &(struct plot_series){NULL, x, bad, 2, PLOT_LINE, RED}, 1, "point 1 of series 0");
+    expect_refusal(fixture, &(struct plot_series){NULL, huge, x, 2, PLOT_LINE, RED}, 1, "point 1 of series 0");
+    expect_refusal(fixture, &(struct plot_series){"\t", x, x, 2, PLOT_LINE, RED}, 1, "label of a series");
+    fixture->options.log2_x = true;
     expect_refusal(fixture, &fine, 1, "x above 0");
-    fixture->options.log2_x = 0;
+    fixture->options.log2_x = false;
     fixture->options.width = 199;
     expect_refusal(fixture, &fine, 1, "199 by 560");
     fixture->options.width = 200;
     fixture->options.y_label = "y";
     const double far[] = {1e9, 1e9 + 10};
-    expect_refusal(fixture, &(nade_plot_series){NULL, x, far, 2, NADE_PLOT_LINE, RED}, 1, "no room");
-    nade_status status = nade_write_plot(fixture->context, "no-such-folder/plot.png", &fine, 1, NULL);
-    assert_int_equal(status, NADE_NO_OUTPUT);
+    expect_refusal(fixture, &(struct plot_series){NULL, x, far, 2, PLOT_LINE, RED}, 1, "no room");
+    const struct plot_options usual = {.width = 880, .height = 560};
+    const char *nowhere = "no-such-folder/plot.png";
+    assert_refused(write_plot(&no_options, nowhere, &fine, 1, &usual), NADE_NO_OUTPUT, nowhere);
 }
 
 /* Every character but the blank has a shape of its own. */
@@ -259,13 +254,13 @@ static void test_font(void **state)
     (void)state;
     for (char c = ' '; c <= '~'; c++) {
         char *shape = shapes[c - ' '];
-        for (size_t i = 0; i < 9 * 5; i++) shape[i] = nd_glyph_dot(c, i / 5, i % 5) ? '#' : ' ';
+        for (size_t i = 0; i < 9 * 5; i++) shape[i] = glyph_dot(c, i / 5, i % 5) ? '#' : ' ';
         shape[9 * 5] = '\0';
         assert_int_equal(strchr(shape, '#') != NULL, c != ' ');
         for (char other = ' '; other < c; other++) assert_string_not_equal(shape, shapes[other - ' ']);
     }
-    assert_false(nd_glyph_dot('\x7F', 3, 2));
-    assert_int_equal(nd_font_span("a~ \n"), 3);
+    assert_false(glyph_dot('\x7F', 3, 2));
+    assert_int_equal(font_span("a~ \n"), 3);
 }
 
 int main(void)

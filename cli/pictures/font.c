@@ -1,10 +1,10 @@
-#include "report/font.h"
+#include "pictures/font.h"
 
 enum { FIRST = ' ', LAST = '~' };
 
 /* The lines of each glyph from the top, those that are empty at the end left out. */
 /* clang-format off */
-static const char glyphs[][ND_GLYPH_HEIGHT + ND_GLYPH_DEPTH][ND_GLYPH_WIDTH + 1] = {
+static const char glyphs[][GLYPH_HEIGHT + GLYPH_DEPTH][GLYPH_WIDTH + 1] = {
     {""}, /* blank */
     {"  #  ", "  #  ", "  #  ", "  #  ", "  #  ", "     ", "  #  "}, /* ! */
     {" # # ", " # # ", " # # "}, /* " */
@@ -110,15 +110,15 @@ static bool is_known(char character)
     return character >= FIRST && character <= LAST;
 }
 
-size_t nd_font_span(const char *text)
+size_t font_span(const char *text)
 {
     size_t length = 0;
     while (is_known(text[length])) length++;
     return length;
 }
 
-bool nd_glyph_dot(char character, size_t y, size_t x)
+bool glyph_dot(char character, size_t y, size_t x)
 {
-    if (!is_known(character) || y >= ND_GLYPH_HEIGHT + ND_GLYPH_DEPTH || x >= ND_GLYPH_WIDTH) return false;
+    if (!is_known(character) || y >= GLYPH_HEIGHT + GLYPH_DEPTH || x >= GLYPH_WIDTH) return false;
     return glyphs[character - FIRST][y][x] == '#';
 }

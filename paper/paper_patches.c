@@ -12,31 +12,32 @@ enum { TEST_PART = 100000 };
 struct patches_work {
     const struct paper_job *job;
     const struct paper_patches_data *data;
-    nade_images *train_images, *valid_images, *test_images;
+    struct images train_images, valid_images, test_images;
     nade_table *pool, *valid;
     struct patch_feed *feed;
 };
 
+/* Images that are large enough for the recipe's patches. */
 static int open_images(const struct patches_work *work, const char *folder, size_t first, size_t count,
-                       nade_images **images)
+                       struct images *images)
 {
     const struct paper_job *job = work->job;
     char *path = paper_data_path(job, folder);
     if (!path) return report_no_memory(job->common);
-    nade_status status = nade_images_open(job->context, path, first, count, images);
+    int status = images_open(images, job->common, path, first, count);
     free(path);
-    return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
+    return status ? status : images_check_side(images, job->common, work->data->side);
 }
 
 /* The last images of the folder are for validation. */
 static int open_all_images(struct patches_work *work)
 {
     const struct paper_patches_data *data = work->data;
-    nade_images *all = NULL;
+    struct images all = {0};
     int status = open_images(work, data->train, 0, 0, &all);
+    size_t count = all.count;
+    images_close(&all);
     if (status) return status;
-    size_t count = nade_images_count(all);
-    nade_images_free(all);
     if (count <= data->valid_images)
         return report_error(work->job->common, NADE_BAD_INPUT,
                             "%s holds %zu images, expected more than the %zu that are for validation", data->train,
@@ -47,16 +48,16 @@ static int open_all_images(struct patches_work *work)
     return status ? status : open_images(work, data->test, 0, 0, &work->test_images);
 }
 
-/* A table of patches; equal: as many of each image. */
-static int make_table(const struct patches_work *work, const nade_images *images, uint32_t seed, size_t first,
-                      size_t rows, int equal, nade_table **table)
+/* A table of patches. */
+static int make_table(const struct patches_work *work, const struct images *images, const struct patch_range *range,
+                      nade_table **table)
 {
     const struct paper_job *job = work->job;
-    size_t columns = work->data->side * work->data->side - 1;
-    double *values = calloc(rows, columns * sizeof *values);
+    size_t columns = range->side * range->side - 1;
+    double *values = calloc(range->rows, columns * sizeof *values);
     if (!values) return report_no_memory(job->common);
-    nade_status status = nade_images_patches(job->context, images, work->data->side, seed, first, rows, equal, values);
-    if (status == NADE_OK) status = nade_table_from_array(job->context, values, rows, columns, NULL, table);
+    images_patches(images, range, values);
+    nade_status status = nade_table_from_array(job->context, values, range->rows, columns, NULL, table);
     free(values);
     return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
 }
@@ -64,25 +65,34 @@ static int make_table(const struct patches_work *work, const nade_images *images
 static int make_test_part(void *user, const struct paper_job *job, size_t first, nade_table **table)
 {
     const struct patches_work *work = user;
-    (void)job;
     size_t left = work->data->test_rows - first, rows = left < TEST_PART ? left : TEST_PART;
+    const struct patch_range range = {.side = work->data->side,
+                                      .seed = PATCH_TEST_SEED,
+                                      .first = first,
+                                      .rows = rows,
+                                      .equal = true,
+                                      .threads = job->threads};
     *table = NULL;
-    return rows ? make_table(work, work->test_images, PATCH_TEST_SEED, first, rows, 1, table) : EXIT_DONE;
+    return rows ? make_table(work, &work->test_images, &range, table) : EXIT_DONE;
 }
 
 /* The first `pool` training patches are the table, the following are fresh. */
 static int make_training(struct patches_work *work)
 {
     const struct paper_patches_data *data = work->data;
-    int status = make_table(work, work->train_images, PATCH_TRAIN_SEED, 0, data->pool, 0, &work->pool);
-    if (!status) status = make_table(work, work->valid_images, PATCH_VALID_SEED, 0, data->valid_rows, 1, &work->valid);
+    struct patch_range range = {.side = data->side, .threads = work->job->threads};
+    range.seed = PATCH_VALID_SEED;
+    range.rows = data->valid_rows;
+    range.equal = true;
+    int status = make_table(work, &work->valid_images, &range, &work->valid);
+    range.seed = PATCH_TRAIN_SEED;
+    range.rows = data->pool;
+    range.equal = false;
+    if (!status) status = make_table(work, &work->train_images, &range, &work->pool);
     if (status || data->fresh == 0) return status;
-    struct patch_source source = {.images = work->train_images,
-                                  .side = data->side,
-                                  .seed = PATCH_TRAIN_SEED,
-                                  .first = data->pool,
-                                  .rows = data->fresh,
-                                  .threads = work->job->threads};
+    range.first = data->pool;
+    range.rows = data->fresh;
+    struct patch_source source = {&work->train_images, range};
     work->feed = patch_feed_open(&source);
     return work->feed ? EXIT_DONE : report_no_memory(work->job->common);
 }
@@ -103,8 +113,8 @@ int paper_run_patches(struct paper_job *job)
     patch_feed_close(work.feed);
     nade_table_free(work.pool);
     nade_table_free(work.valid);
-    nade_images_free(work.train_images);
-    nade_images_free(work.valid_images);
-    nade_images_free(work.test_images);
+    images_close(&work.train_images);
+    images_close(&work.valid_images);
+    images_close(&work.test_images);
     return status;
 }

@@ -17,23 +17,21 @@ struct patch_feed {
     struct patch_source source;
     size_t cells; /* of a block */
     struct block block[BLOCKS];
-    struct block *wanted;            /* what the thread is to fill, or fills; NULL: nothing */
-    nade_context *maker, *requester; /* the thread's, and that of whoever holds the mutex */
+    struct block *wanted; /* what the thread is to fill, or fills; NULL: nothing */
     bool closing;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_t thread;
 };
 
-static bool make_block(const struct patch_feed *feed, nade_context *context, uint64_t number, double *values)
+static void make_block(const struct patch_feed *feed, uint64_t number, double *values)
 {
-    const struct patch_source *source = &feed->source;
-    return nade_images_patches(context, source->images, source->side, source->seed,
-                               source->first + number * source->rows, source->rows, 0, values) == NADE_OK;
+    struct patch_range range = feed->source.range;
+    range.first += number * range.rows;
+    images_patches(feed->source.images, &range, values);
 }
 
-/* The thread's work.  The block that it fills belongs to it alone until it is full; one that could not be made is left
- * to whoever asks for it, who then learns why not. */
+/* The thread's work.  The block that it fills belongs to it alone until it is full. */
 static void *make_blocks(void *argument)
 {
     struct patch_feed *feed = argument;
@@ -45,9 +43,9 @@ static void *make_blocks(void *argument)
             continue;
         }
         pthread_mutex_unlock(&feed->mutex);
-        bool made = make_block(feed, feed->maker, block->number, block->values);
+        make_block(feed, block->number, block->values);
         pthread_mutex_lock(&feed->mutex);
-        block->full = made;
+        block->full = true;
         feed->wanted = NULL;
         pthread_cond_broadcast(&feed->changed);
     }
@@ -79,7 +77,6 @@ static void order_block(struct patch_feed *feed, uint64_t number, const struct b
 int patch_feed_fill(void *user, uint64_t number, double *values)
 {
     struct patch_feed *feed = user;
-    bool made = true;
     pthread_mutex_lock(&feed->mutex);
     struct block *block;
     /* While one waits, others may have these rows made anew in another block. */
@@ -87,30 +84,24 @@ int patch_feed_fill(void *user, uint64_t number, double *values)
     if (block)
         memcpy(values, block->values, feed->cells * sizeof *values);
     else
-        made = make_block(feed, feed->requester, number, values);
-    if (made) order_block(feed, number + 1, block);
+        make_block(feed, number, values);
+    order_block(feed, number + 1, block);
     pthread_mutex_unlock(&feed->mutex);
-    return made ? 0 : 1;
+    return 0;
 }
 
 static bool make_room(struct patch_feed *feed)
 {
-    nade_context_options options;
-    nade_context_options_init(&options, sizeof options);
-    options.threads = feed->source.threads;
     for (size_t i = 0; i < BLOCKS; i++) {
-        feed->block[i].values = calloc(feed->source.rows, (feed->source.side * feed->source.side - 1) * sizeof(double));
+        feed->block[i].values = calloc(feed->cells, sizeof(double));
         if (!feed->block[i].values) return false;
     }
-    return nade_context_create(&options, &feed->maker) == NADE_OK &&
-           nade_context_create(&options, &feed->requester) == NADE_OK;
+    return true;
 }
 
 static void free_room(struct patch_feed *feed)
 {
     for (size_t i = 0; i < BLOCKS; i++) free(feed->block[i].values);
-    nade_context_free(feed->maker);
-    nade_context_free(feed->requester);
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->mutex);
     free(feed);
@@ -121,7 +112,7 @@ struct patch_feed *patch_feed_open(const struct patch_source *source)
     struct patch_feed *feed = calloc(1, sizeof *feed);
     if (!feed) return NULL;
     feed->source = *source;
-    feed->cells = source->rows * (source->side * source->side - 1);
+    feed->cells = source->range.rows * (source->range.side * source->range.side - 1);
     pthread_mutex_init(&feed->mutex, NULL);
     pthread_cond_init(&feed->changed, NULL);
     if (make_room(feed)) {

@@ -5,26 +5,20 @@
 #ifndef PAPER_PATCH_FEED_H
 #define PAPER_PATCH_FEED_H
 
-#include <stdbool.h>
-
-#include "nade/nade.h"
+#include "images.h"
 
 struct patch_feed;
 
-/* What the rows are: patches first + number * rows and on, of the seed. */
+/* What the rows are: block `number` is the range moved on by number * rows. */
 struct patch_source {
-    const nade_images *images; /* must outlive the feed */
-    size_t side;
-    uint32_t seed;
-    uint64_t first;
-    size_t rows;      /* of a block */
-    unsigned threads; /* that make a block */
+    const struct images *images; /* must outlive the feed */
+    struct patch_range range;
 };
 
 /* NULL: no memory or no thread. */
 struct patch_feed *patch_feed_open(const struct patch_source *source);
 
-/* For nade_train_options.fresh with the feed as its user: nonzero where the rows could not be made. */
+/* For nade_train_options.fresh with the feed as its user: always 0, the rows can be made. */
 int patch_feed_fill(void *feed, uint64_t number, double *values);
 
 void patch_feed_close(struct patch_feed *feed);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "images.h"
 #include "paper_run.h"
 #include "picture_work.h"
 #include "report.h"
@@ -16,16 +17,20 @@ static const double levels_reach = 1.5;
 static int read_examples(struct picture_work *work, double *values)
 {
     const struct paper_job *job = &work->job;
-    nade_images *images = NULL;
+    const struct patch_range range = {.side = work->recipe.patches.side,
+                                      .seed = PATCH_TEST_SEED,
+                                      .rows = PICTURE_IMAGES,
+                                      .equal = true,
+                                      .threads = job->threads};
+    struct images images = {0};
     char *folder = paper_data_path(job, work->recipe.patches.test);
     if (!folder) return report_no_memory(job->common);
-    nade_status status = nade_images_open(job->context, folder, 0, 0, &images);
-    if (status == NADE_OK)
-        status = nade_images_patches(job->context, images, work->recipe.patches.side, PATCH_TEST_SEED, 0,
-                                     PICTURE_IMAGES, 1, values);
-    nade_images_free(images);
+    int status = images_open(&images, job->common, folder, 0, 0);
+    if (!status) status = images_check_side(&images, job->common, range.side);
+    if (!status) images_patches(&images, &range, values);
+    images_close(&images);
     free(folder);
-    return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
+    return status;
 }
 
 static double deviation(const double *values, size_t count)

@@ -2,7 +2,7 @@
  *
  * This is the whole public interface of libnade.  Conventions:
  *
- *  - Handles (nade_context, nade_table, nade_model, nade_images) are opaque.  What a function creates, the caller frees
+ *  - Handles (nade_context, nade_table, nade_model) are opaque.  What a function creates, the caller frees
  * with the matching *_free, which accepts NULL.
  *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
@@ -178,33 +178,6 @@ NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *tabl
  * that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the column
  * can't be categorical. */
 NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns);
-
-/* ---- patches of images -------------------------------------------------------------------------------------- */
-
-/* Grey images, and rows for a table of real columns cut out of them.  Like a table, images outlive their context and
- * may be shared by several. */
-typedef struct nade_images nade_images;
-
-/* Decodes JPEG files: of the folder's *.jpg and *.jpeg, sorted by the bytes of their names, number first…first+count-1
- * from 0; count 0: all from first on.  A pixel is a level in 0…255; colours become
- * (19595 R + 38470 G + 7471 B + 32768) >> 16.  A file that is damaged or cut off, even where libjpeg would make do, is
- * refused with its name; so are images of more than 2^26 pixels or 2^27 bytes, and a folder with fewer images than
- * asked for. */
-NADE_API nade_status nade_images_open(nade_context *context, const char *folder, size_t first, size_t count,
-                                      nade_images **images);
-
-NADE_API void nade_images_free(nade_images *images);
-
-NADE_API size_t nade_images_count(const nade_images *images);
-
-/* values (rows, side*side-1) gets patches number first_patch, first_patch+1, …  A patch is a square of an image at a
- * random place, all places equally likely; the image is drawn too, each equally likely, or with equal = 1 it is number
- * (patch mod images), so that all images have their equal share.  Each of its levels gets noise, uniform in 0…1, added
- * and is divided by 256; then the patch's mean is subtracted from all and the bottom-right pixel, which the others now
- * determine, is left out; the rest comes row by row.  A patch depends on the images, the seed and its number alone, so
- * patches can be made in parts.  side is 2 or more; an image smaller than that is refused. */
-NADE_API nade_status nade_images_patches(nade_context *context, const nade_images *images, size_t side, uint32_t seed,
-                                         uint64_t first_patch, size_t rows, int equal, double *values);
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
 

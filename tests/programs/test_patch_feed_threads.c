@@ -1,17 +1,15 @@
 /* The feed of fresh patches: every block is what its number says, asked for in turn, again, or by several threads. */
 #include "../paper/patch_feed.c"
 
-#include "data/images.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
 enum { PIXELS = 12 * 11, SIDE = 3, ROWS = 40, CELLS = ROWS * (SIDE * SIDE - 1), FIRST = 1000, SEED = 5, RUNS = 3 };
 
 struct gallery {
-    struct nade_images images;
+    struct images images;
     struct grey_image image;
     uint8_t pixels[PIXELS];
-    nade_context *context;
     struct patch_feed *feed;
 };
 
@@ -19,18 +17,18 @@ static int set_up(void **state)
 {
     struct gallery *gallery = *state = calloc(1, sizeof *gallery);
     for (size_t p = 0; p < PIXELS; p++) gallery->pixels[p] = (uint8_t)(p * p % 251);
-    gallery->image = (struct grey_image){"by hand", 12, 11, gallery->pixels};
-    gallery->images = (struct nade_images){.count = 1, .image = &gallery->image};
-    struct patch_source source = {&gallery->images, SIDE, SEED, FIRST, ROWS, 2};
+    gallery->image = (struct grey_image){12, 11, gallery->pixels};
+    gallery->images = (struct images){.count = 1, .image = &gallery->image};
+    struct patch_source source = {&gallery->images,
+                                  {.side = SIDE, .seed = SEED, .first = FIRST, .rows = ROWS, .threads = 2}};
     gallery->feed = patch_feed_open(&source);
-    return !gallery->feed || nade_context_create(NULL, &gallery->context) != NADE_OK;
+    return !gallery->feed;
 }
 
 static int tear_down(void **state)
 {
     struct gallery *gallery = *state;
     patch_feed_close(gallery->feed);
-    nade_context_free(gallery->context);
     free(gallery);
     return 0;
 }
@@ -38,8 +36,9 @@ static int tear_down(void **state)
 static void assert_block(const struct gallery *gallery, uint64_t number, const double *found)
 {
     double expected[CELLS];
-    support_assert_ok(gallery->context, nade_images_patches(gallery->context, &gallery->images, SIDE, SEED,
-                                                            FIRST + number * ROWS, ROWS, 0, expected));
+    const struct patch_range range = {
+        .side = SIDE, .seed = SEED, .first = FIRST + number * ROWS, .rows = ROWS, .threads = 1};
+    images_patches(&gallery->images, &range, expected);
     assert_memory_equal(found, expected, sizeof expected);
 }
 
@@ -99,25 +98,12 @@ static void test_close(void **state)
     patch_feed_close(NULL);
 }
 
-/* A block that can't be made is an error for who asks for it, at once and later. */
-static void test_failure(void **state)
-{
-    struct gallery *gallery = *state;
-    struct patch_source source = {&gallery->images, 100, SEED, FIRST, 2, 1};
-    struct patch_feed *feed = patch_feed_open(&source);
-    static double values[2 * 9999];
-    assert_non_null(feed);
-    for (uint64_t number = 0; number < 3; number++) assert_int_not_equal(patch_feed_fill(feed, number, values), 0);
-    patch_feed_close(feed);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_several_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_close, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Text for a terminal: what it would obey, what misleads its reader and what is no UTF-8 is not in it. */
-#include "printable.h"
+#include "../cli/printable.c"
 
 #include "support/cmocka_all.h"
 

@@ -1,10 +1,15 @@
-/* JPEG files and folders of them: grey levels against the formula, what is refused, and memory that runs out. */
+/* JPEG files and folders of them: grey levels against the formula, and what is refused. */
 #include <stdio.h> /* jpeglib.h wants it */
 
 #include <jpeglib.h>
 
-#include "data/images.h"
-#include "data_files.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images.h"
+#include "programs/kept_reports.h"
+#include "support/cmocka_all.h"
 
 enum { WIDTH = 24, HEIGHT = 16, SAMPLES = 3 };
 
@@ -81,28 +86,31 @@ static unsigned char *encode_painting(bool progressive, unsigned long *size)
     return encode(pixels, JCS_RGB, JCS_YCbCr, progressive, size);
 }
 
-static nade_status read_jpeg(nade_context *context, const void *bytes, size_t size, struct arena *arena,
-                             struct grey_image *image)
+/* Makes a file, whose name goes to path. */
+static void write_file(char path[64], const void *bytes, size_t size)
+{
+    strcpy(path, "/tmp/nade-test-XXXXXX");
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, size), size);
+    close(descriptor);
+}
+
+static int read_jpeg(const void *bytes, size_t size, struct grey_image *image)
 {
     char path[64];
     write_file(path, bytes, size);
-    *arena = (struct arena){context->allocator, NULL};
-    nade_status status = nd_read_jpeg(context, path, arena, image);
+    int status = jpeg_read(&no_options, path, image);
     unlink(path);
     return status;
 }
 
 static void refuse_jpeg(const void *bytes, size_t size, const char *words)
 {
-    nade_context *context = new_context();
-    struct arena arena;
     struct grey_image image;
-    nade_status status = read_jpeg(context, bytes, size, &arena, &image);
-    if (status != NADE_BAD_INPUT) fail_msg("accepted what should be refused with '%s'", words);
-    assert_sentence(context, "/tmp/nade-test-");
-    assert_sentence(context, words);
-    nd_arena_free(&arena);
-    nade_context_free(context);
+    assert_refused(read_jpeg(bytes, size, &image), NADE_BAD_INPUT, words);
+    assert_non_null(strstr(kept_sentence(), "/tmp/nade-test-"));
+    assert_null(image.pixels);
 }
 
 /* Colours as the file has them, one a block, so that nothing is lost by compression: red, green, blue; grey of 1, 2, 1.
@@ -113,21 +121,18 @@ static void test_pure_colours(void **state)
     const unsigned grey[6] = {76, 150, 29, 2, 255, 0};
     unsigned char pixels[HEIGHT * WIDTH * SAMPLES];
     unsigned long size = 0;
-    nade_context *context = new_context();
-    struct arena arena;
     struct grey_image image;
     (void)state;
     for (size_t i = 0; i < HEIGHT * WIDTH; i++)
         memcpy(pixels + i * SAMPLES, colour[i / WIDTH / 8 * 3 + i % WIDTH / 8], SAMPLES);
     unsigned char *bytes = encode(pixels, JCS_RGB, JCS_RGB, false, &size);
-    assert_int_equal(read_jpeg(context, bytes, size, &arena, &image), NADE_OK);
+    assert_int_equal(read_jpeg(bytes, size, &image), EXIT_DONE);
     assert_int_equal(image.height, HEIGHT);
     assert_int_equal(image.width, WIDTH);
     for (size_t i = 0; i < HEIGHT * WIDTH; i++)
         assert_int_equal(image.pixels[i], grey[i / WIDTH / 8 * 3 + i % WIDTH / 8]);
     free(bytes);
-    nd_arena_free(&arena);
-    nade_context_free(context);
+    free(image.pixels);
 }
 
 /* Chroma at half resolution, as cameras store it: the formula on what libjpeg decodes by default. */
@@ -138,10 +143,8 @@ static void test_photograph(void **state)
     for (int progressive = 0; progressive < 2; progressive++) {
         unsigned long size = 0;
         unsigned char *bytes = encode_painting(progressive, &size);
-        nade_context *context = new_context();
-        struct arena arena;
         struct grey_image image;
-        assert_int_equal(read_jpeg(context, bytes, size, &arena, &image), NADE_OK);
+        assert_int_equal(read_jpeg(bytes, size, &image), EXIT_DONE);
         decode_colours(bytes, size, colours);
         for (size_t i = 0; i < HEIGHT * WIDTH; i++) {
             const unsigned char *at = colours + i * SAMPLES;
@@ -149,8 +152,7 @@ static void test_photograph(void **state)
             assert_int_equal(image.pixels[i], expected);
         }
         free(bytes);
-        nd_arena_free(&arena);
-        nade_context_free(context);
+        free(image.pixels);
     }
 }
 
@@ -158,18 +160,15 @@ static void test_grey_file(void **state)
 {
     unsigned char pixels[HEIGHT * WIDTH];
     unsigned long size = 0;
-    nade_context *context = new_context();
-    struct arena arena;
     struct grey_image image;
     (void)state;
     for (size_t i = 0; i < HEIGHT * WIDTH; i++)
         pixels[i] = (unsigned char)(40 * (i / WIDTH / 8) + 70 * (i % WIDTH / 8));
     unsigned char *bytes = encode(pixels, JCS_GRAYSCALE, JCS_GRAYSCALE, false, &size);
-    assert_int_equal(read_jpeg(context, bytes, size, &arena, &image), NADE_OK);
+    assert_int_equal(read_jpeg(bytes, size, &image), EXIT_DONE);
     assert_memory_equal(image.pixels, pixels, sizeof pixels);
     free(bytes);
-    nd_arena_free(&arena);
-    nade_context_free(context);
+    free(image.pixels);
 }
 
 /* Cut off anywhere, even one byte before its end, a file is refused. */
@@ -188,7 +187,6 @@ static void test_cut_off(void **state)
 static void test_wrong_bytes(void **state)
 {
     const unsigned char wrong[] = {0x00, 0xff, 0x80, 0x01};
-    nade_context *context = new_context();
     size_t refused = 0;
     (void)state;
     for (int progressive = 0; progressive < 2; progressive++) {
@@ -196,19 +194,17 @@ static void test_wrong_bytes(void **state)
         unsigned char *bytes = encode_painting(progressive, &size);
         for (size_t i = 0; i < size; i++) {
             unsigned char right = bytes[i];
-            struct arena arena;
             struct grey_image image;
             bytes[i] ^= wrong[i % sizeof wrong] ? wrong[i % sizeof wrong] : right;
-            nade_status status = read_jpeg(context, bytes, size, &arena, &image);
-            assert_true(status == NADE_OK || status == NADE_BAD_INPUT);
-            refused += status != NADE_OK;
-            nd_arena_free(&arena);
+            int status = read_jpeg(bytes, size, &image);
+            assert_true(status == EXIT_DONE || (status == EXIT_WRONG && kept_status() == NADE_BAD_INPUT));
+            refused += status != EXIT_DONE;
+            free(image.pixels);
             bytes[i] = right;
         }
         free(bytes);
     }
     assert_true(refused > 100);
-    nade_context_free(context);
 }
 
 /* Where the frame header is: its height and width are 5 and 7 bytes behind. */
@@ -274,17 +270,13 @@ static void test_long_file(void **state)
     char path[64];
     unsigned long size = 0;
     unsigned char *bytes = encode_painting(false, &size);
-    nade_context *context = new_context();
-    struct arena arena = {context->allocator, NULL};
     struct grey_image image;
     (void)state;
     write_file(path, bytes, size);
     assert_int_equal(truncate(path, (1L << 27) + 1), 0); /* zeros that take no room on the disk */
-    assert_int_equal(nd_read_jpeg(context, path, &arena, &image), NADE_BAD_INPUT);
-    assert_sentence(context, "more than 134217728 bytes");
+    assert_refused(jpeg_read(&no_options, path, &image), NADE_BAD_INPUT, "more than 134217728 bytes");
     unlink(path);
-    nd_arena_free(&arena);
-    nade_context_free(context);
+    free(image.pixels);
     free(bytes);
 }
 
@@ -332,96 +324,59 @@ static void remove_folder(const struct folder *folder)
     assert_int_equal(rmdir(folder->path), 0);
 }
 
-static void expect_images(nade_context *context, const struct folder *folder, size_t first, size_t count,
-                          size_t expected)
+static void expect_images(const struct folder *folder, size_t first, size_t count, size_t expected)
 {
-    nade_images *images;
-    assert_int_equal(nade_images_open(context, folder->path, first, count, &images), NADE_OK);
-    assert_int_equal(nade_images_count(images), expected);
+    struct images images;
+    assert_int_equal(images_open(&images, &no_options, folder->path, first, count), EXIT_DONE);
+    assert_int_equal(images.count, expected);
     for (size_t i = 0; i < expected; i++)
-        for (size_t p = 0; p < HEIGHT * WIDTH; p++) assert_int_equal(images->image[i].pixels[p], 10 * (first + i + 1));
-    nade_images_free(images);
+        for (size_t p = 0; p < HEIGHT * WIDTH; p++) assert_int_equal(images.image[i].pixels[p], 10 * (first + i + 1));
+    images_close(&images);
+}
+
+static void refuse_folder(const struct common *common, const struct folder *folder, size_t first, size_t count,
+                          nade_status status, const char *words)
+{
+    struct images images;
+    assert_refused(images_open(&images, common, folder->path, first, count), status, words);
+    assert_true(images.count == 0 && !images.image);
 }
 
 static void test_folder(void **state)
 {
-    nade_context *context = new_context();
+    const struct common small = {.max_memory = 2 * HEIGHT * WIDTH};
     struct folder folder;
-    nade_images *images = NULL;
     (void)state;
     make_folder(&folder);
-    expect_images(context, &folder, 0, 0, 3);
-    expect_images(context, &folder, 1, 0, 2);
-    expect_images(context, &folder, 1, 1, 1);
-    expect_images(context, &folder, 2, 1, 1);
-    assert_int_equal(nade_images_open(context, folder.path, 3, 0, &images), NADE_BAD_INPUT);
-    assert_sentence(context, "holds 3 images");
-    assert_int_equal(nade_images_open(context, folder.path, 1, 3, &images), NADE_BAD_INPUT);
-    assert_sentence(context, "expected at least 3 from number 1");
-    assert_int_equal(nade_images_open(context, folder.path, 1, SIZE_MAX, &images), NADE_BAD_INPUT);
+    expect_images(&folder, 0, 0, 3);
+    expect_images(&folder, 1, 0, 2);
+    expect_images(&folder, 1, 1, 1);
+    expect_images(&folder, 2, 1, 1);
+    refuse_folder(&no_options, &folder, 3, 0, NADE_BAD_INPUT, "holds 3 images");
+    refuse_folder(&no_options, &folder, 1, 3, NADE_BAD_INPUT, "expected at least 3 from number 1");
+    refuse_folder(&no_options, &folder, 1, SIZE_MAX, NADE_BAD_INPUT, "expected at least");
+    refuse_folder(&small, &folder, 0, 0, NADE_NO_MEMORY, "reading a file");
     write_at(folder.path, "b.JPG", "none", 4);
-    assert_int_equal(nade_images_open(context, folder.path, 0, 0, &images), NADE_BAD_INPUT);
-    assert_sentence(context, "b.JPG: is not a JPEG image");
-    expect_images(context, &folder, 0, 2, 2); /* what is not asked for is not read */
-    assert_null(images);
+    refuse_folder(&no_options, &folder, 0, 0, NADE_BAD_INPUT, "b.JPG: is not a JPEG image");
+    expect_images(&folder, 0, 2, 2); /* what is not asked for is not read */
     remove_folder(&folder);
-    assert_int_equal(nade_images_open(context, folder.path, 0, 0, &images), NADE_BAD_INPUT);
-    assert_sentence(context, "cannot be opened as a folder of images");
-    nade_context_free(context);
+    refuse_folder(&no_options, &folder, 0, 0, NADE_BAD_INPUT, "cannot be opened as a folder of images");
 }
 
-static void test_bad_calls(void **state)
+static void test_sides(void **state)
 {
-    nade_context *context = new_context();
     struct folder folder;
-    nade_images *images;
-    double values[HEIGHT * HEIGHT];
+    struct images images;
     (void)state;
     make_folder(&folder);
-    assert_int_equal(nade_images_open(context, NULL, 0, 0, &images), NADE_BAD_CALL);
-    assert_int_equal(nade_images_open(context, folder.path, 0, 0, NULL), NADE_BAD_CALL);
-    assert_int_equal(nade_images_open(context, folder.path, 0, 0, &images), NADE_OK);
-    assert_int_equal(nade_images_patches(context, images, 1, 0, 0, 1, 0, values), NADE_BAD_CALL);
-    assert_int_equal(nade_images_patches(context, images, 0, 0, 0, 1, 0, values), NADE_BAD_CALL);
-    assert_sentence(context, "0 pixels wide");
-    assert_int_equal(nade_images_patches(context, images, HEIGHT, 0, 0, 1, 0, values), NADE_OK);
-    assert_int_equal(nade_images_patches(context, images, HEIGHT + 1, 0, 0, 1, 0, values), NADE_BAD_INPUT);
-    assert_sentence(context, "a.jpg: is an image of 24 by 16 pixels");
-    assert_int_equal(nade_images_patches(context, images, 8, 0, 0, 0, 0, NULL), NADE_OK);
-    assert_int_equal(nade_images_patches(context, images, 8, 0, 0, 1, 0, NULL), NADE_BAD_CALL);
-    nade_images_free(images);
-    nade_images_free(NULL);
-    remove_folder(&folder);
-    nade_context_free(context);
-}
-
-/* Opens with an allocator that fails ever later; each failure must be clean.  Images outlive their context. */
-static void test_without_memory(void **state)
-{
-    struct failing_allocator memory = {0, SIZE_MAX, 0};
-    nade_context_options options;
-    nade_context *context;
-    struct folder folder;
-    nade_images *images = NULL;
-    nade_status status = NADE_NO_MEMORY;
-    size_t failures = 0;
-    (void)state;
-    make_folder(&folder);
-    nade_context_options_init(&options, sizeof options);
-    options.allocator = (nade_allocator){&memory, failing_allocate, failing_release};
-    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
-    size_t live = memory.live;
-    for (; status == NADE_NO_MEMORY; failures++) {
-        memory.calls = 0;
-        memory.fail_at = failures;
-        status = nade_images_open(context, folder.path, 0, 0, &images);
-        if (status == NADE_NO_MEMORY) assert_true(!images && memory.live == live);
-    }
-    assert_int_equal(status, NADE_OK);
-    assert_true(failures > 10);
-    nade_context_free(context);
-    nade_images_free(images);
-    assert_int_equal(memory.live, 0);
+    assert_int_equal(images_open(&images, &no_options, folder.path, 0, 0), EXIT_DONE);
+    assert_refused(images_check_side(&images, &no_options, 0), NADE_BAD_CALL, "0 pixels wide");
+    assert_refused(images_check_side(&images, &no_options, 1), NADE_BAD_CALL, "1 pixels wide");
+    assert_int_equal(images_check_side(&images, &no_options, HEIGHT), EXIT_DONE);
+    assert_refused(images_check_side(&images, &no_options, HEIGHT + 1), NADE_BAD_INPUT,
+                   "a.jpg: is an image of 24 by 16 pixels");
+    images_close(&images);
+    images_close(&images);
     remove_folder(&folder);
 }
 
@@ -431,7 +386,7 @@ int main(void)
         cmocka_unit_test(test_pure_colours), cmocka_unit_test(test_photograph),  cmocka_unit_test(test_grey_file),
         cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_claims),
         cmocka_unit_test(test_many_scans),   cmocka_unit_test(test_other_files), cmocka_unit_test(test_long_file),
-        cmocka_unit_test(test_folder),       cmocka_unit_test(test_bad_calls),   cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_folder),       cmocka_unit_test(test_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

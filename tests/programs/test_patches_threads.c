@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/philox.h"
-#include "data/images.h"
+#include "images.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
 enum { IMAGES = 3, SIDE = 4, COLUMNS = SIDE * SIDE - 1 };
 
 struct gallery {
-    struct nade_images images;
+    struct images images;
     struct grey_image image[IMAGES];
     uint8_t pixels[IMAGES][64];
 };
@@ -25,26 +25,16 @@ static void make_gallery(struct gallery *gallery, unsigned level)
     for (uint32_t i = 0; i < IMAGES; i++) {
         for (uint32_t p = 0; p < 64; p++)
             gallery->pixels[i][p] = (uint8_t)(level > 255 ? nd_random_word(1, PURPOSE_SPLIT, 0, i, p) >> 24 : level);
-        gallery->image[i] = (struct grey_image){"by hand", size[i][0], size[i][1], gallery->pixels[i]};
+        gallery->image[i] = (struct grey_image){size[i][0], size[i][1], gallery->pixels[i]};
     }
 }
 
-static nade_context *make_context(unsigned threads)
-{
-    nade_context_options options;
-    nade_context *context;
-    nade_context_options_init(&options, sizeof options);
-    options.threads = threads;
-    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
-    return context;
-}
-
-static void make_patches(const struct gallery *gallery, unsigned threads, uint64_t first, size_t rows, int equal,
+static void make_patches(const struct gallery *gallery, unsigned threads, uint64_t first, size_t rows, bool equal,
                          double *values)
 {
-    nade_context *context = make_context(threads);
-    support_assert_ok(context, nade_images_patches(context, &gallery->images, SIDE, 7, first, rows, equal, values));
-    nade_context_free(context);
+    const struct patch_range range = {
+        .side = SIDE, .seed = 7, .first = first, .rows = rows, .equal = equal, .threads = threads};
+    images_patches(&gallery->images, &range, values);
 }
 
 /* docs/determinism.md and the header, word by word. */

@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_cells.h"
+#include "backend/cuda/train/cuda_draws.h"
 #include "backend/cuda/train/cuda_pass.h"
+#include "backend/cuda/train/cuda_step_jobs.h"
 #include "base/context.h"
 #include "base/philox.h"
 #include "model/initial.h"
@@ -178,18 +182,16 @@ static void fill_data(struct bench *b, bool real)
         if (real) floats[i] = 3.0f * nd_random_uniform(word) - 1.5f;
     }
     struct cells cells = {ROWS, b->plan.columns, real ? CELLS_FLOATS : CELLS_BYTES, real ? (void *)floats : bytes};
-    demand(nd_cuda_set_data(b->context, (struct backend *)b->backend, DATA_TRAIN, &cells) == NADE_OK, "copying rows");
+    demand(nd_cuda_set_data(b->context, b->backend, DATA_TRAIN, &cells) == NADE_OK, "copying rows");
 }
 
 static void open_bench(struct bench *b, nade_precision precision)
 {
-    struct backend *opened = NULL;
     float *parameters = nd_arena_alloc(&b->arena, b->plan.parameters, sizeof *parameters);
-    demand(parameters && nd_cuda_open(b->context, &b->plan, precision, &opened) == NADE_OK, "opening the device");
-    b->backend = (struct cuda_backend *)opened;
+    demand(parameters && nd_cuda_open(b->context, &b->plan, precision, &b->backend) == NADE_OK, "opening the device");
     b->work = (struct cuda_work){b->context, b->backend, NADE_OK};
     nd_initial_parameters(&b->plan, 1, 1, parameters);
-    demand(nd_cuda_set_block(b->context, opened, BLOCK_PARAMETERS, parameters) == NADE_OK &&
+    demand(nd_cuda_set_block(b->context, b->backend, BLOCK_PARAMETERS, parameters) == NADE_OK &&
                nd_cuda_need_all_blocks(b->context, b->backend) == NADE_OK &&
                nd_pass_build(b->context, b->backend, b->batch, true, &b->pass) == NADE_OK,
            "preparing a batch");

@@ -9,10 +9,13 @@
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
  *    then change what you want: a program compiled against an older header keeps working.  Structures that a function
  *    fills (nade_score_summary, nade_train_plan) need their size set by the caller.
- *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  Its
- * threads block all signals, and a call blocks them in its own thread while an output has a temporary name.  A program
- * that writes to pipes ignores SIGPIPE, and one that may meet a limit on file sizes (RLIMIT_FSIZE) SIGXFSZ: the call
- * then fails with NADE_NO_OUTPUT and leaves the old file; else the system ends the program, as it does by default.
+ *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  The CUDA
+ *    backend, an object that is opened at run time, has two things of the process besides what CUDA's own runtime
+ *    keeps: a lock around work on the device, and the queues in which trainings that share it (share_device) wait for
+ *    each other.  The library's threads block all signals, and a call blocks them in its own thread while an output has
+ *    a temporary name.  A program that writes to pipes ignores SIGPIPE, and one that may meet a limit on file sizes
+ *    (RLIMIT_FSIZE) SIGXFSZ: the call then fails with NADE_NO_OUTPUT and leaves the old file; else the system ends the
+ *    program, as it does by default.
  *  - A context serves one thread at a time; different contexts may be used concurrently.  Tables and models are
  *    never changed by the functions that take them as const, so several contexts may share one.
  *  - Rows and columns are counted from zero.  Log densities are natural logarithms in the data's own units.

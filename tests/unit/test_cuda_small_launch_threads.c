@@ -7,34 +7,24 @@
 #include <string.h>
 #include <time.h>
 
-/* The file itself: its station is the process's own. */
+/* The file itself: its queues are the process's own. */
 #include "backend/cuda/small/cuda_small_launch.c"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
 /* ---- the device -------------------------------------------------------------------------------------------------- */
 
-enum { BAD_SEED = 666 };
+enum { BAD_SEED = 666, SHARED_MOST = 1000 };
 
-static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_size_t kernels, most_jobs, streams;
-static atomic_bool held; /* kernels do not end */
+static atomic_bool held;   /* kernels do not end */
+static atomic_uint loaded; /* kernels, a bit a kind */
 static _Thread_local cudaError_t launched;
 
 static void nap(long milliseconds)
 {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     nanosleep(&time, NULL);
-}
-
-void nd_cuda_lock(void)
-{
-    pthread_mutex_lock(&device_lock);
-}
-
-void nd_cuda_unlock(void)
-{
-    pthread_mutex_unlock(&device_lock);
 }
 
 cudaError_t nd_cuda_wait(cudaStream_t stream)
@@ -88,6 +78,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     return cudaSuccess;
 }
 
+cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most)
+{
+    loaded |= 1u << kind;
+    return shared_most > 0 ? cudaSuccess : cudaErrorUnknown;
+}
+
 /* A job adds one to its loss; a bad one fails its whole kernel. */
 cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind, int32_t shared,
                                cudaStream_t stream)
@@ -95,7 +91,9 @@ cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum 
     (void)stream;
     launched = cudaSuccess;
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i].layout.bytes > shared || (jobs[i].repeats > 0) != (kind == SMALL_VALIDATION)) abort();
+        if (!(loaded >> kind & 1) || jobs[i].layout.bytes > shared ||
+            (jobs[i].repeats > 0) != (kind == SMALL_VALIDATION))
+            abort();
         if (jobs[i].seed == BAD_SEED) launched = cudaErrorUnknown;
         *jobs[i].loss += 1;
     }
@@ -119,7 +117,7 @@ static cudaError_t run_job(struct training *training, enum small_kind kind)
 {
     struct small_job job = {.seed = training->seed, .loss = &training->loss, .layout = {.bytes = 100}};
     if (kind == SMALL_VALIDATION) job.repeats = 1;
-    return nd_together_run(&job, kind);
+    return nd_small_launch(&job, kind);
 }
 
 static void *train(void *argument)
@@ -129,13 +127,13 @@ static void *train(void *argument)
         training->errors += run_job(training, SMALL_NAG) != cudaSuccess;
         if (training->validates) training->errors += run_job(training, SMALL_VALIDATION) != cudaSuccess;
     }
-    nd_together_leave();
+    nd_small_launch_leave();
     return NULL;
 }
 
 static void start(struct training *trainings, size_t count)
 {
-    for (size_t i = 0; i < count; i++) assert_int_equal(nd_together_join(NULL), NADE_OK);
+    for (size_t i = 0; i < count; i++) assert_int_equal(nd_small_launch_join(NULL, SHARED_MOST), NADE_OK);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pthread_create(&trainings[i].thread, NULL, train, &trainings[i]), 0);
 }
@@ -156,11 +154,11 @@ static int begin_counting(void **state)
     return 0;
 }
 
-/* All have left, and the station is closed. */
+/* All have left, and the queues are closed. */
 static int check_end(void **state)
 {
     (void)state;
-    return station.members != 0 || streams != 0;
+    return small_launches.trainings != 0 || streams != 0;
 }
 
 static double seconds(void)
@@ -224,9 +222,9 @@ static void test_error(void **state)
 
 static size_t waiting_calls(enum small_kind kind)
 {
-    pthread_mutex_lock(&station.mutex);
-    size_t waiting = station.platform[kind].waiting;
-    pthread_mutex_unlock(&station.mutex);
+    pthread_mutex_lock(&small_launches.mutex);
+    size_t waiting = small_launches.queue[kind].waiting;
+    pthread_mutex_unlock(&small_launches.mutex);
     return waiting;
 }
 
@@ -238,10 +236,10 @@ static void test_leaving_without_a_call(void **state)
     for (int i = 0; i < 20; i++) {
         struct training training = {.calls = 1};
         size_t kernels_before = kernels;
-        assert_int_equal(nd_together_join(NULL), NADE_OK);
+        assert_int_equal(nd_small_launch_join(NULL, SHARED_MOST), NADE_OK);
         start(&training, 1);
         while (waiting_calls(SMALL_NAG) == 0 && kernels == kernels_before) nap(1);
-        nd_together_leave();
+        nd_small_launch_leave();
         finish(&training, 1);
     }
     assert_true(seconds() - before < 0.7);

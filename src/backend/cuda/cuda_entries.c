@@ -1,7 +1,12 @@
-/* What the shared object shows to the library that opens it. */
+/* What the shared object shows to the library that opens it, and the one place that takes the object's lock. */
+#include <pthread.h>
 #include <stdio.h>
 
-#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_cells.h"
+#include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/score/cuda_score.h"
+#include "backend/cuda/train/cuda_graphs.h"
 #include "backend/cuda_loader.h"
 
 /* The oldest chips that the kernels are compiled for. */
@@ -32,111 +37,137 @@ static bool find_device(char *reason, size_t size)
     return error == cudaSuccess && capability >= CAPABILITY_LEAST;
 }
 
-static void device_name(char *text, size_t size)
+/* ---- the lock ---------------------------------------------------------------------------------------------------- */
+
+/* CUDA fails a capture when another thread of the process allocates, frees, loads kernels or captures at the wrong
+ * moment.  So all work is put on streams under one lock of the process, whatever context it is for; updates, and the
+ * waiting for losses and parameters, go without it, so that others go on meanwhile.  Nothing below the entries knows of
+ * the lock. */
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(void)
 {
-    struct cudaDeviceProp properties;
-    nd_cuda_lock();
-    bool known = cudaGetDeviceProperties(&properties, 0) == cudaSuccess;
-    nd_cuda_unlock();
-    snprintf(text, size, "%s", known ? properties.name : "");
+    pthread_mutex_lock(&device_lock);
 }
 
-/* ---- entries, each under the lock (cuda_backend.h) --------------------------------------------------------------- */
-
-static nade_status finished(nade_status status)
+static nade_status unlock(nade_status status)
 {
-    nd_cuda_unlock();
+    pthread_mutex_unlock(&device_lock);
     return status;
 }
 
-static nade_status open_locked(nade_context *context, const struct plan *plan, nade_precision precision,
-                               struct backend **backend)
+static struct cuda_backend *of_ours(struct backend *backend)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_open(context, plan, precision, backend));
+    return (struct cuda_backend *)backend;
 }
 
-static void close_locked(struct backend *backend)
+static void device_name(char *text, size_t size)
 {
-    nd_cuda_lock();
-    nd_cuda_close(backend);
-    nd_cuda_unlock();
+    struct cudaDeviceProp properties;
+    lock();
+    cudaError_t error = cudaGetDeviceProperties(&properties, 0);
+    unlock(NADE_OK);
+    snprintf(text, size, "%s", error == cudaSuccess ? properties.name : "");
 }
 
-static nade_status set_block_locked(nade_context *context, struct backend *backend, enum block block,
-                                    const float *values)
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+static nade_status open_network(nade_context *context, const struct plan *plan, nade_precision precision,
+                                struct backend **backend)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_set_block(context, backend, block, values));
+    struct cuda_backend *opened = NULL;
+    lock();
+    nade_status status = nd_cuda_open(context, plan, precision, &opened);
+    if (status == NADE_OK) *backend = (struct backend *)opened;
+    return unlock(status);
 }
 
-static nade_status get_block_locked(nade_context *context, struct backend *backend, enum block block, float *values)
+static void close_network(struct backend *backend)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_get_block(context, backend, block, values));
+    lock();
+    nd_cuda_close(of_ours(backend));
+    unlock(NADE_OK);
 }
 
-static nade_status set_data_locked(nade_context *context, struct backend *backend, enum data_role role,
-                                   const struct cells *cells)
+static nade_status set_block(nade_context *context, struct backend *backend, enum block block, const float *values)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_set_data(context, backend, role, cells));
+    lock();
+    return unlock(nd_cuda_set_block(context, of_ours(backend), block, values));
 }
 
-static nade_status set_rows_locked(nade_context *context, struct backend *backend, enum data_role role, size_t first,
-                                   size_t count)
+static nade_status get_block(nade_context *context, struct backend *backend, enum block block, float *values)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_set_rows(context, backend, role, first, count));
+    lock();
+    nade_status status = unlock(nd_cuda_pack_block(context, of_ours(backend), block));
+    return status == NADE_OK ? nd_cuda_fetch_block(context, of_ours(backend), values) : status;
 }
 
-static nade_status train_updates_locked(nade_context *context, struct backend *backend, const struct update_rule *rule,
-                                        uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+static nade_status set_data(nade_context *context, struct backend *backend, enum data_role role,
+                            const struct cells *cells)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_train_updates(context, backend, rule, first, count, loss, failed));
+    lock();
+    return unlock(nd_cuda_set_data(context, of_ours(backend), role, cells));
 }
 
-static nade_status validate_locked(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
-                                   double *loss)
+static nade_status set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
+                            size_t count)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_validate(context, backend, seed, repeats, loss));
+    lock();
+    return unlock(nd_cuda_set_rows(context, of_ours(backend), role, first, count));
 }
 
-static nade_status loss_and_gradients_locked(nade_context *context, struct backend *backend, const struct cells *cells,
-                                             const uint8_t *observed, double *loss)
+static nade_status train_updates(nade_context *context, struct backend *backend, const struct update_rule *rule,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_loss_and_gradients(context, backend, cells, observed, loss));
+    lock();
+    nade_status status = unlock(nd_training_prepare(context, of_ours(backend), rule, count));
+    if (status == NADE_OK) status = nd_training_run(context, of_ours(backend), first, count, loss, failed);
+    if (status != NADE_NOT_FINITE) return status;
+    lock();
+    return unlock(nd_training_fail(context, of_ours(backend), *failed));
 }
 
-static nade_status score_block_locked(nade_context *context, struct backend *backend, const struct cells *cells,
-                                      const struct score_query *query, double *log_density)
+static nade_status validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats, double *loss)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_score_block(context, backend, cells, query, log_density));
+    struct cuda_validation validation = {.seed = seed, .repeats = repeats};
+    lock();
+    nade_status status = unlock(nd_validation_prepare(context, of_ours(backend), &validation));
+    return status == NADE_OK ? nd_validation_run(context, of_ours(backend), &validation, loss) : status;
 }
 
-static nade_status conditional_block_locked(nade_context *context, struct backend *backend, const struct cells *cells,
-                                            const size_t *target, double *outputs)
+static nade_status loss_and_gradients(nade_context *context, struct backend *backend, const struct cells *cells,
+                                      const uint8_t *observed, double *loss)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_conditional_block(context, backend, cells, target, outputs));
+    lock();
+    return unlock(nd_training_gradients(context, of_ours(backend), cells, observed, loss));
 }
 
-static nade_status sample_block_locked(nade_context *context, struct backend *backend, const struct sample_query *query,
-                                       size_t rows, float *cells)
+static nade_status score_block(nade_context *context, struct backend *backend, const struct cells *cells,
+                               const struct score_query *query, double *log_density)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_sample_block(context, backend, query, rows, cells));
+    lock();
+    return unlock(nd_score_densities(context, of_ours(backend), cells, query, log_density));
 }
 
-static nade_status test_draws_locked(nade_context *context, struct backend *backend, const struct update_rule *rule,
-                                     uint64_t update, uint32_t *row, uint8_t *observed)
+static nade_status conditional_block(nade_context *context, struct backend *backend, const struct cells *cells,
+                                     const size_t *target, double *outputs)
 {
-    nd_cuda_lock();
-    return finished(nd_cuda_test_draws(context, backend, rule, update, row, observed));
+    lock();
+    return unlock(nd_score_conditionals(context, of_ours(backend), cells, target, outputs));
+}
+
+static nade_status sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
+                                size_t rows, float *cells)
+{
+    lock();
+    return unlock(nd_score_samples(context, of_ours(backend), query, rows, cells));
+}
+
+static nade_status test_draws(nade_context *context, struct backend *backend, const struct update_rule *rule,
+                              uint64_t update, uint32_t *row, uint8_t *observed)
+{
+    lock();
+    return unlock(nd_graphs_test_draws(context, of_ours(backend), rule, update, row, observed));
 }
 
 const struct backend_entries nd_cuda_entries = {
@@ -144,21 +175,21 @@ const struct backend_entries nd_cuda_entries = {
     .usual = NADE_PRECISION_TF32,
     .slice = UPDATES_AT_A_TIME,
     .heads = ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL),
-    .open = open_locked,
-    .close = close_locked,
-    .set_block = set_block_locked,
-    .get_block = get_block_locked,
-    .set_data = set_data_locked,
-    .set_rows = set_rows_locked,
-    .train_updates = train_updates_locked,
-    .validate = validate_locked,
-    .loss_and_gradients = loss_and_gradients_locked,
-    .score_block = score_block_locked,
-    .conditional_block = conditional_block_locked,
-    .sample_block = sample_block_locked,
+    .open = open_network,
+    .close = close_network,
+    .set_block = set_block,
+    .get_block = get_block,
+    .set_data = set_data,
+    .set_rows = set_rows,
+    .train_updates = train_updates,
+    .validate = validate,
+    .loss_and_gradients = loss_and_gradients,
+    .score_block = score_block,
+    .conditional_block = conditional_block,
+    .sample_block = sample_block,
 };
 
 extern const struct cuda_object nade_cuda_object;
 
-NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws_locked,
+NADE_API const struct cuda_object nade_cuda_object = {NADE_BUILD, &nd_cuda_entries, find_device, test_draws,
                                                       device_name};

@@ -4,7 +4,7 @@
 
 #include <cuda_bf16.h>
 
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_plan.h"
 #include "data/cells.h"
 #include "nade/nade.h"
 

@@ -3,17 +3,17 @@
  * The arithmetic is float whatever the precision asked for, as there is no matrix product to gain from another one; the
  * running sum is double.  An update is captured as a graph once a call and launched for each update: what differs from
  * update to update lies in device memory (struct device_progress, the rates). */
-#include <math.h>
+#include "backend/cuda/fixed/cuda_fixed.h"
 
-#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/fixed/cuda_fixed_walk.h"
+#include "backend/cuda/train/cuda_losses.h"
+#include "backend/cuda/train/cuda_step_jobs.h"
+#include "base/context.h"
 #include "model/head.h"
 
-enum {
-    UPDATES_MOST = 1024, /* between looks at the losses */
-    VALID_ROWS = 4096,
-    ROWS_MOST = 1 << 16
-};
+enum { VALID_ROWS = 4096, ROWS_MOST = 1 << 16 };
 
 /* The most that the buffers of a chunk of rows should take. */
 static const size_t chunk_bytes = (size_t)1 << 30;
@@ -39,20 +39,13 @@ enum fixed_buffer {
     BUFFER_STEP,
     BUFFER_INPUT_WEIGHT,
     BUFFER_SUM,
-    BUFFER_PROGRESS,
-    BUFFER_RATES,
-    BUFFER_UPDATE_LOSS,
     BUFFERS
 };
 
 struct cuda_fixed {
     size_t unit_stride, output_stride, slices;
     struct device_buffer buffer[BUFFERS];
-    struct device_progress *progress; /* device, as the next two: buffers by their types */
-    struct device_rates *rates;       /* (UPDATES_MOST) */
-    double *loss;                     /* (UPDATES_MOST): of each update */
-    struct device_rates *host_rates;  /* (UPDATES_MOST) */
-    double *host_loss;                /* (UPDATES_MOST) */
+    cudaGraphExec_t update; /* captured for the updates of a call; NULL: none */
 };
 
 /* A batch: where its rows come from and what is wanted. */
@@ -157,20 +150,11 @@ static nade_status upload_steps(nade_context *context, const struct cuda_backend
 static nade_status alloc_state(nade_context *context, struct cuda_backend *backend, struct cuda_fixed *fixed)
 {
     struct device_buffer *buffer = fixed->buffer;
-    fixed->host_rates = nd_arena_alloc(&backend->arena, UPDATES_MOST, sizeof *fixed->host_rates);
-    fixed->host_loss = nd_arena_alloc(&backend->arena, UPDATES_MOST, sizeof *fixed->host_loss);
-    if (!fixed->host_rates || !fixed->host_loss) return nd_no_memory(context, "the state of training");
     nade_status status = need(context, &buffer[BUFFER_STEP], backend->plan->columns, sizeof(struct fixed_step));
     if (status == NADE_OK)
         status =
             need(context, &buffer[BUFFER_INPUT_WEIGHT], backend->plan->inputs + 1, fixed->unit_stride * sizeof(float));
     if (status == NADE_OK) status = need(context, &buffer[BUFFER_SUM], 1, sizeof(double));
-    if (status == NADE_OK) status = need(context, &buffer[BUFFER_PROGRESS], 1, sizeof *fixed->progress);
-    if (status == NADE_OK) status = need(context, &buffer[BUFFER_RATES], UPDATES_MOST, sizeof *fixed->rates);
-    if (status == NADE_OK) status = need(context, &buffer[BUFFER_UPDATE_LOSS], UPDATES_MOST, sizeof *fixed->loss);
-    fixed->progress = buffer[BUFFER_PROGRESS].memory;
-    fixed->rates = buffer[BUFFER_RATES].memory;
-    fixed->loss = buffer[BUFFER_UPDATE_LOSS].memory;
     return status == NADE_OK ? upload_steps(context, backend) : status;
 }
 
@@ -186,13 +170,20 @@ static nade_status need_state(nade_context *context, struct cuda_backend *backen
     fixed->slices = nd_cuda_fixed_slices(plan->hidden[0]);
     backend->fixed = fixed;
     nade_status status = alloc_state(context, backend, fixed);
-    if (status != NADE_OK) nd_cuda_fixed_free(backend);
+    if (status != NADE_OK) nd_fixed_free(backend);
     return status;
 }
 
-void nd_cuda_fixed_free(struct cuda_backend *backend)
+static void forget_update(struct cuda_fixed *fixed)
+{
+    if (fixed->update) cudaGraphExecDestroy(fixed->update);
+    fixed->update = NULL;
+}
+
+void nd_fixed_free(struct cuda_backend *backend)
 {
     if (!backend->fixed) return;
+    forget_update(backend->fixed);
     for (size_t b = 0; b < BUFFERS; b++) nd_cuda_free(backend->fixed->buffer[b].memory);
     backend->fixed = NULL;
 }
@@ -215,7 +206,7 @@ static struct fixed_job job_of(const struct cuda_backend *backend, const struct 
         .entries = entries_of(plan),
         .activation = (int)plan->activation,
         .cells = batch->cells,
-        .progress = batch->rule ? fixed->progress : NULL,
+        .progress = batch->rule ? backend->training->progress : NULL,
         .seed = batch->rule ? batch->rule->seed : 0,
         .output_weight = backend->block[BLOCK_PARAMETERS] + output->offset,
         .output_weight_stride = output->stride,
@@ -256,7 +247,7 @@ static cudaError_t run_head(const struct cuda_backend *backend, const struct fix
         .scale = 1 / (double)batch->rows,
         .delta = batch->gradients ? job->out : NULL,
         .loss = (double *)backend->fixed->buffer[BUFFER_LOSS].memory + job->first,
-        .progress = batch->rule ? backend->fixed->progress : NULL,
+        .progress = batch->rule ? backend->training->progress : NULL,
     };
     return nd_cuda_head(&head, job->rows, backend->stream);
 }
@@ -291,27 +282,21 @@ static nade_status run_batch(nade_context *context, const struct cuda_backend *b
     return nd_cuda_check(context, error, "running a batch of rows along the ordering");
 }
 
-/* The mean of the batch's losses, once all is done. */
-static nade_status mean_loss(nade_context *context, const struct cuda_backend *backend, size_t rows, double *loss)
+/* Puts the sum of the batch's losses on the stream. */
+static nade_status sum_losses(nade_context *context, const struct cuda_backend *backend, size_t rows)
 {
-    const struct cuda_fixed *fixed = backend->fixed;
-    double *device_sum = fixed->buffer[BUFFER_SUM].memory, sum = 0;
-    cudaError_t error = nd_cuda_sum(fixed->buffer[BUFFER_LOSS].memory, rows, device_sum, backend->stream);
-    nd_cuda_unlock(); /* others need not wait for it */
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(&sum, device_sum, sizeof sum, cudaMemcpyDeviceToHost, backend->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(backend->stream);
-    nd_cuda_lock();
-    *loss = sum / (double)rows;
-    return nd_cuda_check(context, error, "summing the losses");
+    const struct device_buffer *buffer = backend->fixed->buffer;
+    return nd_cuda_check(context,
+                         nd_cuda_sum(buffer[BUFFER_LOSS].memory, rows, buffer[BUFFER_SUM].memory, backend->stream),
+                         "summing the losses");
 }
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 static cudaError_t take_step(const struct cuda_backend *backend, struct step_job step)
 {
-    step.rates = backend->fixed->rates;
-    step.progress = backend->fixed->progress;
+    step.rates = backend->training->rates;
+    step.progress = backend->training->progress;
     return nd_cuda_step(&step, backend->stream);
 }
 
@@ -319,7 +304,7 @@ static cudaError_t take_step(const struct cuda_backend *backend, struct step_job
 static nade_status run_update(nade_context *context, const struct cuda_backend *backend,
                               const struct fixed_batch *batch)
 {
-    const struct cuda_fixed *fixed = backend->fixed;
+    const struct cuda_training *training = backend->training;
     nade_status status = run_batch(context, backend, batch);
     if (status != NADE_OK) return status;
     nade_optimizer optimizer = batch->rule->optimizer;
@@ -328,14 +313,13 @@ static nade_status run_update(nade_context *context, const struct cuda_backend *
     if (error == cudaSuccess && backend->plan->rescale)
         error = take_step(backend, nd_cuda_scale_step_job(backend, optimizer));
     if (error == cudaSuccess)
-        error = nd_cuda_finish_updates(fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows, fixed->progress, fixed->loss,
-                                       backend->stream);
+        error = nd_cuda_finish_updates(backend->fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows, training->progress,
+                                       training->loss, backend->stream);
     return nd_cuda_check(context, error, "taking an optimiser step");
 }
 
-/* Captures an update; the caller destroys *update. */
 static nade_status capture_update(nade_context *context, const struct cuda_backend *backend,
-                                  const struct fixed_batch *batch, cudaGraphExec_t *update)
+                                  const struct fixed_batch *batch)
 {
     cudaGraph_t graph = NULL;
     nade_status status = nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeRelaxed),
@@ -343,59 +327,14 @@ static nade_status capture_update(nade_context *context, const struct cuda_backe
     if (status != NADE_OK) return status;
     status = run_update(context, backend, batch);
     cudaError_t error = cudaStreamEndCapture(backend->stream, &graph);
-    if (status == NADE_OK && error == cudaSuccess) error = cudaGraphInstantiate(update, graph, 0);
+    if (status == NADE_OK && error == cudaSuccess) error = cudaGraphInstantiate(&backend->fixed->update, graph, 0);
     if (status == NADE_OK) status = nd_cuda_check(context, error, "capturing an update");
     if (error != cudaSuccess) cudaGetLastError();
     if (graph) cudaGraphDestroy(graph);
     return status;
 }
 
-/* Launches `count` updates and waits; fills host_loss and *progress. */
-static cudaError_t launch_updates(const struct cuda_backend *backend, cudaGraphExec_t update, size_t count,
-                                  struct device_progress *progress)
-{
-    struct cuda_fixed *fixed = backend->fixed;
-    cudaStream_t stream = backend->stream;
-    cudaError_t error =
-        cudaMemcpyAsync(fixed->rates, fixed->host_rates, count * sizeof *fixed->rates, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(fixed->progress, progress, sizeof *progress, cudaMemcpyHostToDevice, stream);
-    for (size_t u = 0; u < count && error == cudaSuccess; u++) error = cudaGraphLaunch(update, stream);
-    if (error == cudaSuccess)
-        error =
-            cudaMemcpyAsync(fixed->host_loss, fixed->loss, count * sizeof *fixed->loss, cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(progress, fixed->progress, sizeof *progress, cudaMemcpyDeviceToHost, stream);
-    cudaError_t waited = cudaStreamSynchronize(stream);
-    return error == cudaSuccess ? waited : error;
-}
-
-/* Updates first…first+count-1, at most UPDATES_MOST; *sum grows by their losses. */
-static nade_status run_updates(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
-                               cudaGraphExec_t update, uint64_t first, size_t count, double *sum, uint64_t *failed)
-{
-    struct cuda_fixed *fixed = backend->fixed;
-    struct device_progress progress = {.failed = INT32_MAX, .first_draw = rule->first_draw + first};
-    if (backend->not_finite) {
-        *failed = first;
-        return nd_fail(context, NADE_NOT_FINITE, "a parameter is not finite");
-    }
-    for (size_t u = 0; u < count; u++) fixed->host_rates[u] = nd_cuda_rates(rule, first + u);
-    nd_cuda_unlock(); /* other trainings of the process go on beside this one */
-    cudaError_t error = launch_updates(backend, update, count, &progress);
-    nd_cuda_lock();
-    nade_status status = nd_cuda_check(context, error, "training");
-    if (status != NADE_OK) return status;
-    backend->not_finite = progress.failed == (int32_t)count;
-    if (progress.failed < (int32_t)count) {
-        *failed = first + (uint64_t)progress.failed;
-        return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
-    }
-    for (size_t u = 0; u < count; u++) *sum += fixed->host_loss[u];
-    return NADE_OK;
-}
-
-/* ---- entries ----------------------------------------------------------------------------------------------------- */
+/* ---- the way ----------------------------------------------------------------------------------------------------- */
 
 static nade_status need_blocks(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule)
 {
@@ -406,34 +345,39 @@ static nade_status need_blocks(nade_context *context, struct cuda_backend *backe
     return status;
 }
 
-nade_status nd_cuda_fixed_train_updates(nade_context *context, struct cuda_backend *backend,
-                                        const struct update_rule *rule, uint64_t first, uint64_t count, double *loss,
-                                        uint64_t *failed)
+static void prepare(struct cuda_work *work, const struct update_rule *rule)
 {
+    struct cuda_backend *backend = work->backend;
     struct fixed_batch batch = {backend->data[DATA_TRAIN].view, rule, rule->batch, 0, true};
-    cudaGraphExec_t update = NULL;
-    double sum = 0;
-    nade_status status = need_state(context, backend);
-    if (status == NADE_OK) status = need_blocks(context, backend, rule);
-    if (status == NADE_OK) status = reserve(context, backend, &batch, ROWS_MOST);
-    if (status == NADE_OK) status = capture_update(context, backend, &batch, &update);
-    for (uint64_t done = 0; done < count && status == NADE_OK; done += UPDATES_MOST) {
-        size_t some = count - done < UPDATES_MOST ? (size_t)(count - done) : UPDATES_MOST;
-        status = run_updates(context, backend, rule, update, first + done, some, &sum, failed);
-    }
-    if (update) cudaGraphExecDestroy(update);
-    if (status == NADE_OK) *loss = sum / (double)count;
-    return status;
+    if (work->status == NADE_OK) work->status = need_state(work->context, backend);
+    if (work->status == NADE_OK) work->status = need_blocks(work->context, backend, rule);
+    if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, ROWS_MOST);
+    if (work->status != NADE_OK) return;
+    forget_update(backend->fixed);
+    work->status = capture_update(work->context, backend, &batch);
 }
 
-nade_status nd_cuda_fixed_validate(nade_context *context, struct cuda_backend *backend, double *loss)
+static void launch(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count)
 {
+    const struct cuda_backend *backend = work->backend;
+    (void)rule;
+    (void)first;
+    for (uint64_t u = 0; u < count && work->status == NADE_OK; u++)
+        nd_work_note(work, cudaGraphLaunch(backend->fixed->update, backend->stream), "the updates");
+}
+
+static void put_validation(struct cuda_work *work, struct cuda_validation *validation)
+{
+    struct cuda_backend *backend = work->backend;
     struct device_cells cells = backend->data[DATA_VALID].view;
     struct fixed_batch batch = {cells, NULL, cells.rows, 0, false};
-    nade_status status = need_state(context, backend);
-    if (status == NADE_OK) status = reserve(context, backend, &batch, VALID_ROWS);
-    if (status == NADE_OK) status = run_batch(context, backend, &batch);
-    return status == NADE_OK ? mean_loss(context, backend, batch.rows, loss) : status;
+    work->status = need_state(work->context, backend);
+    if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, VALID_ROWS);
+    if (work->status == NADE_OK) work->status = run_batch(work->context, backend, &batch);
+    if (work->status == NADE_OK) work->status = sum_losses(work->context, backend, batch.rows);
+    if (work->status != NADE_OK) return;
+    validation->sum = backend->fixed->buffer[BUFFER_SUM].memory;
+    validation->count = batch.rows;
 }
 
 /* The rows on the device, in a buffer of their own. */
@@ -449,14 +393,38 @@ static nade_status upload_cells(nade_context *context, struct cuda_backend *back
     return upload(context, backend, buffer->memory, cells->data, cells->rows * size, "copying the rows to the device");
 }
 
-nade_status nd_cuda_fixed_loss_and_gradients(nade_context *context, struct cuda_backend *backend,
-                                             const struct cells *cells, double *loss)
+static void gradients(struct cuda_work *work, const struct cells *cells, const uint8_t *observed, double *loss)
 {
+    struct cuda_backend *backend = work->backend;
     struct fixed_batch batch = {.rows = cells->rows, .gradients = true};
-    nade_status status = need_state(context, backend);
-    if (status == NADE_OK) status = need_blocks(context, backend, NULL);
-    if (status == NADE_OK) status = upload_cells(context, backend, cells, &batch.cells);
-    if (status == NADE_OK) status = reserve(context, backend, &batch, ROWS_MOST);
-    if (status == NADE_OK) status = run_batch(context, backend, &batch);
-    return status == NADE_OK ? mean_loss(context, backend, batch.rows, loss) : status;
+    double sum = 0;
+    (void)observed;
+    work->status = need_state(work->context, backend);
+    if (work->status == NADE_OK) work->status = need_blocks(work->context, backend, NULL);
+    if (work->status == NADE_OK) work->status = upload_cells(work->context, backend, cells, &batch.cells);
+    if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, ROWS_MOST);
+    if (work->status == NADE_OK) work->status = run_batch(work->context, backend, &batch);
+    if (work->status == NADE_OK) work->status = sum_losses(work->context, backend, batch.rows);
+    if (work->status == NADE_OK)
+        nd_work_note(work,
+                     cudaMemcpyAsync(&sum, backend->fixed->buffer[BUFFER_SUM].memory, sizeof sum,
+                                     cudaMemcpyDeviceToHost, backend->stream),
+                     "summing the losses");
+    nd_work_note(work, cudaStreamSynchronize(backend->stream), "summing the losses");
+    *loss = sum / (double)batch.rows;
 }
+
+static bool suits(const struct cuda_backend *backend, const struct update_rule *rule)
+{
+    (void)rule;
+    return backend->plan->ordering != NULL;
+}
+
+const struct training_way nd_fixed_way = {
+    .name = "fixed",
+    .suits = suits,
+    .prepare = prepare,
+    .launch = launch,
+    .put_validation = put_validation,
+    .gradients = gradients,
+};

@@ -11,7 +11,7 @@
 #ifndef ND_BACKEND_CUDA_FIXED_WALK_H
 #define ND_BACKEND_CUDA_FIXED_WALK_H
 
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,13 +13,13 @@ __device__ __forceinline__ float cell_of(const struct device_chunk &chunk, int32
     return cell_at(chunk.cells, chunk.plan.columns, row, column);
 }
 
-/* log p(x) of a binary column. */
 /* False for infinities and NaN. */
 __device__ __forceinline__ bool is_finite(float output)
 {
     return fabsf(output) <= FLT_MAX;
 }
 
+/* log p(x) of a binary column. */
 __device__ __forceinline__ double binary_log_density(float logit, float x)
 {
     if (!is_finite(logit)) return nan("");

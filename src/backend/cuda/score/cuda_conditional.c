@@ -1,7 +1,8 @@
 /* Outputs of single columns given the rest of their rows, on a CUDA device: each row is a line. */
 #include <math.h>
 
-#include "backend/cuda/score/cuda_scoring.h"
+#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_score.h"
 
 /* Rows first…first+rows-1 with their targets hidden. */
 static void stage_rows(struct scoring_walk *walk, const struct cells *cells, const size_t *target, size_t first,
@@ -15,10 +16,9 @@ static void stage_rows(struct scoring_walk *walk, const struct cells *cells, con
     }
 }
 
-nade_status nd_cuda_conditional_block(nade_context *context, struct backend *opaque, const struct cells *cells,
-                                      const size_t *target, double *outputs)
+nade_status nd_score_conditionals(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+                                  const size_t *target, double *outputs)
 {
-    struct cuda_backend *backend = (void *)opaque;
     nade_status status = nd_cuda_begin_walk(context, backend);
     if (status != NADE_OK) return status;
     struct cuda_scoring *scoring = backend->scoring;

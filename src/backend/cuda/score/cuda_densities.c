@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cuda/score/cuda_scoring.h"
+#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_score.h"
+#include "backend/cuda/score/cuda_shallow.h"
+#include "base/context.h"
 #include "model/head.h"
 
 struct score_run {
@@ -236,10 +239,10 @@ static nade_status need_cell_outputs(nade_context *context, struct cuda_backend 
     return scoring->cell_outputs && scoring->cell_block ? NADE_OK : nd_no_memory(context, "the cells");
 }
 
-nade_status nd_cuda_score_block(nade_context *context, struct backend *opaque, const struct cells *cells,
-                                const struct score_query *query, double *log_density)
+nade_status nd_score_densities(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+                               const struct score_query *query, double *log_density)
 {
-    struct score_run run = {context, (void *)opaque, cells, query, log_density, 0};
+    struct score_run run = {context, backend, cells, query, log_density, 0};
     nade_status status = nd_cuda_begin_scoring(context, run.backend);
     if (status == NADE_OK && query->half_step) status = need_cell_outputs(context, run.backend);
     if (status != NADE_OK) return status;

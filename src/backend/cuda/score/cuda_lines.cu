@@ -1,6 +1,8 @@
 /* From lines of the last hidden layer to log densities: only the block of a line's own column is computed, in float
  * from float weights; what follows is the formulas of model/head_*.c in double.  No sum depends on how lines are
  * shared out, so a row's density is the same whatever is scored beside it. */
+#include "backend/cuda/score/cuda_lines.h"
+
 #include "backend/cuda/score/cuda_chunk.cuh"
 #include "model/log_sum.h"
 #include "model/schema.h"

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cuda/score/cuda_scoring.h"
+#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_score.h"
 #include "base/philox.h"
 
 /* The rows of one chunk on their way. */
@@ -89,10 +90,9 @@ static nade_status sample_chunk(nade_context *context, struct walk *walk)
     return status;
 }
 
-nade_status nd_cuda_sample_block(nade_context *context, struct backend *opaque, const struct sample_query *query,
-                                 size_t rows, float *cells)
+nade_status nd_score_samples(nade_context *context, struct cuda_backend *backend, const struct sample_query *query,
+                             size_t rows, float *cells)
 {
-    struct cuda_backend *backend = (void *)opaque;
     nade_status status = nd_cuda_begin_walk(context, backend);
     if (status != NADE_OK) return status;
     size_t walkers = backend->scoring->walkers;

@@ -1,5 +1,7 @@
 /* Densities of one-layer networks of binary columns, without writing a hidden unit: a warp goes along an order with
  * ROWS rows, whose sums stay in its registers, and takes the dot product with the target's weights at each position. */
+#include "backend/cuda/score/cuda_shallow.h"
+
 #include "backend/cuda/score/cuda_chunk.cuh"
 
 namespace

@@ -1,4 +1,6 @@
 /* The first layer along an order: running sums in double, since 784 additions in float drift. */
+#include "backend/cuda/score/cuda_sums.h"
+
 #include "backend/cuda/score/cuda_chunk.cuh"
 
 namespace

@@ -1,8 +1,20 @@
-/* When and how one block makes a training's updates. */
+#include "backend/cuda/small/cuda_small.h"
+
+#include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/small/cuda_small_launch.h"
-#include "backend/cuda/train/cuda_training.h"
+#include "backend/cuda/train/cuda_graphs.h"
+#include "backend/cuda/train/cuda_step_jobs.h"
+#include "base/context.h"
 
 static const enum block saved_blocks[] = {BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2};
+
+enum { SAVED_BLOCKS = sizeof saved_blocks / sizeof *saved_blocks };
+
+struct cuda_small {
+    bool member;                /* among those of cuda_small_launch.h */
+    float *saved[SAVED_BLOCKS]; /* parameters and moments before updates; NULL until first needed */
+    double *valid_loss;         /* device: the sum of the validation's losses */
+};
 
 static int32_t widest_output(const struct plan *plan)
 {
@@ -57,90 +69,134 @@ static bool is_small(const struct cuda_backend *backend, const struct update_rul
     return true;
 }
 
-bool nd_small_is_meant(const struct cuda_backend *backend, const struct update_rule *rule)
+static bool suits(const struct cuda_backend *backend, const struct update_rule *rule)
 {
-    if (!rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule)) return false;
+    if (!rule || !rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule))
+        return false;
     return job_of(backend, rule).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }
 
-nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule)
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static size_t blocks_of_rule(const struct update_rule *rule)
 {
-    struct cuda_training *training = backend->training;
-    nade_status status = NADE_OK;
-    size_t blocks = rule->optimizer == NADE_ADAM ? 3 : 2;
-    for (size_t i = 0; i < blocks && status == NADE_OK; i++) {
-        void *memory = training->saved[i];
-        if (!memory) status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof(float), "the network");
-        training->saved[i] = memory;
+    return rule->optimizer == NADE_ADAM ? SAVED_BLOCKS : SAVED_BLOCKS - 1;
+}
+
+static void need_small(struct cuda_work *work, const struct update_rule *rule)
+{
+    struct cuda_backend *backend = work->backend;
+    if (!backend->small) backend->small = nd_arena_alloc(&backend->arena, 1, sizeof *backend->small);
+    if (!backend->small) {
+        work->status = nd_no_memory(work->context, "training");
+        return;
     }
-    if (status != NADE_OK || training->together) return status;
-    status = nd_together_join(context);
-    training->together = status == NADE_OK;
-    return status;
+    for (size_t i = 0; i < blocks_of_rule(rule) && work->status == NADE_OK; i++) {
+        void *memory = backend->small->saved[i];
+        if (!memory)
+            work->status = nd_cuda_alloc(work->context, &memory, backend->block_size, sizeof(float), "the network");
+        backend->small->saved[i] = memory;
+    }
+    void *loss = backend->small->valid_loss;
+    if (work->status == NADE_OK && !loss)
+        work->status = nd_cuda_alloc(work->context, &loss, 1, sizeof(double), "the validation rows");
+    backend->small->valid_loss = loss;
 }
 
-void nd_small_leave(struct cuda_training *training)
+static void leave(struct cuda_backend *backend)
 {
-    if (training->together) nd_together_leave();
-    training->together = false;
+    if (backend->small->member) nd_small_launch_leave();
+    backend->small->member = false;
 }
 
-void nd_small_free(struct cuda_training *training)
+void nd_small_free(struct cuda_backend *backend)
 {
-    nd_small_leave(training);
-    for (size_t i = 0; i < sizeof training->saved / sizeof *training->saved; i++) nd_cuda_free(training->saved[i]);
+    if (!backend->small) return;
+    leave(backend);
+    for (size_t i = 0; i < SAVED_BLOCKS; i++) nd_cuda_free(backend->small->saved[i]);
+    nd_cuda_free(backend->small->valid_loss);
+    backend->small = NULL;
 }
+
+static void prepare(struct cuda_work *work, const struct update_rule *rule)
+{
+    if (work->status == NADE_OK) work->status = nd_cuda_need_all_blocks(work->context, work->backend);
+    if (work->status == NADE_OK) need_small(work, rule);
+    if (work->status != NADE_OK || work->backend->small->member) return;
+    work->status = nd_small_launch_join(work->context, work->backend->device.shared_most);
+    work->backend->small->member = work->status == NADE_OK;
+}
+
+/* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 /* Saves parameters and moments, or brings them back. */
 static void copy_blocks(struct cuda_work *work, const struct update_rule *rule, bool back)
 {
     const struct cuda_backend *backend = work->backend;
-    size_t blocks = rule->optimizer == NADE_ADAM ? 3 : 2, bytes = backend->block_size * sizeof(float);
-    for (size_t i = 0; i < blocks && work->status == NADE_OK; i++) {
-        float *block = backend->block[saved_blocks[i]], *saved = backend->training->saved[i];
+    size_t bytes = backend->block_size * sizeof(float);
+    for (size_t i = 0; i < blocks_of_rule(rule) && work->status == NADE_OK; i++) {
+        float *block = backend->block[saved_blocks[i]], *saved = backend->small->saved[i];
         nd_work_note(work,
                      cudaMemcpyAsync(back ? block : saved, back ? saved : block, bytes, cudaMemcpyDeviceToDevice,
-                                     backend->training->lanes.main),
+                                     backend->stream),
                      "the updates");
     }
-    nd_work_note(work, nd_cuda_wait(backend->training->lanes.main), "the updates");
+    nd_work_note(work, nd_cuda_wait(backend->stream), "the updates");
 }
 
-static void run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
+static void run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count)
 {
     const struct cuda_training *training = work->backend->training;
     struct small_job job = job_of(work->backend, rule);
     job.first_draw = rule->first_draw + first;
-    job.updates = (int32_t)updates;
+    job.updates = (int32_t)count;
     job.rates = training->rates;
     job.progress = training->progress;
     job.loss = training->loss;
     if (work->status == NADE_OK)
-        nd_work_note(work, nd_together_run(&job, rule->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG), "the updates");
+        nd_work_note(work, nd_small_launch(&job, rule->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG), "the updates");
 }
 
-void nd_small_run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
+/* The losses of an update are known only when part of its steps have been made, so what they change is saved first. */
+static void launch(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count)
 {
     copy_blocks(work, rule, false);
-    run(work, rule, first, updates);
+    run(work, rule, first, count);
 }
 
-void nd_small_repeat(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates)
+/* Goes back to the beginning of the call and makes the updates before the failed one again. */
+static void rewind_updates(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count)
 {
     copy_blocks(work, rule, true);
-    nd_cuda_unlock();
-    run(work, rule, first, updates);
-    nd_cuda_lock();
+    run(work, rule, first, count);
 }
 
-void nd_small_validate(struct cuda_work *work, uint32_t seed, size_t repeats, double *sum)
+/* ---- validation -------------------------------------------------------------------------------------------------- */
+
+static void put_validation(struct cuda_work *work, struct cuda_validation *validation)
+{
+    validation->sum = work->backend->small->valid_loss;
+    validation->count = work->backend->data[DATA_VALID].view.rows * validation->repeats;
+}
+
+static void run_validation(struct cuda_work *work, const struct cuda_validation *validation)
 {
     struct small_job job = job_of(work->backend, &work->backend->training->rule);
     job.cells = work->backend->data[DATA_VALID].view;
-    job.seed = seed;
-    job.repeats = (uint32_t)repeats;
-    job.loss = sum;
-    nd_cuda_unlock();
-    if (work->status == NADE_OK) nd_work_note(work, nd_together_run(&job, SMALL_VALIDATION), "the losses");
-    nd_cuda_lock();
+    job.seed = validation->seed;
+    job.repeats = (uint32_t)validation->repeats;
+    job.loss = validation->sum;
+    nd_work_note(work, nd_small_launch(&job, SMALL_VALIDATION), "the losses");
 }
+
+const struct training_way nd_small_way = {
+    .name = "small",
+    .suits = suits,
+    .prepare = prepare,
+    .launch = launch,
+    .rewind = rewind_updates,
+    .gradient_of = nd_graphs_gradient_of,
+    .leave = leave,
+    .put_validation = put_validation,
+    .run_validation = run_validation,
+};

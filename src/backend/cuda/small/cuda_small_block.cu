@@ -17,19 +17,21 @@ struct operand {
     int32_t stride;
 };
 
-__device__ __forceinline__ struct operand input_of(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ struct operand input_of(const struct small_job &job, const struct small_memory &memory,
+                                                   int32_t l)
 {
-    if (l == 0) return {room.input, job.layout.input_stride};
-    return {hidden_of(job, room, l - 1), job.layout.hidden_stride};
+    if (l == 0) return {memory.input, job.layout.input_stride};
+    return {hidden_of(job, memory, l - 1), job.layout.hidden_stride};
 }
 
 /* Hidden layer l of all rows before its activation, with a one behind its units. */
-__device__ __forceinline__ void forward_hidden(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ void forward_hidden(const struct small_job &job, const struct small_memory &memory,
+                                               int32_t l)
 {
     const struct small_layer &layer = job.layer[l];
-    const struct operand in = input_of(job, room, l);
+    const struct operand in = input_of(job, memory, l);
     const int32_t units = layer.rows, stride = job.layout.hidden_stride, weights = layer.stride;
-    float *out = hidden_of(job, room, l);
+    float *out = hidden_of(job, memory, l);
     auto ending = [=](int32_t n, float x) { return n < units ? x : n == units ? 1.0f : 0.0f; };
     auto same = [](int32_t k) { return k; };
     product(job.layout.rows / TILE_ROWS, tiles_of(units + 1, TILE), tiles_of(layer.columns + 1, TILE),
@@ -42,27 +44,28 @@ __device__ __forceinline__ void forward_hidden(const struct small_job &job, cons
             });
 }
 
-__device__ __forceinline__ void activate(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ void activate(const struct small_job &job, const struct small_memory &memory, int32_t l)
 {
     const int32_t stride = job.layout.hidden_stride, units = job.layer[l].rows;
-    float *hidden = hidden_of(job, room, l);
+    float *hidden = hidden_of(job, memory, l);
 #pragma unroll 1
     for (int32_t i = threadIdx.x; i < job.layout.rows * stride; i += THREADS)
         if (i % stride < units) hidden[i] = rounded(activation_of(job.activation, hidden[i]));
 }
 
 /* delta of the layer below l, before its activation. */
-__device__ __forceinline__ void backward_hidden(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ void backward_hidden(const struct small_job &job, const struct small_memory &memory,
+                                                int32_t l)
 {
     const struct small_layer &layer = job.layer[l];
     const int32_t stride = job.layout.hidden_stride, below = layer.columns, weights = layer.stride;
     const int32_t kind = job.activation;
-    const float *hidden = hidden_of(job, room, l - 1);
-    float *to = delta_of(job, room, l - 1);
+    const float *hidden = hidden_of(job, memory, l - 1);
+    float *to = delta_of(job, memory, l - 1);
     auto same = [](int32_t i) { return i; };
     product(job.layout.rows / TILE_ROWS, tiles_of(below, TILE), tiles_of(layer.rows, TILE),
             rounded_factor(
-                delta_of(job, room, l), [=](int32_t m) { return m * stride; }, same),
+                delta_of(job, memory, l), [=](int32_t m) { return m * stride; }, same),
             weight_factor(layer.weight, same, [=](int32_t k) { return k * weights; }),
             [=](int32_t m, int32_t n, float x, float y) {
                 const int32_t at = m * stride + n;
@@ -75,15 +78,15 @@ __device__ __forceinline__ void backward_hidden(const struct small_job &job, con
 
 /* Hidden layer l's step.  Whether what it leaves is finite. */
 template <bool ADAM>
-__device__ __forceinline__ bool step_hidden(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ bool step_hidden(const struct small_job &job, const struct small_memory &memory,
                                             const struct device_rates &r, int32_t l)
 {
     const struct small_layer &layer = job.layer[l];
-    const struct operand in = input_of(job, room, l);
+    const struct operand in = input_of(job, memory, l);
     const int32_t stride = job.layout.hidden_stride;
     auto same = [](int32_t i) { return i; };
     return step_rows<ADAM>(layer, r, 0, layer.rows, job.layout.rows / TILE,
-                           rounded_factor(delta_of(job, room, l), same, [=](int32_t k) { return k * stride; }),
+                           rounded_factor(delta_of(job, memory, l), same, [=](int32_t k) { return k * stride; }),
                            rounded_factor(in.values, same, [=](int32_t k) { return k * in.stride; }));
 }
 
@@ -97,14 +100,15 @@ struct turn {
     float *output; /* (count, output_stride) */
 };
 
-__device__ __forceinline__ struct turn turn_of(const struct small_job &job, const struct room &room, int32_t c)
+__device__ __forceinline__ struct turn turn_of(const struct small_job &job, const struct small_memory &memory,
+                                               int32_t c)
 {
-    return {room.column[c], room.listed + c * job.layout.rows, room.count[c],
-            room.output + c % 2 * job.layout.rows * job.layout.output_stride};
+    return {memory.column[c], memory.listed + c * job.layout.rows, memory.count[c],
+            memory.output + c % 2 * job.layout.rows * job.layout.output_stride};
 }
 
 /* Outputs of the listed rows, zeros behind them. */
-__device__ __forceinline__ void forward_column(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ void forward_column(const struct small_job &job, const struct small_memory &memory,
                                                const struct turn &turn)
 {
     const struct small_layer &layer = job.layer[job.layers];
@@ -113,7 +117,7 @@ __device__ __forceinline__ void forward_column(const struct small_job &job, cons
     const int32_t weights = layer.stride;
     auto same = [](int32_t k) { return k; };
     auto left = rounded_factor(
-        hidden_of(job, room, job.layers - 1), [&](int32_t m) { return turn.listed[m] * stride; }, same);
+        hidden_of(job, memory, job.layers - 1), [&](int32_t m) { return turn.listed[m] * stride; }, same);
     auto right = weight_factor(
         layer.weight, [=](int32_t n) { return min(first + n, last) * weights; }, same);
     share_out(tiles_of(turn.count, TILE_ROWS), tiles_of(width, TILE), [&](const struct part &part, auto tiles) {
@@ -134,30 +138,30 @@ __device__ __forceinline__ void forward_column(const struct small_job &job, cons
 }
 
 /* Outputs become gradients; losses are added up. */
-__device__ __forceinline__ void lose_column(const struct small_job &job, const struct room &room,
-                                            const struct turn &turn, int32_t c)
+__device__ __forceinline__ void column_losses(const struct small_job &job, const struct small_memory &memory,
+                                              const struct turn &turn, int32_t c)
 {
     const struct team team = team_of(job.plan.lanes);
     for (int32_t i = threadIdx.x / team.size; i < turn.count; i += THREADS / team.size) {
         const int32_t slot = turn.listed[i];
         float *output = turn.output + i * job.layout.output_stride;
-        const float x = room.target[slot * job.plan.columns + c];
-        const float loss = column_loss(team, job.plan, turn.column, x, room.factor[slot], output);
+        const float x = memory.target[slot * job.plan.columns + c];
+        const float loss = column_loss(team, job.plan, turn.column, x, memory.factor[slot], output);
         __syncwarp(team.mask);
         for (int32_t o = team.lane; o < turn.column.output_width; o += team.size) output[o] = rounded(output[o]);
-        if (team.lane == 0) room.loss[slot] += (double)loss;
+        if (team.lane == 0) memory.loss[slot] += (double)loss;
     }
 }
 
 /* Adds the column's part to delta of the last hidden layer. */
-__device__ __forceinline__ void backward_column(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ void backward_column(const struct small_job &job, const struct small_memory &memory,
                                                 const struct turn &turn)
 {
     const struct small_layer &layer = job.layer[job.layers];
     const int32_t first = turn.column.output, last = layer.rows - 1, units = layer.columns;
     const int32_t stride = job.layout.hidden_stride, output_stride = job.layout.output_stride;
     const int32_t weights = layer.stride;
-    float *delta = delta_of(job, room, job.layers - 1);
+    float *delta = delta_of(job, memory, job.layers - 1);
     auto same = [](int32_t i) { return i; };
     product(tiles_of(turn.count, TILE_ROWS), tiles_of(units, TILE), tiles_of(turn.column.output_width, TILE),
             rounded_factor(
@@ -172,41 +176,42 @@ __device__ __forceinline__ void backward_column(const struct small_job &job, con
 }
 
 template <bool ADAM>
-__device__ __forceinline__ bool step_column(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ bool step_column(const struct small_job &job, const struct small_memory &memory,
                                             const struct device_rates &r, const struct turn &turn)
 {
     const int32_t stride = job.layout.hidden_stride, output_stride = job.layout.output_stride;
     auto same = [](int32_t i) { return i; };
-    return step_rows<ADAM>(
-        job.layer[job.layers], r, turn.column.output, turn.column.output_width, tiles_of(turn.count, TILE),
-        rounded_factor(turn.output, same, [=](int32_t k) { return k * output_stride; }),
-        rounded_factor(hidden_of(job, room, job.layers - 1), same, [&](int32_t k) { return turn.listed[k] * stride; }));
+    return step_rows<ADAM>(job.layer[job.layers], r, turn.column.output, turn.column.output_width,
+                           tiles_of(turn.count, TILE),
+                           rounded_factor(turn.output, same, [=](int32_t k) { return k * output_stride; }),
+                           rounded_factor(hidden_of(job, memory, job.layers - 1), same,
+                                          [&](int32_t k) { return turn.listed[k] * stride; }));
 }
 
 /* Losses, gradients and steps of all outputs; delta of the last hidden layer behind its activation.  A column's step
  * waits until nobody needs its old weights; it is made beside the next column's losses, and the next column is computed
  * forward while this one is backward. */
 template <bool ADAM>
-__device__ __forceinline__ bool pass_outputs(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ bool pass_outputs(const struct small_job &job, const struct small_memory &memory,
                                              const struct device_rates &r)
 {
     bool finite = true;
-    float *delta = delta_of(job, room, job.layers - 1);
+    float *delta = delta_of(job, memory, job.layers - 1);
     const int32_t elements = job.layout.rows * job.layout.hidden_stride, columns = job.plan.columns;
     for (int32_t i = threadIdx.x; i < elements; i += THREADS) delta[i] = 0;
-    forward_column(job, room, turn_of(job, room, 0));
+    forward_column(job, memory, turn_of(job, memory, 0));
     __syncthreads();
     for (int32_t c = 0; c < columns; c++) {
-        const struct turn turn = turn_of(job, room, c);
-        lose_column(job, room, turn, c);
-        if (c > 0) finite &= step_column<ADAM>(job, room, r, turn_of(job, room, c - 1));
+        const struct turn turn = turn_of(job, memory, c);
+        column_losses(job, memory, turn, c);
+        if (c > 0) finite &= step_column<ADAM>(job, memory, r, turn_of(job, memory, c - 1));
         __syncthreads();
-        backward_column(job, room, turn);
-        if (c + 1 < columns) forward_column(job, room, turn_of(job, room, c + 1));
+        backward_column(job, memory, turn);
+        if (c + 1 < columns) forward_column(job, memory, turn_of(job, memory, c + 1));
         __syncthreads();
     }
-    finite &= step_column<ADAM>(job, room, r, turn_of(job, room, columns - 1));
-    const float *hidden = hidden_of(job, room, job.layers - 1);
+    finite &= step_column<ADAM>(job, memory, r, turn_of(job, memory, columns - 1));
+    const float *hidden = hidden_of(job, memory, job.layers - 1);
     for (int32_t i = threadIdx.x; i < elements; i += THREADS)
         delta[i] = rounded(delta[i] * slope_of(job.activation, hidden[i]));
     __syncthreads();
@@ -216,45 +221,45 @@ __device__ __forceinline__ bool pass_outputs(const struct small_job &job, const 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 /* The sum of the slots' losses, in every thread, always in the same order; not finite where one is not. */
-__device__ double sum_losses(const struct room &room, int32_t slots)
+__device__ double sum_losses(const struct small_memory &memory, int32_t slots)
 {
     double sum = 0;
     for (int32_t slot = threadIdx.x % LANES; slot < slots; slot += LANES)
-        sum += room.loss[slot] * (double)room.factor[slot];
+        sum += memory.loss[slot] * (double)memory.factor[slot];
     return warp_sum(sum);
 }
 
 /* Zeros everywhere, what is constant, and ones behind the inputs of so many rows. */
-__device__ void prepare_room(const struct small_job &job, const struct room &room, int32_t slots)
+__device__ void clear_memory(const struct small_job &job, const struct small_memory &memory, int32_t slots)
 {
     for (int32_t i = threadIdx.x; i < job.layout.bytes / (int32_t)sizeof(float); i += THREADS)
         shared_at<float>(0)[i] = 0;
     __syncthreads();
-    for (int32_t c = threadIdx.x; c < job.plan.columns; c += THREADS) room.column[c] = job.plan.column[c];
+    for (int32_t c = threadIdx.x; c < job.plan.columns; c += THREADS) memory.column[c] = job.plan.column[c];
     for (int32_t i = threadIdx.x; i < slots; i += THREADS)
-        room.input[i * job.layout.input_stride + job.plan.inputs] = 1;
+        memory.input[i * job.layout.input_stride + job.plan.inputs] = 1;
 }
 
-__device__ void pass_hidden(const struct small_job &job, const struct room &room)
+__device__ void pass_hidden(const struct small_job &job, const struct small_memory &memory)
 {
     for (int32_t l = 0; l < job.layers; l++) {
-        forward_hidden(job, room, l);
+        forward_hidden(job, memory, l);
         __syncthreads();
-        activate(job, room, l);
+        activate(job, memory, l);
         __syncthreads();
     }
 }
 
 /* Whether what the steps left is finite. */
 template <bool ADAM>
-__device__ __forceinline__ bool pass_hidden_back(const struct small_job &job, const struct room &room,
+__device__ __forceinline__ bool pass_hidden_back(const struct small_job &job, const struct small_memory &memory,
                                                  const struct device_rates &r)
 {
     bool finite = true;
     for (int32_t l = job.layers - 1; l >= 0; l--) {
-        if (l > 0) backward_hidden(job, room, l);
+        if (l > 0) backward_hidden(job, memory, l);
         __syncthreads();
-        finite &= step_hidden<ADAM>(job, room, r, l);
+        finite &= step_hidden<ADAM>(job, memory, r, l);
         __syncthreads();
     }
     return finite;
@@ -274,15 +279,15 @@ template <bool ADAM> __global__ void __launch_bounds__(THREADS, 1) small_updates
 {
     __shared__ struct small_job job;
     take_job(jobs + blockIdx.x, &job);
-    const struct room room = room_of(job.layout);
-    prepare_room(job, room, job.batch);
+    const struct small_memory memory = memory_of(job.layout);
+    clear_memory(job, memory, job.batch);
     for (int32_t update = 0; update < job.updates; update++) {
         const struct device_rates r = job.rates[update];
-        draw_rows(job, room, {job.first_draw + update, 0, job.batch, 1 / (double)job.batch});
-        pass_hidden(job, room);
-        bool finite = pass_outputs<ADAM>(job, room, r);
-        const double loss = sum_losses(room, job.batch);
-        finite &= pass_hidden_back<ADAM>(job, room, r);
+        draw_rows(job, memory, {job.first_draw + update, 0, job.batch, 1 / (double)job.batch});
+        pass_hidden(job, memory);
+        bool finite = pass_outputs<ADAM>(job, memory, r);
+        const double loss = sum_losses(memory, job.batch);
+        finite &= pass_hidden_back<ADAM>(job, memory, r);
         const bool lost = !isfinite(loss), failed = __syncthreads_or(!finite);
         if (threadIdx.x == 0) job.loss[update] = loss;
         if (lost || failed) {
@@ -297,35 +302,37 @@ __global__ void __launch_bounds__(THREADS, 1) small_validation(const struct smal
 {
     __shared__ struct small_job job;
     take_job(jobs + blockIdx.x, &job);
-    const struct room room = room_of(job.layout);
+    const struct small_memory memory = memory_of(job.layout);
     const uint32_t all = job.cells.rows * job.repeats, rows = job.layout.rows;
     double sum = 0;
-    prepare_room(job, room, job.layout.rows);
+    clear_memory(job, memory, job.layout.rows);
     __syncthreads();
     for (uint32_t first = 0; first < all; first += rows) {
         const int32_t count = (int32_t)min(rows, all - first);
-        draw_rows(job, room, {0, first, count, 1});
-        pass_hidden(job, room);
-        forward_column(job, room, turn_of(job, room, 0));
+        draw_rows(job, memory, {0, first, count, 1});
+        pass_hidden(job, memory);
+        forward_column(job, memory, turn_of(job, memory, 0));
         for (int32_t c = 0; c < job.plan.columns; c++) {
             __syncthreads();
-            lose_column(job, room, turn_of(job, room, c), c);
-            if (c + 1 < job.plan.columns) forward_column(job, room, turn_of(job, room, c + 1));
+            column_losses(job, memory, turn_of(job, memory, c), c);
+            if (c + 1 < job.plan.columns) forward_column(job, memory, turn_of(job, memory, c + 1));
         }
         __syncthreads();
-        sum += sum_losses(room, count);
+        sum += sum_losses(memory, count);
         __syncthreads();
     }
     if (threadIdx.x == 0) *job.loss = sum;
 }
 
-template <typename Kernel>
-cudaError_t launch(Kernel kernel, const struct small_job *jobs, size_t count, int32_t shared, cudaStream_t stream)
+using small_kernel = void (*)(const struct small_job *);
+
+small_kernel kernel_of(enum small_kind kind)
 {
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    if (error != cudaSuccess) return error;
-    kernel<<<(unsigned)count, THREADS, shared, stream>>>(jobs);
-    return cudaGetLastError();
+    switch (kind) {
+    case SMALL_NAG: return small_updates<false>;
+    case SMALL_ADAM: return small_updates<true>;
+    default: return small_validation;
+    }
 }
 
 /* Room for count things; where it begins. */
@@ -370,12 +377,18 @@ extern "C" void nd_small_lay_out(struct small_job *job, int32_t widest_output)
     at->bytes = bytes;
 }
 
+extern "C" cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most)
+{
+    cudaFuncAttributes compiled;
+    cudaError_t error = cudaFuncGetAttributes(&compiled, kernel_of(kind));
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(kernel_of(kind), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                shared_most - (int)compiled.sharedSizeBytes);
+}
+
 extern "C" cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind,
                                           int32_t shared, cudaStream_t stream)
 {
-    switch (kind) {
-    case SMALL_NAG: return launch(small_updates<false>, jobs, count, shared, stream);
-    case SMALL_ADAM: return launch(small_updates<true>, jobs, count, shared, stream);
-    default: return launch(small_validation, jobs, count, shared, stream);
-    }
+    kernel_of(kind)<<<(unsigned)count, THREADS, shared, stream>>>(jobs);
+    return cudaGetLastError();
 }

@@ -4,7 +4,7 @@
 #ifndef ND_BACKEND_CUDA_SMALL_BLOCK_H
 #define ND_BACKEND_CUDA_SMALL_BLOCK_H
 
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +56,9 @@ enum small_kind { SMALL_NAG, SMALL_ADAM, SMALL_VALIDATION };
 
 /* Fills layout from the job's plan, layers and batch. */
 void nd_small_lay_out(struct small_job *job, int32_t widest_output);
+
+/* Loads a kind's kernel and lets it have as much shared memory as a block can. */
+cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most);
 
 /* A block for each of the jobs, which are on the device; shared: the most bytes that a layout has.  All updates of
  * each, or those up to the first that leaves a parameter that is not finite or whose own loss is not, which may then

@@ -5,21 +5,21 @@
 #include <time.h>
 
 /* A job that waits or runs. */
-struct call {
+struct request {
     const struct small_job *job;
     bool taken, done;
     cudaError_t error;
-    struct call *next;
+    struct request *next;
 };
 
 /* Jobs of a kernel at most; how long one that waits is ready to wait for others: longer than the others' validation. */
-enum { JOBS = 256, KINDS = SMALL_VALIDATION + 1, PATIENCE_NS = 50000000 };
+enum { JOBS = 256, KINDS = SMALL_VALIDATION + 1, WAIT_NS = 50000000 };
 
 /* The jobs of one kind: a kernel at a time. */
-struct platform {
-    struct call *first; /* those that wait */
+struct job_queue {
+    struct request *first; /* those that wait */
     size_t waiting;
-    bool busy; /* its kernel runs; what follows is the leader's meanwhile */
+    bool busy; /* its kernel runs; what follows is meanwhile that thread's which launched it */
     cudaStream_t stream;
     struct small_job *job; /* (JOBS) on the device */
     struct small_job of_host[JOBS];
@@ -27,120 +27,120 @@ struct platform {
 
 /* Of the process, guarded by the mutex. */
 static struct {
+    pthread_once_t once;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    size_t members; /* trainings that are there */
-    struct platform platform[KINDS];
-} station = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    size_t trainings; /* that have joined */
+    struct job_queue queue[KINDS];
+} small_launches = {.once = PTHREAD_ONCE_INIT, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static pthread_once_t station_made = PTHREAD_ONCE_INIT;
-
-/* Patience is counted by a clock that nobody sets. */
-static void make_station(void)
+/* Waiting is counted by a clock that nobody sets. */
+static void make_condition(void)
 {
     pthread_condattr_t how;
     pthread_condattr_init(&how);
     pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
-    pthread_cond_init(&station.changed, &how);
+    pthread_cond_init(&small_launches.changed, &how);
     pthread_condattr_destroy(&how);
 }
 
-static void close_station(void)
+static void close_queues(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
-        struct platform *platform = &station.platform[kind];
-        nd_cuda_free(platform->job);
-        if (platform->stream) cudaStreamDestroy(platform->stream);
-        platform->job = NULL;
-        platform->stream = NULL;
+        struct job_queue *queue = &small_launches.queue[kind];
+        nd_cuda_free(queue->job);
+        if (queue->stream) cudaStreamDestroy(queue->stream);
+        queue->job = NULL;
+        queue->stream = NULL;
     }
 }
 
-static nade_status open_platform(nade_context *context, struct platform *platform)
+/* Its kernel is loaded now, under the entries' lock: loaded at its first launch it would fail captures of others. */
+static nade_status open_queue(nade_context *context, enum small_kind kind, int32_t shared_most)
 {
+    struct job_queue *queue = &small_launches.queue[kind];
     void *memory = NULL;
-    nade_status status = nd_cuda_alloc(context, &memory, JOBS, sizeof *platform->job, "the networks");
-    platform->job = memory;
+    nade_status status = nd_cuda_alloc(context, &memory, JOBS, sizeof *queue->job, "the networks");
+    queue->job = memory;
     if (status != NADE_OK) return status;
-    return nd_cuda_check(context, cudaStreamCreateWithFlags(&platform->stream, cudaStreamNonBlocking),
-                         "opening a stream");
+    cudaError_t error = cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = nd_cuda_small_load(kind, shared_most);
+    return nd_cuda_check(context, error, "opening a stream");
 }
 
-nade_status nd_together_join(nade_context *context)
+nade_status nd_small_launch_join(nade_context *context, int32_t shared_most)
 {
     nade_status status = NADE_OK;
-    pthread_once(&station_made, make_station);
-    pthread_mutex_lock(&station.mutex);
-    for (int kind = 0; kind < KINDS && station.members == 0 && status == NADE_OK; kind++)
-        status = open_platform(context, &station.platform[kind]);
+    pthread_once(&small_launches.once, make_condition);
+    pthread_mutex_lock(&small_launches.mutex);
+    for (int kind = 0; kind < KINDS && small_launches.trainings == 0 && status == NADE_OK; kind++)
+        status = open_queue(context, (enum small_kind)kind, shared_most);
     if (status == NADE_OK)
-        station.members++;
+        small_launches.trainings++;
     else
-        close_station();
-    pthread_mutex_unlock(&station.mutex);
+        close_queues();
+    pthread_mutex_unlock(&small_launches.mutex);
     return status;
 }
 
-void nd_together_leave(void)
+void nd_small_launch_leave(void)
 {
-    pthread_mutex_lock(&station.mutex);
-    if (--station.members == 0) close_station();
-    pthread_cond_broadcast(&station.changed); /* there is one less to wait for */
-    pthread_mutex_unlock(&station.mutex);
+    pthread_mutex_lock(&small_launches.mutex);
+    if (--small_launches.trainings == 0) close_queues();
+    pthread_cond_broadcast(&small_launches.changed); /* there is one less to wait for */
+    pthread_mutex_unlock(&small_launches.mutex);
 }
 
-/* Takes the calls that wait, as many as a kernel can have; the leader's own is among them. */
-static size_t take_calls(struct platform *platform, struct call *leader, struct call **taken)
+/* Takes the requests that wait, as many as a kernel can have; `own` is among them. */
+static size_t take_requests(struct job_queue *queue, struct request *own, struct request **taken)
 {
     size_t count = 0;
-    taken[count++] = leader;
-    leader->taken = true;
-    for (struct call **at = &platform->first; *at;) {
-        struct call *call = *at;
-        if (!call->taken && count < JOBS) {
-            taken[count++] = call;
-            call->taken = true;
+    taken[count++] = own;
+    own->taken = true;
+    for (struct request **at = &queue->first; *at;) {
+        struct request *request = *at;
+        if (!request->taken && count < JOBS) {
+            taken[count++] = request;
+            request->taken = true;
         }
-        if (call->taken)
-            *at = call->next;
+        if (request->taken)
+            *at = request->next;
         else
-            at = &call->next;
+            at = &request->next;
     }
-    platform->waiting -= count;
+    queue->waiting -= count;
     return count;
 }
 
-static cudaError_t run_calls(struct platform *platform, struct call *const *taken, size_t count)
+static cudaError_t run_requests(struct job_queue *queue, struct request *const *taken, size_t count)
 {
     int32_t shared = 0;
     for (size_t i = 0; i < count; i++) {
-        platform->of_host[i] = *taken[i]->job;
+        queue->of_host[i] = *taken[i]->job;
         if (taken[i]->job->layout.bytes > shared) shared = taken[i]->job->layout.bytes;
     }
-    enum small_kind kind = (enum small_kind)(platform - station.platform);
-    nd_cuda_lock();
-    cudaError_t error = cudaMemcpyAsync(platform->job, platform->of_host, count * sizeof *platform->job,
-                                        cudaMemcpyHostToDevice, platform->stream);
-    if (error == cudaSuccess) error = nd_cuda_small_jobs(platform->job, count, kind, shared, platform->stream);
-    nd_cuda_unlock();
-    return error == cudaSuccess ? nd_cuda_wait(platform->stream) : error;
+    enum small_kind kind = (enum small_kind)(queue - small_launches.queue);
+    cudaError_t error =
+        cudaMemcpyAsync(queue->job, queue->of_host, count * sizeof *queue->job, cudaMemcpyHostToDevice, queue->stream);
+    if (error == cudaSuccess) error = nd_cuda_small_jobs(queue->job, count, kind, shared, queue->stream);
+    return error == cudaSuccess ? nd_cuda_wait(queue->stream) : error;
 }
 
 /* Runs what waits in one kernel.  The mutex is held before and after. */
-static void lead(struct platform *platform, struct call *leader)
+static void launch_waiting(struct job_queue *queue, struct request *own)
 {
-    struct call *taken[JOBS];
-    size_t count = take_calls(platform, leader, taken);
-    platform->busy = true;
-    pthread_mutex_unlock(&station.mutex);
-    cudaError_t error = run_calls(platform, taken, count);
-    pthread_mutex_lock(&station.mutex);
-    platform->busy = false;
+    struct request *taken[JOBS];
+    size_t count = take_requests(queue, own, taken);
+    queue->busy = true;
+    pthread_mutex_unlock(&small_launches.mutex);
+    cudaError_t error = run_requests(queue, taken, count);
+    pthread_mutex_lock(&small_launches.mutex);
+    queue->busy = false;
     for (size_t i = 0; i < count; i++) {
         taken[i]->error = error;
         taken[i]->done = true;
     }
-    pthread_cond_broadcast(&station.changed);
+    pthread_cond_broadcast(&small_launches.changed);
 }
 
 static struct timespec after(long nanoseconds)
@@ -153,33 +153,33 @@ static struct timespec after(long nanoseconds)
     return time;
 }
 
-/* Waits for a change, or until patience ends, which is then true; while a kernel runs it does not begin. */
-static bool wait_for_company(const struct platform *platform, struct timespec *patience)
+/* Waits for a change, or until the time is over, which is then true; while a kernel runs it does not begin. */
+static bool wait_for_others(const struct job_queue *queue, struct timespec *until)
 {
-    if (!platform->busy) return pthread_cond_timedwait(&station.changed, &station.mutex, patience) == ETIMEDOUT;
-    pthread_cond_wait(&station.changed, &station.mutex);
-    *patience = after(PATIENCE_NS);
+    if (!queue->busy) return pthread_cond_timedwait(&small_launches.changed, &small_launches.mutex, until) == ETIMEDOUT;
+    pthread_cond_wait(&small_launches.changed, &small_launches.mutex);
+    *until = after(WAIT_NS);
     return false;
 }
 
-cudaError_t nd_together_run(const struct small_job *job, enum small_kind kind)
+cudaError_t nd_small_launch(const struct small_job *job, enum small_kind kind)
 {
-    struct platform *platform = &station.platform[kind];
-    struct call call = {.job = job};
-    struct timespec patience = after(PATIENCE_NS);
+    struct job_queue *queue = &small_launches.queue[kind];
+    struct request own = {.job = job};
+    struct timespec until = after(WAIT_NS);
     bool waited = false;
-    pthread_mutex_lock(&station.mutex);
-    struct call **end = &platform->first;
+    pthread_mutex_lock(&small_launches.mutex);
+    struct request **end = &queue->first;
     while (*end) end = &(*end)->next;
-    *end = &call;
-    platform->waiting++;
-    while (!call.done) {
-        bool all = platform->waiting >= station.members || platform->waiting >= JOBS;
-        if (!call.taken && !platform->busy && (waited || all))
-            lead(platform, &call);
+    *end = &own;
+    queue->waiting++;
+    while (!own.done) {
+        bool all = queue->waiting >= small_launches.trainings || queue->waiting >= JOBS;
+        if (!own.taken && !queue->busy && (waited || all))
+            launch_waiting(queue, &own);
         else
-            waited = wait_for_company(platform, &patience);
+            waited = wait_for_others(queue, &until);
     }
-    pthread_mutex_unlock(&station.mutex);
-    return call.error;
+    pthread_mutex_unlock(&small_launches.mutex);
+    return own.error;
 }

@@ -11,7 +11,7 @@ namespace
 enum { THREADS = 512, WARPS = THREADS / LANES, TILE_ROWS = 16, TILE = 8 };
 
 /* Shared memory by names.  Where there are several of a kind, they follow one another. */
-struct room {
+struct small_memory {
     double *loss;                 /* (rows) */
     float *factor;                /* (rows): present / hidden cells / batch */
     uint32_t *row, *observed;     /* (rows): which row of the table, how many cells of it are observed */
@@ -32,7 +32,7 @@ template <typename T> __device__ __forceinline__ T *shared_at(int32_t bytes)
     return reinterpret_cast<T *>(reinterpret_cast<unsigned char *>(memory) + bytes);
 }
 
-__device__ __forceinline__ struct room room_of(const struct small_layout &at)
+__device__ __forceinline__ struct small_memory memory_of(const struct small_layout &at)
 {
     return {
         shared_at<double>(at.loss),       shared_at<float>(at.factor),     shared_at<uint32_t>(at.row),
@@ -42,14 +42,14 @@ __device__ __forceinline__ struct room room_of(const struct small_layout &at)
         shared_at<int32_t>(at.count)};
 }
 
-__device__ __forceinline__ float *hidden_of(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ float *hidden_of(const struct small_job &job, const struct small_memory &memory, int32_t l)
 {
-    return room.hidden + l * job.layout.rows * job.layout.hidden_stride;
+    return memory.hidden + l * job.layout.rows * job.layout.hidden_stride;
 }
 
-__device__ __forceinline__ float *delta_of(const struct small_job &job, const struct room &room, int32_t l)
+__device__ __forceinline__ float *delta_of(const struct small_job &job, const struct small_memory &memory, int32_t l)
 {
-    return room.delta + l % 2 * job.layout.rows * job.layout.hidden_stride;
+    return memory.delta + l % 2 * job.layout.rows * job.layout.hidden_stride;
 }
 
 __device__ __forceinline__ uint32_t tf32(float x)

@@ -26,7 +26,8 @@ struct drawing {
 };
 
 /* Which row each slot holds, how much of it is observed.  A thread a slot. */
-__device__ void draw_slots(const struct small_job &job, const struct room &room, const struct drawing &drawing)
+__device__ void draw_slots(const struct small_job &job, const struct small_memory &memory,
+                           const struct drawing &drawing)
 {
     const bool train = job.repeats == 0;
     for (int32_t slot = threadIdx.x; slot < drawing.count; slot += THREADS) {
@@ -35,16 +36,16 @@ __device__ void draw_slots(const struct small_job &job, const struct room &room,
             train ? nd_draw_train_row(job.seed, drawing.draw, slot, job.cells.rows) : place / job.repeats;
         uint32_t there = job.plan.columns;
         if (!job.cells.complete) {
-            room.present[slot] = present_cells(job, row);
-            there = __popcll(room.present[slot]);
+            memory.present[slot] = present_cells(job, row);
+            there = __popcll(memory.present[slot]);
         }
         const uint32_t observed = train
                                       ? nd_draw_train_observed(job.seed, drawing.draw, slot, there)
                                       : nd_draw_valid_observed(job.seed, row, place % job.repeats, job.repeats, there);
-        room.row[slot] = row;
-        room.observed[slot] = observed;
-        room.factor[slot] = there == observed ? 0.0f : (float)((double)there / (there - observed) * drawing.scale);
-        room.loss[slot] = 0;
+        memory.row[slot] = row;
+        memory.observed[slot] = observed;
+        memory.factor[slot] = there == observed ? 0.0f : (float)((double)there / (there - observed) * drawing.scale);
+        memory.loss[slot] = 0;
     }
 }
 
@@ -74,50 +75,50 @@ __device__ bool is_observed(const struct small_job &job, const uint32_t *keys, u
 }
 
 /* Inputs and targets.  A thread a cell. */
-__device__ void fill_cells(const struct small_job &job, const struct room &room, int32_t count, int32_t groups,
-                           const uint32_t *keys)
+__device__ void fill_cells(const struct small_job &job, const struct small_memory &memory, int32_t count,
+                           int32_t groups, const uint32_t *keys)
 {
     const int32_t columns = job.plan.columns;
     for (int32_t i = threadIdx.x; i < count * columns; i += THREADS) {
         const int32_t slot = i / columns, c = i % columns;
-        const uint64_t present = job.cells.complete ? ~(uint64_t)0 : room.present[slot];
+        const uint64_t present = job.cells.complete ? ~(uint64_t)0 : memory.present[slot];
         const bool is = present >> c & 1;
-        const float x = is ? cell_at(job.cells, columns, room.row[slot], c) : 0.0f;
-        const bool observed = is && is_observed(job, keys + slot * groups * 4, present, room.observed[slot], c);
-        write_input(job.plan, c, rounded(x), observed, room.input + slot * job.layout.input_stride);
-        room.target[i] = is && !observed ? x : NAN;
+        const float x = is ? cell_at(job.cells, columns, memory.row[slot], c) : 0.0f;
+        const bool observed = is && is_observed(job, keys + slot * groups * 4, present, memory.observed[slot], c);
+        write_input(job.plan, c, rounded(x), observed, memory.input + slot * job.layout.input_stride);
+        memory.target[i] = is && !observed ? x : NAN;
     }
 }
 
 /* Lists for each column the rows that have it hidden.  A warp a column. */
-__device__ void list_rows(const struct small_job &job, const struct room &room, int32_t slots)
+__device__ void list_rows(const struct small_job &job, const struct small_memory &memory, int32_t slots)
 {
     const int32_t columns = job.plan.columns, lane = threadIdx.x % LANES;
     for (int32_t c = threadIdx.x / LANES; c < columns; c += WARPS) {
-        uint8_t *listed = room.listed + c * job.layout.rows;
+        uint8_t *listed = memory.listed + c * job.layout.rows;
         int32_t count = 0;
         for (int32_t first = 0; first < slots; first += LANES) {
             const int32_t slot = first + lane;
-            const bool hidden = slot < slots && !isnan(room.target[slot * columns + c]);
+            const bool hidden = slot < slots && !isnan(memory.target[slot * columns + c]);
             const uint32_t all = __ballot_sync(all_lanes, hidden);
             if (hidden) listed[count + __popc(all & ((1u << lane) - 1))] = (uint8_t)slot;
             count += __popc(all);
         }
         for (int32_t i = count + lane; i < job.layout.rows; i += LANES) listed[i] = 0;
-        if (lane == 0) room.count[c] = count;
+        if (lane == 0) memory.count[c] = count;
     }
 }
 
-__device__ void draw_rows(const struct small_job &job, const struct room &room, const struct drawing &drawing)
+__device__ void draw_rows(const struct small_job &job, const struct small_memory &memory, const struct drawing &drawing)
 {
     const int32_t groups = (job.plan.columns + 3) / 4;
-    uint32_t *keys = reinterpret_cast<uint32_t *>(room.output);
-    draw_slots(job, room, drawing);
+    uint32_t *keys = reinterpret_cast<uint32_t *>(memory.output);
+    draw_slots(job, memory, drawing);
     draw_keys(job, drawing, groups, reinterpret_cast<uint4 *>(keys));
     __syncthreads();
-    fill_cells(job, room, drawing.count, groups, keys);
+    fill_cells(job, memory, drawing.count, groups, keys);
     __syncthreads();
-    list_rows(job, room, drawing.count);
+    list_rows(job, memory, drawing.count);
     __syncthreads();
 }
 

@@ -1,4 +1,6 @@
 /* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
+#include "backend/cuda/train/cuda_draws.h"
+
 #include "backend/cuda/train/cuda_input.cuh"
 #include "model/draws.h"
 

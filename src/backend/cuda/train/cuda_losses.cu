@@ -2,6 +2,8 @@
  *
  * A block a row.  The row's outputs are staged in shared memory, so that reading and writing them is coalesced however
  * wide a column's block is; plan.lanes threads compute a column together, a component or label each. */
+#include "backend/cuda/train/cuda_losses.h"
+
 #include "backend/cuda/train/cuda_column_loss.cuh"
 
 namespace

@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-void nd_work_note(struct cuda_work *work, cudaError_t error, const char *what)
-{
-    if (work->status == NADE_OK) work->status = nd_cuda_check(work->context, error, what);
-    if (error != cudaSuccess) cudaGetLastError(); /* one that nobody reports must not come back from the next call */
-}
+#include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/train/cuda_losses.h"
+#include "base/context.h"
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 

@@ -26,15 +26,6 @@ struct cuda_pass {
     struct arena arena;
 };
 
-/* What puts work on streams until the first failure. */
-struct cuda_work {
-    nade_context *context;
-    struct cuda_backend *backend;
-    nade_status status;
-};
-
-void nd_work_note(struct cuda_work *work, cudaError_t error, const char *what);
-
 /* Builds a pass for so many rows; what was there is freed first. */
 nade_status nd_pass_build(nade_context *context, struct cuda_backend *backend, size_t rows, bool gradients,
                           struct cuda_pass *pass);

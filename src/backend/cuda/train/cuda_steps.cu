@@ -1,7 +1,8 @@
-/* Optimiser steps, activations that no product does by itself, sums, fills, transposition. */
+/* Optimiser steps, and the end of a graph of updates. */
 #include <limits.h>
 
 #include "backend/cuda/train/cuda_optimizer.cuh"
+#include "backend/cuda/train/cuda_steps.h"
 
 namespace
 {
@@ -69,70 +70,6 @@ __global__ void advance(struct device_progress *progress, int32_t updates)
     progress->next += updates;
 }
 
-__global__ void __launch_bounds__(THREADS) sum_all(const double *values, size_t count, double *result)
-{
-    double sum = 0;
-    for (size_t i = threadIdx.x; i < count; i += THREADS) sum += values[i];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) *result = sum;
-}
-
-template <typename T> __global__ void activate(int kind, T *out, size_t count, size_t units, size_t stride)
-{
-    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x, unit = i % stride;
-    if (i >= count) return;
-    float h = unit < units ? activation_of(kind, from_element(out[i])) : unit == units ? 1.0f : 0.0f;
-    out[i] = to_element<T>(h);
-}
-
-/* Sixteen bytes of each a thread.  Behind a layer's own units out is zero, or one at the constant, whose delta nobody
- * reads. */
-template <typename T>
-__global__ void __launch_bounds__(THREADS) slope(int kind, const uint4 *out, uint4 *delta, size_t count)
-{
-    enum { EACH = sizeof(uint4) / sizeof(T) };
-    wait_for_predecessor();
-    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (i >= count) return;
-    uint4 h = out[i], d = delta[i];
-    const T *hs = reinterpret_cast<const T *>(&h);
-    T *ds = reinterpret_cast<T *>(&d);
-#pragma unroll
-    for (int k = 0; k < EACH; k++) ds[k] = to_element<T>(from_element(ds[k]) * slope_of(kind, from_element(hs[k])));
-    delta[i] = d;
-}
-
-template <typename T> __global__ void ones(T *operand, size_t rows, size_t stride, size_t column)
-{
-    size_t row = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (row < rows) operand[row * stride + column] = to_element<T>(1.0f);
-}
-
-__global__ void shadow_all(const float *weight, __nv_bfloat16 *shadow, size_t count)
-{
-    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (i < count) shadow[i] = __float2bfloat16_rn(weight[i]);
-}
-
-/* A block takes a square, a thread SQUARE / SQUARE_LINES numbers of it. */
-enum { SQUARE = 32, SQUARE_LINES = 8 };
-
-__global__ void transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                          size_t to_stride)
-{
-    __shared__ float tile[SQUARE][SQUARE + 1];
-    size_t column = (size_t)blockIdx.x * SQUARE, row = (size_t)blockIdx.y * SQUARE;
-    for (size_t i = threadIdx.y; i < SQUARE; i += SQUARE_LINES) {
-        size_t r = row + i, c = column + threadIdx.x;
-        tile[i][threadIdx.x] = r < rows && c < columns ? from[r * from_stride + c] : 0;
-    }
-    __syncthreads();
-    for (size_t i = threadIdx.y; i < SQUARE; i += SQUARE_LINES) {
-        size_t c = column + i, r = row + threadIdx.x;
-        if (c < columns && r < to_stride) to[c * to_stride + r] = tile[threadIdx.x][i];
-    }
-}
-
 unsigned blocks_for(size_t count)
 {
     return blocks_of(count, THREADS);
@@ -154,66 +91,4 @@ extern "C" cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t upd
     finish_updates<<<(unsigned)updates, THREADS, 0, stream>>>(row_loss, rows, progress, loss);
     advance<<<1, 1, 0, stream>>>(progress, (int32_t)updates);
     return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_sum(const double *values, size_t count, double *sum, cudaStream_t stream)
-{
-    sum_all<<<1, THREADS, 0, stream>>>(values, count, sum);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool bf16, size_t rows, size_t units, size_t stride,
-                                        cudaStream_t stream)
-{
-    size_t count = rows * stride;
-    if (bf16)
-        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<__nv_bfloat16 *>(out), count, units,
-                                                            stride);
-    else
-        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<float *>(out), count, units,
-                                                            stride);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf16, size_t count,
-                                     cudaStream_t stream)
-{
-    const uint4 *from = static_cast<const uint4 *>(out);
-    uint4 *to = static_cast<uint4 *>(delta);
-    const size_t threads = count / (bf16 ? 8 : 4);
-    return launch_chained(bf16 ? slope<__nv_bfloat16> : slope<float>, blocks_for(threads), THREADS, 0, stream,
-                          activation, from, to, threads);
-}
-
-extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column,
-                                    cudaStream_t stream)
-{
-    if (bf16)
-        ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<__nv_bfloat16 *>(operand), rows, stride, column);
-    else
-        ones<<<blocks_for(rows), THREADS, 0, stream>>>(static_cast<float *>(operand), rows, stride, column);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream)
-{
-    shadow_all<<<blocks_for(count), THREADS, 0, stream>>>(weight, static_cast<__nv_bfloat16 *>(shadow), count);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, size_t from_stride, float *to,
-                                         size_t to_stride, cudaStream_t stream)
-{
-    if (rows == 0 || columns == 0) return cudaSuccess;
-    dim3 grid(blocks_of(columns, SQUARE), blocks_of(to_stride, SQUARE)), block(SQUARE, SQUARE_LINES);
-    transpose<<<grid, block, 0, stream>>>(from, rows, columns, from_stride, to, to_stride);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t nd_cuda_try_kernel(void)
-{
-    cudaFuncAttributes attributes;
-    cudaError_t error = cudaFuncGetAttributes(&attributes, shadow_all);
-    if (error != cudaSuccess) cudaGetLastError();
-    return error;
 }

@@ -1,6 +1,8 @@
 #include "backend/cuda/train/cuda_streams.h"
 
-static void open_lane(struct cuda_work *work, cudaStream_t *stream)
+#include "base/context.h"
+
+static void open_stream(struct cuda_work *work, cudaStream_t *stream)
 {
     if (work->status == NADE_OK)
         nd_work_note(work, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "opening a stream");
@@ -12,37 +14,37 @@ static void make_event(struct cuda_work *work, cudaEvent_t *event)
         nd_work_note(work, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event");
 }
 
-void nd_lanes_open(struct cuda_work *work, struct lanes *lanes, struct arena *arena)
+void nd_streams_open(struct cuda_work *work, struct update_streams *streams, struct arena *arena)
 {
     size_t layers = work->backend->plan->layers + 1;
-    open_lane(work, &lanes->main);
-    open_lane(work, &lanes->gradients);
-    open_lane(work, &lanes->steps);
-    open_lane(work, &lanes->draws);
+    streams->main = work->backend->stream;
+    open_stream(work, &streams->gradients);
+    open_stream(work, &streams->steps);
+    open_stream(work, &streams->draws);
     for (int i = 0; i < ND_DRAWN; i++) {
-        make_event(work, &lanes->drawn[i]);
-        make_event(work, &lanes->freed[i]);
+        make_event(work, &streams->drawn[i]);
+        make_event(work, &streams->freed[i]);
     }
-    make_event(work, &lanes->delta);
-    make_event(work, &lanes->below);
-    make_event(work, &lanes->gradients_done);
-    lanes->gradient = nd_arena_alloc(arena, layers, sizeof *lanes->gradient);
-    lanes->step = nd_arena_alloc(arena, layers, sizeof *lanes->step);
-    if (!lanes->gradient || !lanes->step) {
+    make_event(work, &streams->delta);
+    make_event(work, &streams->below);
+    make_event(work, &streams->gradients_done);
+    streams->gradient = nd_arena_alloc(arena, layers, sizeof *streams->gradient);
+    streams->step = nd_arena_alloc(arena, layers, sizeof *streams->step);
+    if (!streams->gradient || !streams->step) {
         work->status = nd_no_memory(work->context, "training");
         return;
     }
     for (size_t l = 0; l < layers; l++) {
-        make_event(work, &lanes->gradient[l]);
-        make_event(work, &lanes->step[l]);
+        make_event(work, &streams->gradient[l]);
+        make_event(work, &streams->step[l]);
     }
 }
 
-void nd_lanes_need_workspaces(struct cuda_work *work, struct lanes *lanes)
+void nd_streams_need_workspaces(struct cuda_work *work, struct update_streams *streams)
 {
     for (int i = 0; i < 2 && work->status == NADE_OK; i++)
-        if (!lanes->workspace[i])
-            work->status = nd_cuda_alloc(work->context, &lanes->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
+        if (!streams->workspace[i])
+            work->status = nd_cuda_alloc(work->context, &streams->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
 }
 
 static void close_stream(cudaStream_t stream)
@@ -55,22 +57,21 @@ static void destroy_event(cudaEvent_t event)
     if (event) cudaEventDestroy(event);
 }
 
-void nd_lanes_close(struct lanes *lanes, size_t layers)
+void nd_streams_close(struct update_streams *streams, size_t layers)
 {
-    for (size_t l = 0; l < layers && lanes->gradient && lanes->step; l++) {
-        destroy_event(lanes->gradient[l]);
-        destroy_event(lanes->step[l]);
+    for (size_t l = 0; l < layers && streams->gradient && streams->step; l++) {
+        destroy_event(streams->gradient[l]);
+        destroy_event(streams->step[l]);
     }
     for (int i = 0; i < ND_DRAWN; i++) {
-        destroy_event(lanes->drawn[i]);
-        destroy_event(lanes->freed[i]);
+        destroy_event(streams->drawn[i]);
+        destroy_event(streams->freed[i]);
     }
-    destroy_event(lanes->delta);
-    destroy_event(lanes->below);
-    destroy_event(lanes->gradients_done);
-    for (int i = 0; i < 2; i++) nd_cuda_free(lanes->workspace[i]);
-    close_stream(lanes->main);
-    close_stream(lanes->gradients);
-    close_stream(lanes->steps);
-    close_stream(lanes->draws);
+    destroy_event(streams->delta);
+    destroy_event(streams->below);
+    destroy_event(streams->gradients_done);
+    for (int i = 0; i < 2; i++) nd_cuda_free(streams->workspace[i]);
+    close_stream(streams->gradients);
+    close_stream(streams->steps);
+    close_stream(streams->draws);
 }

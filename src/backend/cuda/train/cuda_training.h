@@ -1,73 +1,93 @@
-/* A training on the device: its buffers, and the two ways in which its updates run. */
+/* Training and validation on the device: what the three ways to train share, and the table that each of them is.
+ *
+ * A way is chosen when updates begin: fixed/ for a network of one ordering; small/, one block of threads, for small
+ * networks that share the device; else graphs of many kernels (cuda_graphs.h).  A call goes in steps, of which some are
+ * taken under the lock of cuda_entries.c and some without: nothing below the entries takes or leaves that lock. */
 #ifndef ND_BACKEND_CUDA_TRAINING_H
 #define ND_BACKEND_CUDA_TRAINING_H
 
-#include "backend/cuda/train/cuda_streams.h"
+#include "backend/cuda/cuda_backend.h"
 
-enum { ND_GRAPH_UPDATES = 20 };
-
-/* What the graphs were captured for; other values need other graphs. */
-struct captured {
-    size_t batch;
-    nade_optimizer optimizer;
+/* Losses of all validation rows under all their draws. */
+struct cuda_validation {
     uint32_t seed;
-    cudaGraphExec_t many, one; /* ND_GRAPH_UPDATES updates, and a single one */
+    size_t repeats;
+    double *sum;  /* on the device */
+    size_t count; /* how many losses */
 };
 
+/* Functions that put work on backend->stream, or wait for it, until the first failure. */
+struct training_way {
+    const char *name;
+
+    /* Whether updates of the rule are to be made in this way, and can be; rule NULL: there were none yet. */
+    bool (*suits)(const struct cuda_backend *backend, const struct update_rule *rule);
+
+    /* Locked.  Memory and graphs for updates of the rule. */
+    void (*prepare)(struct cuda_work *work, const struct update_rule *rule);
+
+    /* Not locked.  Updates first…first+count-1, whose progress and rates are on their way. */
+    void (*launch)(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count);
+
+    /* Not locked.  After update first+count has failed: parameters and moments as they were before it.  NULL: they are,
+     * since an update that failed moves nothing. */
+    void (*rewind)(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t count);
+
+    /* Locked.  BLOCK_GRADIENT of an update that failed.  NULL: it is there. */
+    void (*gradient_of)(struct cuda_work *work, const struct update_rule *rule, uint64_t update);
+
+    /* Locked.  Updates of another way, or none, follow.  NULL: nobody need know. */
+    void (*leave)(struct cuda_backend *backend);
+
+    /* Locked: the validation's memory, and its work where that can go without the host.  Not locked: the rest of its
+     * work, or NULL. */
+    void (*put_validation)(struct cuda_work *work, struct cuda_validation *validation);
+    void (*run_validation)(struct cuda_work *work, const struct cuda_validation *validation);
+
+    /* Locked.  Loss and BLOCK_GRADIENT of rows under given observed sets; waits for them. */
+    void (*gradients)(struct cuda_work *work, const struct cells *cells, const uint8_t *observed, double *loss);
+};
+
+/* What a training has whatever its way. */
 struct cuda_training {
-    struct cuda_pass train, valid;
-    struct lanes lanes;
-    struct captured captured;
-    struct update_rule rule; /* of the last updates; batch 0: there were none */
+    const struct training_way *way; /* of the last updates */
+    struct update_rule rule;        /* the same */
     struct device_progress *progress;
-    double *row_loss; /* (ND_GRAPH_UPDATES, batch) */
-    size_t updates;   /* room in the arrays below */
+    size_t updates; /* room in the arrays below */
     struct device_rates *rates;
     double *loss;
     struct device_rates *host_rates; /* (updates) */
     double *host_loss;               /* (updates) */
-    double *valid_loss;              /* (valid_losses + 1): of validation rows, and their sum */
-    size_t valid_losses;
-    bool together;      /* among those of cuda_small_launch.h */
-    float *saved[3];    /* parameters and moments before updates that one block makes; NULL until first needed */
-    struct arena arena; /* what has the backend's life */
-    struct arena room;  /* host_rates, host_loss */
+    struct arena room;               /* host_rates, host_loss */
 };
 
-/* The rows of update `offset` of a graph, drawn into half `which` of the buffers. */
-struct draw_job nd_train_draw(const struct cuda_backend *backend, uint32_t seed, uint32_t offset, int which);
+/* The steps of train_updates.  Locked: chooses the way and makes it ready.  Not locked: runs; NADE_NOT_FINITE where
+ * update *failed failed.  Locked, after that: leaves its gradient and gives NADE_NOT_FINITE a sentence. */
+nade_status nd_training_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
+                                uint64_t count);
+nade_status nd_training_run(nade_context *context, struct cuda_backend *backend, uint64_t first, uint64_t count,
+                            double *loss, uint64_t *failed);
+nade_status nd_training_fail(nade_context *context, struct cuda_backend *backend, uint64_t failed);
 
-/* ---- as graphs of many kernels (cuda_graphs.c) ------------------------------------------------------------------ */
+/* The steps of validate: locked, not locked. */
+nade_status nd_validation_prepare(nade_context *context, struct cuda_backend *backend,
+                                  struct cuda_validation *validation);
+nade_status nd_validation_run(nade_context *context, struct cuda_backend *backend,
+                              const struct cuda_validation *validation, double *loss);
 
-/* Buffers and graphs for updates of the rule, whose losses and rates have room. */
-nade_status nd_graphs_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule);
+/* Locked. */
+nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+                                  const uint8_t *observed, double *loss);
 
-void nd_graphs_launch(struct cuda_work *work, uint64_t updates);
+/* For the ways.  Makes backend->training with room for so many updates; puts the progress before draw first_draw on the
+ * device. */
+void nd_training_need(struct cuda_work *work, size_t updates);
+void nd_training_start(struct cuda_work *work, uint64_t first_draw);
 
-/* The gradient of rows drawn by the job, without a step; *loss: their mean loss. */
-nade_status nd_gradient_alone(struct cuda_work *work, const struct draw_job *job, size_t rows, double *loss);
+/* Captured updates know where the rows lie; other rows make them void. */
+void nd_training_forget(struct cuda_backend *backend);
 
-/* ---- by one block (cuda_small.c) --------------------------------------------------------------------------------- */
-
-/* Whether updates of the rule are to be made by one block, and can be. */
-bool nd_small_is_meant(const struct cuda_backend *backend, const struct update_rule *rule);
-
-/* What they need besides; and its end. */
-nade_status nd_small_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule);
-void nd_small_free(struct cuda_training *training);
-
-/* Others need not wait for this training any more. */
-void nd_small_leave(struct cuda_training *training);
-
-/* Saves parameters and moments and makes `updates` updates, the first of them being `first`; progress and rates are on
- * their way on the main lane.  The device's lock is not held. */
-void nd_small_run(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates);
-
-/* After an update that failed: parameters and moments as they were before it.  The lock is held. */
-void nd_small_repeat(struct cuda_work *work, const struct update_rule *rule, uint64_t first, uint64_t updates);
-
-/* *sum, on the device, = the losses of all validation rows under all their draws; after updates by one block.  The lock
- * is held. */
-void nd_small_validate(struct cuda_work *work, uint32_t seed, size_t repeats, double *sum);
+/* All that the ways keep. */
+void nd_training_free(struct cuda_backend *backend);
 
 #endif

@@ -1,9 +1,10 @@
 /* What scoring, sampling and conditionals keep on the device, made at the first use and then reused. */
-#ifndef ND_BACKEND_CUDA_SCORING_H
-#define ND_BACKEND_CUDA_SCORING_H
+#ifndef ND_BACKEND_CUDA_LANES_H
+#define ND_BACKEND_CUDA_LANES_H
 
 #include "backend/cuda/cuda_backend.h"
-#include "backend/cuda/score/cuda_chunk.h"
+#include "backend/cuda/score/cuda_lines.h"
+#include "backend/cuda/score/cuda_sums.h"
 #include "backend/cuda/score/cuda_tiles.h"
 
 /* Chunks alternate between lanes, so that the gaps of one are filled by the other. */

@@ -1,4 +1,10 @@
-#include "backend/cuda/score/cuda_scoring.h"
+#include "backend/cuda/score/cuda_lanes.h"
+
+#include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/score/cuda_score.h"
+#include "backend/cuda/score/cuda_shallow.h"
+#include "base/context.h"
 
 #include "model/head.h"
 
@@ -144,7 +150,7 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
 }
 
 /* What is half open goes when the backend closes, or before the next try. */
-void nd_cuda_scoring_free(struct cuda_backend *backend)
+void nd_score_free(struct cuda_backend *backend)
 {
     struct cuda_scoring *scoring = backend->scoring;
     if (!scoring) return;
@@ -185,7 +191,7 @@ nade_status nd_cuda_begin_scoring(nade_context *context, struct cuda_backend *ba
     nade_status status = nd_cuda_need_block(context, backend, BLOCK_PARAMETERS);
     if (status == NADE_OK && !backend->scoring) {
         status = open_scoring(context, backend);
-        if (status != NADE_OK) nd_cuda_scoring_free(backend);
+        if (status != NADE_OK) nd_score_free(backend);
     }
     return status == NADE_OK ? renew_first(context, backend) : status;
 }
@@ -214,7 +220,7 @@ nade_status nd_cuda_begin_walk(nade_context *context, struct cuda_backend *backe
     nade_status status = nd_cuda_begin_scoring(context, backend);
     if (status != NADE_OK || backend->scoring->walk.pinned) return status;
     status = open_walk(context, backend);
-    if (status != NADE_OK) nd_cuda_scoring_free(backend);
+    if (status != NADE_OK) nd_score_free(backend);
     return status;
 }
 

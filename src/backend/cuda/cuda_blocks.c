@@ -1,0 +1,125 @@
+#include "backend/cuda/cuda_blocks.h"
+
+#include "backend/cuda/cuda_matrix.h"
+
+nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block)
+{
+    if (backend->block[block]) return NADE_OK;
+    void *memory;
+    nade_status status = nd_cuda_alloc(context, &memory, backend->block_size, sizeof(float), "the network");
+    backend->block[block] = memory;
+    return status;
+}
+
+nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = NADE_OK;
+    for (int block = 0; block < BLOCK_COUNT && status == NADE_OK; block++)
+        status = nd_cuda_need_block(context, backend, (enum block)block);
+    return status;
+}
+
+const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer)
+{
+    size_t offset = backend->layer[layer].offset;
+    return backend->bf16 ? (const void *)((const uint16_t *)backend->shadow + offset)
+                         : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
+}
+
+/* A tensor of the plan's block and where it lies on the device. */
+struct place {
+    float *device;
+    size_t stride, rows, columns; /* floats */
+};
+
+/* The bias gradient is column `columns` of the weight gradient in every layer. */
+static struct place place_of(const struct cuda_backend *backend, enum block block, size_t tensor)
+{
+    float *base = backend->block[block];
+    if (backend->plan->rescale && tensor == nd_scale_index(backend->plan))
+        return (struct place){base + backend->scale_offset, ND_SCALE_STRIDE, backend->plan->columns, 1};
+    const struct cuda_layer *layer = &backend->layer[tensor / 2];
+    if (tensor % 2 == 0) return (struct place){base + layer->offset, layer->stride, layer->rows, layer->columns};
+    if (block == BLOCK_GRADIENT)
+        return (struct place){base + layer->offset + layer->columns, layer->stride, layer->rows, 1};
+    return (struct place){base + layer->bias_offset, layer->bias_stride, layer->rows, 1};
+}
+
+/* Starts the copy of a tensor from values, on the host, to the device. */
+static cudaError_t pad_tensor(const struct place *place, const float *values)
+{
+    size_t width = place->columns * sizeof(float);
+    return cudaMemcpy2DAsync(place->device, place->stride * sizeof(float), values, width, width, place->rows,
+                             cudaMemcpyHostToDevice, ND_OWN_STREAM);
+}
+
+/* Starts the copy of a tensor to values, on the device as well: row by row to the host is many times slower. */
+static cudaError_t unpad_tensor(const struct place *place, float *values)
+{
+    size_t width = place->columns * sizeof(float);
+    return cudaMemcpy2DAsync(values, width, place->device, place->stride * sizeof(float), width, place->rows,
+                             cudaMemcpyDeviceToDevice, ND_OWN_STREAM);
+}
+
+/* The row of each hidden layer that hands the constant on. */
+static cudaError_t set_constant_rows(const struct cuda_backend *backend)
+{
+    const float one = 1;
+    cudaError_t error = cudaSuccess;
+    for (size_t l = 0; l < backend->plan->layers && error == cudaSuccess; l++) {
+        const struct cuda_layer *layer = &backend->layer[l];
+        error = nd_cuda_copy(backend->block[BLOCK_PARAMETERS] + layer->offset + layer->rows * layer->stride +
+                                 layer->columns,
+                             &one, sizeof one, cudaMemcpyHostToDevice);
+    }
+    return error;
+}
+
+static cudaError_t refresh_shadow(const struct cuda_backend *backend)
+{
+    if (!backend->bf16) return cudaSuccess;
+    cudaError_t error =
+        nd_cuda_shadow(backend->block[BLOCK_PARAMETERS], backend->shadow, backend->block_size, backend->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(backend->stream) : error;
+}
+
+nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backend, enum block block,
+                              const float *values)
+{
+    nade_status status = nd_cuda_need_block(context, backend, block);
+    if (status != NADE_OK) return status;
+    if (block == BLOCK_PARAMETERS) backend->not_finite = false;
+    cudaError_t error = cudaSuccess;
+    for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
+        struct place place = place_of(backend, block, t);
+        error = nd_cuda_settle(pad_tensor(&place, values + backend->plan->tensor[t].offset));
+    }
+    if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
+    if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
+    return nd_cuda_check(context, error, "copying the parameters to the device");
+}
+
+nade_status nd_cuda_pack_block(nade_context *context, struct cuda_backend *backend, enum block block)
+{
+    nade_status status = nd_cuda_need_block(context, backend, block);
+    if (status == NADE_OK && !backend->packed) {
+        void *memory;
+        status = nd_cuda_alloc(context, &memory, backend->plan->parameters, sizeof(float), "the network");
+        backend->packed = memory;
+    }
+    if (status != NADE_OK) return status;
+    cudaError_t error = cudaSuccess;
+    for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {
+        struct place place = place_of(backend, block, t);
+        error = unpad_tensor(&place, backend->packed + backend->plan->tensor[t].offset);
+    }
+    return nd_cuda_check(context, error, "packing the parameters");
+}
+
+nade_status nd_cuda_fetch_block(nade_context *context, const struct cuda_backend *backend, float *values)
+{
+    return nd_cuda_check(
+        context,
+        nd_cuda_copy(values, backend->packed, backend->plan->parameters * sizeof *values, cudaMemcpyDeviceToHost),
+        "copying the parameters from the device");
+}

@@ -1,0 +1,22 @@
+/* Parameters, moments and gradients on the device: one padded block each (cuda_backend.h says how). */
+#ifndef ND_BACKEND_CUDA_BLOCKS_H
+#define ND_BACKEND_CUDA_BLOCKS_H
+
+#include "backend/cuda/cuda_backend.h"
+
+/* Allocates a block at its first use. */
+nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
+nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
+
+/* The weights of a layer as products read them: the shadow or the parameters themselves. */
+const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer);
+
+nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backend, enum block block,
+                              const float *values);
+
+/* Puts a copy without padding on its way into memory of its own on the device; then fetches it from there, on the same
+ * thread. */
+nade_status nd_cuda_pack_block(nade_context *context, struct cuda_backend *backend, enum block block);
+nade_status nd_cuda_fetch_block(nade_context *context, const struct cuda_backend *backend, float *values);
+
+#endif

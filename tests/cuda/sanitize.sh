@@ -73,7 +73,7 @@ run_tool() { # run_tool TOOL: every step under one tool
         for test in 'test_gradients*' test_validation test_one_label_each; do
             NADE_REQUIRE_GPU=1 step "$1" "all plans, $test" "$programs/test_cuda_gradients" "$test"
         done
-        NADE_REQUIRE_GPU=1 step "$1" "one block, test_one_block" "$programs/test_cuda_training" test_one_block
+        NADE_REQUIRE_GPU=1 step "$1" "one block, test_one_block" "$programs/test_cuda_small" test_one_block
     fi
     [ "$failures" -eq 0 ]
 }

@@ -41,7 +41,7 @@ static inline bool nd_slope_reads_sum(nade_activation activation)
 /* NaN goes through, so that the loss tells. */
 ND_INLINE ND_REAL relu_value(ND_REAL a)
 {
-    return a > 0 ? a : (a == a ? 0 : a);
+    return a <= 0 ? 0 : a;
 }
 
 ND_INLINE ND_REAL relu_slope(ND_REAL a, ND_REAL h)

@@ -78,14 +78,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     return cudaSuccess;
 }
 
-cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most)
+cudaError_t nd_cuda_small_load(int kind, int32_t shared_most)
 {
     loaded |= 1u << kind;
     return shared_most > 0 ? cudaSuccess : cudaErrorUnknown;
 }
 
 /* A job adds one to its loss; a bad one fails its whole kernel. */
-cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind, int32_t shared,
+cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, int kind, int32_t shared,
                                cudaStream_t stream)
 {
     (void)stream;
@@ -113,7 +113,7 @@ struct training {
     size_t errors;
 };
 
-static cudaError_t run_job(struct training *training, enum small_kind kind)
+static cudaError_t run_job(struct training *training, int kind)
 {
     struct small_job job = {.seed = training->seed, .loss = &training->loss, .layout = {.bytes = 100}};
     if (kind == SMALL_VALIDATION) job.repeats = 1;
@@ -124,7 +124,7 @@ static void *train(void *argument)
 {
     struct training *training = argument;
     for (size_t i = 0; i < training->calls; i++) {
-        training->errors += run_job(training, SMALL_NAG) != cudaSuccess;
+        training->errors += run_job(training, NADE_NAG) != cudaSuccess;
         if (training->validates) training->errors += run_job(training, SMALL_VALIDATION) != cudaSuccess;
     }
     nd_small_launch_leave();
@@ -220,7 +220,7 @@ static void test_error(void **state)
     assert_int_equal(after_it.errors, 0);
 }
 
-static size_t waiting_calls(enum small_kind kind)
+static size_t waiting_calls(int kind)
 {
     pthread_mutex_lock(&small_launches.mutex);
     size_t waiting = small_launches.queue[kind].waiting;
@@ -238,7 +238,7 @@ static void test_leaving_without_a_call(void **state)
         size_t kernels_before = kernels;
         assert_int_equal(nd_small_launch_join(NULL, SHARED_MOST), NADE_OK);
         start(&training, 1);
-        while (waiting_calls(SMALL_NAG) == 0 && kernels == kernels_before) nap(1);
+        while (waiting_calls(NADE_NAG) == 0 && kernels == kernels_before) nap(1);
         nd_small_launch_leave();
         finish(&training, 1);
     }
@@ -257,7 +257,7 @@ static void test_many(void **state)
     start(&first, 1);
     while (kernels == 0) nap(1);
     start(trainings, MANY);
-    while (waiting_calls(SMALL_NAG) < MANY) nap(1);
+    while (waiting_calls(NADE_NAG) < MANY) nap(1);
     held = false;
     finish(&first, 1);
     finish(trainings, MANY);

@@ -5,6 +5,7 @@
 #include <cuda_bf16.h>
 
 #include "backend/cuda/cuda_plan.h"
+#include "base/inline.h"
 #include "data/cells.h"
 #include "nade/nade.h"
 
@@ -27,19 +28,60 @@ __device__ __forceinline__ float cell_at(const struct device_cells &cells, size_
     return byte == ND_BYTE_MISSING ? NAN : (float)byte;
 }
 
-__device__ __forceinline__ float activation_of(int kind, float x)
+/* Two sigmoids: the quicker one, and the CPU's, which keeps all digits of what is near zero. */
+ND_INLINE float quick_sigmoid(float x)
 {
-    if (kind == NADE_RELU) return x < 0 ? 0.0f : x; /* NaN goes through */
-    if (kind == NADE_TANH) return tanhf(x);
     return 1.0f / (1.0f + expf(-x));
 }
 
-/* The slope of an activation, given what it returned. */
-__device__ __forceinline__ float slope_of(int kind, float h)
+ND_INLINE float precise_sigmoid(float x)
 {
-    if (kind == NADE_RELU) return h > 0 ? 1.0f : 0.0f;
-    if (kind == NADE_TANH) return 1.0f - h * h;
-    return h * (1.0f - h);
+    float e = expf(-fabsf(x)), p = 1 / (1 + e);
+    return x < 0 ? e * p : p;
+}
+
+#ifndef ND_SIGMOID
+#define ND_SIGMOID quick_sigmoid
+#endif
+#define ND_REAL float
+#define ND_EXP expf
+#define ND_TANH tanhf
+#include "backend/activation.h"
+
+/* Kernels are compiled twice: for the activations whose slope reads the sum (SUMS), and for the others, so that these
+ * carry none of their code.  a: what entered the activation, any number where the slope does not read it; h: what it
+ * returned. */
+#define ROW(kind_, name, reads_sum)                                                                                    \
+    case kind_:                                                                                                        \
+        if (SUMS == (reads_sum)) return name##_value(a);                                                               \
+        break;
+
+template <bool SUMS> __device__ __forceinline__ float value_of(int kind, float a)
+{
+    switch (kind) {
+        ND_ACTIVATIONS(ROW)
+    }
+    return a;
+}
+#undef ROW
+
+#define ROW(kind_, name, reads_sum)                                                                                    \
+    case kind_:                                                                                                        \
+        if (SUMS == (reads_sum)) return name##_slope(a, h);                                                            \
+        break;
+
+template <bool SUMS> __device__ __forceinline__ float slope_of(int kind, float a, float h)
+{
+    switch (kind) {
+        ND_ACTIVATIONS(ROW)
+    }
+    return 1;
+}
+#undef ROW
+
+inline bool reads_sum(int kind)
+{
+    return nd_slope_reads_sum((nade_activation)kind);
 }
 
 /* Kernels of a chain of small ones: the next is set up while the one before it on the stream still runs, and begins by

@@ -16,28 +16,32 @@ __global__ void __launch_bounds__(THREADS) sum_all(const double *values, size_t 
     if (threadIdx.x == 0) *result = sum;
 }
 
-template <typename T> __global__ void activate(int kind, T *out, size_t count, size_t units, size_t stride)
+/* out may be in. */
+template <typename T, bool SUMS>
+__global__ void activate(int kind, const T *in, T *out, size_t count, size_t units, size_t stride)
 {
     size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x, unit = i % stride;
     if (i >= count) return;
-    float h = unit < units ? activation_of(kind, from_element(out[i])) : unit == units ? 1.0f : 0.0f;
+    float h = unit < units ? value_of<SUMS>(kind, from_element(in[i])) : unit == units ? 1.0f : 0.0f;
     out[i] = to_element<T>(h);
 }
 
 /* Sixteen bytes of each a thread.  Behind a layer's own units out is zero, or one at the constant, whose delta nobody
  * reads. */
-template <typename T>
-__global__ void __launch_bounds__(THREADS) slope(int kind, const uint4 *out, uint4 *delta, size_t count)
+template <typename T, bool SUMS>
+__global__ void __launch_bounds__(THREADS)
+    slope(int kind, const uint4 *sum, const uint4 *out, uint4 *delta, size_t count)
 {
     enum { EACH = sizeof(uint4) / sizeof(T) };
     wait_for_predecessor();
     size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
     if (i >= count) return;
-    uint4 h = out[i], d = delta[i];
-    const T *hs = reinterpret_cast<const T *>(&h);
+    uint4 h = out[i], d = delta[i], a = SUMS ? sum[i] : h;
+    const T *hs = reinterpret_cast<const T *>(&h), *as = reinterpret_cast<const T *>(&a);
     T *ds = reinterpret_cast<T *>(&d);
 #pragma unroll
-    for (int k = 0; k < EACH; k++) ds[k] = to_element<T>(from_element(ds[k]) * slope_of(kind, from_element(hs[k])));
+    for (int k = 0; k < EACH; k++)
+        ds[k] = to_element<T>(from_element(ds[k]) * slope_of<SUMS>(kind, from_element(as[k]), from_element(hs[k])));
     delta[i] = d;
 }
 
@@ -85,27 +89,42 @@ extern "C" cudaError_t nd_cuda_sum(const double *values, size_t count, double *s
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_activate(int activation, void *out, bool bf16, size_t rows, size_t units, size_t stride,
-                                        cudaStream_t stream)
+template <typename T>
+static cudaError_t launch_activate(int activation, const void *in, void *out, size_t rows, size_t units, size_t stride,
+                                   cudaStream_t stream)
 {
+    const T *from = static_cast<const T *>(in);
+    T *to = static_cast<T *>(out);
     size_t count = rows * stride;
-    if (bf16)
-        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<__nv_bfloat16 *>(out), count, units,
-                                                            stride);
+    if (reads_sum(activation))
+        activate<T, true><<<blocks_for(count), THREADS, 0, stream>>>(activation, from, to, count, units, stride);
     else
-        activate<<<blocks_for(count), THREADS, 0, stream>>>(activation, static_cast<float *>(out), count, units,
-                                                            stride);
+        activate<T, false><<<blocks_for(count), THREADS, 0, stream>>>(activation, from, to, count, units, stride);
     return cudaGetLastError();
 }
 
-extern "C" cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf16, size_t count,
-                                     cudaStream_t stream)
+extern "C" cudaError_t nd_cuda_activate(int activation, const void *in, void *out, bool bf16, size_t rows, size_t units,
+                                        size_t stride, cudaStream_t stream)
 {
-    const uint4 *from = static_cast<const uint4 *>(out);
-    uint4 *to = static_cast<uint4 *>(delta);
-    const size_t threads = count / (bf16 ? 8 : 4);
-    return launch_chained(bf16 ? slope<__nv_bfloat16> : slope<float>, blocks_for(threads), THREADS, 0, stream,
-                          activation, from, to, threads);
+    return bf16 ? launch_activate<__nv_bfloat16>(activation, in, out, rows, units, stride, stream)
+                : launch_activate<float>(activation, in, out, rows, units, stride, stream);
+}
+
+template <typename T>
+static cudaError_t launch_slope(int activation, const void *sum, const void *out, void *delta, size_t count,
+                                cudaStream_t stream)
+{
+    const size_t threads = count * sizeof(T) / sizeof(uint4);
+    return launch_chained(reads_sum(activation) ? slope<T, true> : slope<T, false>, blocks_for(threads), THREADS, 0,
+                          stream, activation, static_cast<const uint4 *>(sum), static_cast<const uint4 *>(out),
+                          static_cast<uint4 *>(delta), threads);
+}
+
+extern "C" cudaError_t nd_cuda_slope(int activation, const void *sum, const void *out, void *delta, bool bf16,
+                                     size_t count, cudaStream_t stream)
+{
+    return bf16 ? launch_slope<__nv_bfloat16>(activation, sum, out, delta, count, stream)
+                : launch_slope<float>(activation, sum, out, delta, count, stream);
 }
 
 extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column,

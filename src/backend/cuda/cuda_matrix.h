@@ -13,12 +13,14 @@ extern "C" {
 /* *sum = the sum of values, always in the same order. */
 cudaError_t nd_cuda_sum(const double *values, size_t count, double *sum, cudaStream_t stream);
 
-/* out = activation(out) for the first `units`, one at `units`, zero beyond. */
-cudaError_t nd_cuda_activate(int activation, void *out, bool bf16, size_t rows, size_t units, size_t stride,
-                             cudaStream_t stream);
+/* out = activation(in) for the first `units`, one at `units`, zero beyond; out may be in. */
+cudaError_t nd_cuda_activate(int activation, const void *in, void *out, bool bf16, size_t rows, size_t units,
+                             size_t stride, cudaStream_t stream);
 
-/* delta *= slope of the activation, given what it returned; count is a multiple of 8. */
-cudaError_t nd_cuda_slope(int activation, const void *out, void *delta, bool bf16, size_t count, cudaStream_t stream);
+/* delta *= slope of the activation, given what it returned and, where it reads them, the sums that entered it; count is
+ * a multiple of 8. */
+cudaError_t nd_cuda_slope(int activation, const void *sum, const void *out, void *delta, bool bf16, size_t count,
+                          cudaStream_t stream);
 
 /* Sets column `column` of an operand to one in all rows. */
 cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_t stride, size_t column, cudaStream_t stream);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nade/nade.h"
+#include "backend/optimizer.h"
 
 /* What a kernel must know of a column: struct plan_column in 32-bit numbers. */
 struct device_column {
@@ -41,9 +41,10 @@ struct device_progress {
     uint64_t first_draw; /* the draw number of update 0 */
 };
 
-/* struct step_rates in float, as the CPU's kernels round them. */
+/* struct float_rates, and the weight decay. */
 struct device_rates {
-    float rate, momentum, second, rest1, rest2, correction1, correction2, decay;
+    ND_STEP_RATES(float)
+    float decay;
 };
 
 struct device_cells {

@@ -5,6 +5,7 @@
  * update to update lies in device memory (struct device_progress, the rates). */
 #include "backend/cuda/fixed/cuda_fixed.h"
 
+#include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/fixed/cuda_fixed_walk.h"
@@ -77,6 +78,12 @@ static size_t entries_of(const struct plan *plan)
     return plan->inputs + 1 + plan->outputs + (plan->rescale ? plan->columns : 0);
 }
 
+/* What entered an activation is needed again on the way back: for the factors, or for its slope. */
+static bool keeps_sums(const struct plan *plan)
+{
+    return plan->rescale || nd_slope_reads_sum(plan->activation);
+}
+
 /* Floats that ND_FIXED_ROWS rows need of each buffer.  Widths are at most ND_WIDTH_MOST and ND_UNITS_MOST, so that no
  * product overflows. */
 static void floats_of_group(const struct plan *plan, const struct cuda_fixed *fixed, bool gradients,
@@ -89,7 +96,7 @@ static void floats_of_group(const struct plan *plan, const struct cuda_fixed *fi
     if (fixed->slices > 1) floats[BUFFER_SLICE] = fixed->slices * floats[BUFFER_OUT];
     if (!gradients) return;
     floats[BUFFER_PATH] = ND_FIXED_ROWS * plan->columns * fixed->unit_stride;
-    if (plan->rescale) floats[BUFFER_SUMS] = floats[BUFFER_PATH];
+    if (keeps_sums(plan)) floats[BUFFER_SUMS] = floats[BUFFER_PATH];
     floats[BUFFER_DELTA] = ND_FIXED_ROWS * plan->outputs;
     floats[BUFFER_PARTIAL] = entries_of(plan) * fixed->unit_stride;
 }
@@ -223,7 +230,7 @@ static struct fixed_job job_of(const struct cuda_backend *backend, const struct 
     };
     if (!batch->gradients) return job;
     job.path = buffer[BUFFER_PATH].memory;
-    job.sums = plan->rescale ? buffer[BUFFER_SUMS].memory : NULL;
+    job.sums = keeps_sums(plan) ? buffer[BUFFER_SUMS].memory : NULL;
     job.delta = buffer[BUFFER_DELTA].memory;
     job.partial = buffer[BUFFER_PARTIAL].memory;
     job.input_gradient = backend->block[BLOCK_GRADIENT] + hidden->offset;
@@ -340,7 +347,7 @@ static nade_status need_blocks(nade_context *context, struct cuda_backend *backe
 {
     nade_status status = nd_cuda_need_block(context, backend, BLOCK_GRADIENT);
     if (status == NADE_OK && rule) status = nd_cuda_need_block(context, backend, BLOCK_MOMENT1);
-    if (status == NADE_OK && rule && rule->optimizer == NADE_ADAM)
+    if (status == NADE_OK && rule && nd_moments_of(rule->optimizer) > 1)
         status = nd_cuda_need_block(context, backend, BLOCK_MOMENT2);
     return status;
 }

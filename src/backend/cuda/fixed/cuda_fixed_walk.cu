@@ -1,5 +1,8 @@
 #include "backend/cuda/fixed/cuda_fixed_walk.h"
 
+/* As on the CPU, to which trainings of a fixed ordering are compared in float. */
+#define ND_SIGMOID precise_sigmoid
+
 #include "backend/cuda/cuda_kernel_tools.cuh"
 #include "model/draws.h"
 
@@ -39,16 +42,6 @@ extern "C" cudaError_t nd_cuda_fixed_gather(const struct fixed_job *job, cudaStr
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-/* activation_of but for its sigmoid, which is the CPU's formula.  NaN stays NaN, so that a loss that is not finite is
- * noticed. */
-static __device__ float activation_value(int activation, float a)
-{
-    if (activation == NADE_RELU) return a < 0 ? 0 : a;
-    if (activation == NADE_TANH) return tanhf(a);
-    float e = expf(-fabsf(a)), p = 1 / (1 + e);
-    return a < 0 ? e * p : p;
-}
-
 /* A lane's part of a warp that walks one row.  Units from H on are padding: h is 0 there and never stored. */
 struct walker {
     size_t unit; /* its first; the others follow LANES apart */
@@ -72,16 +65,17 @@ static __device__ float scale_at(const struct fixed_job &job, size_t t)
     return __ldg(job.scale + t * job.scale_stride);
 }
 
-template <bool SCALED> static __device__ void activate(const struct fixed_job &job, size_t t, struct walker *w)
+template <bool SCALED, bool SUMS>
+static __device__ void activate(const struct fixed_job &job, size_t t, struct walker *w)
 {
     const double scale = SCALED ? (double)scale_at(job, t) : 1;
 #pragma unroll
     for (int j = 0; j < LANE_UNITS; j++)
         if (w->unit + (size_t)j * LANES < job.units)
-            w->h[j] = activation_value(job.activation, (float)(SCALED ? scale * w->sum[j] : w->sum[j]));
+            w->h[j] = value_of<SUMS>(job.activation, (float)(SCALED ? scale * w->sum[j] : w->sum[j]));
 }
 
-template <bool SCALED>
+template <bool SCALED, bool SUMS>
 static __device__ void store_path(const struct fixed_job &job, size_t row, size_t t, const struct walker *w)
 {
     if (!job.path) return;
@@ -90,7 +84,7 @@ static __device__ void store_path(const struct fixed_job &job, size_t row, size_
     for (int j = 0; j < LANE_UNITS; j++) {
         size_t u = w->unit + (size_t)j * LANES;
         if (u < job.units) job.path[line + u] = w->h[j];
-        if (SCALED && u < job.units) job.sums[line + u] = (float)w->sum[j];
+        if ((SCALED || SUMS) && u < job.units) job.sums[line + u] = (float)w->sum[j];
     }
 }
 
@@ -138,7 +132,7 @@ static __device__ struct position look_ahead(const struct fixed_job &job, size_t
     return to;
 }
 
-template <bool SCALED> static __global__ void forward_kernel(struct fixed_job job)
+template <bool SCALED, bool SUMS> static __global__ void forward_kernel(struct fixed_job job)
 {
     size_t lane = threadIdx.x % LANES, row = (size_t)blockIdx.x * FORWARD_WARPS + threadIdx.x / LANES;
     if (row >= job.rows) return;
@@ -153,7 +147,7 @@ template <bool SCALED> static __global__ void forward_kernel(struct fixed_job jo
         const struct fixed_step &step = here.step;
         bool missing = isnan(here.x);
         next = look_ahead(job, t + 1, row, w);
-        if ((SCALED || changed) && !missing) activate<SCALED>(job, t, &w);
+        if ((SCALED || changed) && !missing) activate<SCALED, SUMS>(job, t, &w);
         for (int k = 0; k < step.width; k++) {
             float part = 0;
             if (!missing) part = output_part(k == 0 ? here.weight : load_weights(job, step.output + k, w), w);
@@ -162,11 +156,11 @@ template <bool SCALED> static __global__ void forward_kernel(struct fixed_job jo
         if (missing) continue;
         last = t;
         changed = step.labels > 0 || here.x != 0;
-        if (SCALED || changed) store_path<SCALED>(job, row, t, &w);
+        if (SCALED || changed) store_path<SCALED, SUMS>(job, row, t, &w);
         if (!changed) continue;
         add_input(job, (size_t)step.input + (step.labels > 0 ? (size_t)here.x : 0), step.labels > 0 ? 1 : here.x, &w);
     }
-    if (!SCALED && last < job.columns && !changed) store_path<SCALED>(job, row, last, &w);
+    if (!SCALED && last < job.columns && !changed) store_path<SCALED, SUMS>(job, row, last, &w);
 }
 
 /* out = the sum of its slices. */
@@ -183,10 +177,11 @@ extern "C" cudaError_t nd_cuda_fixed_forward(const struct fixed_job *job, cudaSt
 {
     size_t slices = nd_cuda_fixed_slices(job->units), count = job->rows * job->output_stride;
     dim3 grid(blocks_of(job->rows, FORWARD_WARPS), (unsigned)slices);
-    if (job->scale)
-        forward_kernel<true><<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
-    else
-        forward_kernel<false><<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
+    const bool sums = reads_sum(job->activation);
+    auto kernel = job->scale ? sums ? forward_kernel<true, true> : forward_kernel<true, false>
+                  : sums ? forward_kernel<false, true>
+                             : forward_kernel<false, false>;
+    kernel<<<grid, FORWARD_WARPS * LANES, 0, stream>>>(*job);
     if (slices > 1)
         sum_slices_kernel<<<blocks_of(count, SUM_THREADS), SUM_THREADS, 0, stream>>>(job->slice, slices, count,
                                                                                      job->out);
@@ -216,18 +211,19 @@ struct returning {
     size_t unit, first;          /* first: of its rows */
     unsigned begun;              /* bit r: row r has met a cell that is there */
     struct rows_of h;            /* at the present position */
-    struct rows_of a;            /* their sums before the position's factor; with factors only */
+    struct rows_of a;            /* their sums before the position's factor; where they are kept */
     struct rows_of below, later; /* dloss/dh of the present stretch; dloss/da of the positions behind it */
 };
 
 /* later += what arrived at the present stretch. */
-static __device__ void absorb(const struct fixed_job &job, int r, struct returning *w)
+template <bool SUMS> static __device__ void absorb(const struct fixed_job &job, int r, struct returning *w)
 {
-    w->later.row[r] += w->below.row[r] * slope_of(job.activation, w->h.row[r]);
+    w->later.row[r] += w->below.row[r] * slope_of<SUMS>(job.activation, w->a.row[r], w->h.row[r]);
     w->below.row[r] = 0;
 }
 
 /* The same where positions have factors: all that arrived is of position t.  Leaves the factor's gradient. */
+template <bool SUMS>
 static __device__ void absorb_scaled(const struct fixed_job &job, size_t t, const struct rows_of &x,
                                      struct returning *w, float *partial)
 {
@@ -236,7 +232,7 @@ static __device__ void absorb_scaled(const struct fixed_job &job, size_t t, cons
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) {
         if (isnan(x.row[r])) continue;
-        float arrived = w->below.row[r] * slope_of(job.activation, w->h.row[r]);
+        float arrived = w->below.row[r] * slope_of<SUMS>(job.activation, scale * w->a.row[r], w->h.row[r]);
         sum += arrived * w->a.row[r];
         w->later.row[r] += scale * arrived;
         w->below.row[r] = 0;
@@ -245,16 +241,16 @@ static __device__ void absorb_scaled(const struct fixed_job &job, size_t t, cons
 }
 
 /* Row r steps back to position t, whose cell is x: where that ends a stretch its hidden units are due. */
-template <bool SCALED>
+template <bool SCALED, bool SUMS>
 static __device__ void step_back(const struct fixed_job &job, const struct fixed_step &step, size_t t, float x, int r,
                                  struct returning *w)
 {
     bool enters = step.labels > 0 || x != 0, begun = (w->begun >> r) & 1;
     if (isnan(x) || (!SCALED && begun && !enters)) return;
-    if (!SCALED) absorb(job, r, w);
+    if (!SCALED) absorb<SUMS>(job, r, w);
     const size_t at = ((w->first + (size_t)r) * job.columns + t) * job.unit_stride + w->unit;
     if (w->unit < job.units) w->h.row[r] = __ldg(job.path + at);
-    if (SCALED && w->unit < job.units) w->a.row[r] = __ldg(job.sums + at);
+    if ((SCALED || SUMS) && w->unit < job.units) w->a.row[r] = __ldg(job.sums + at);
     w->begun |= 1u << r;
 }
 
@@ -319,7 +315,7 @@ static __device__ struct earlier look_back(const struct fixed_job &job, size_t t
     return to;
 }
 
-template <bool SCALED> static __global__ void backward_kernel(struct fixed_job job)
+template <bool SCALED, bool SUMS> static __global__ void backward_kernel(struct fixed_job job)
 {
     struct returning w = {};
     w.unit = (size_t)blockIdx.x * BACKWARD_THREADS + threadIdx.x;
@@ -333,16 +329,16 @@ template <bool SCALED> static __global__ void backward_kernel(struct fixed_job j
         const struct earlier here = next;
         next = look_back(job, t > 0 ? t - 1 : 0, w);
 #pragma unroll
-        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back<SCALED>(job, here.step, t, here.x.row[r], r, &w);
+        for (int r = 0; r < ND_FIXED_ROWS; r++) step_back<SCALED, SUMS>(job, here.step, t, here.x.row[r], r, &w);
         input_partials(job, here.step, here.x, &w, partial);
         output_partial(job, here.step.output, here.first, &w, partial);
         for (int k = here.step.output + 1; k < here.step.output + here.step.width; k++)
             output_partial(job, k, load_output(job, k, w), &w, partial);
-        if (SCALED) absorb_scaled(job, t, here.x, &w, partial);
+        if (SCALED) absorb_scaled<SUMS>(job, t, here.x, &w, partial);
     }
 #pragma unroll
     for (int r = 0; r < ND_FIXED_ROWS; r++) {
-        if (!SCALED) absorb(job, r, &w);
+        if (!SCALED) absorb<SUMS>(job, r, &w);
         sum += w.later.row[r];
     }
     partial[job.inputs * job.unit_stride] = sum;
@@ -383,10 +379,11 @@ extern "C" cudaError_t nd_cuda_fixed_backward(const struct fixed_job *job, cudaS
 {
     size_t entries = job->inputs + 1 + job->outputs;
     dim3 grid(blocks_of(job->units + 1, BACKWARD_THREADS), (unsigned)(job->row_stride / ND_FIXED_ROWS));
-    if (job->scale)
-        backward_kernel<true><<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
-    else
-        backward_kernel<false><<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
+    const bool sums = reads_sum(job->activation);
+    auto kernel = job->scale ? sums ? backward_kernel<true, true> : backward_kernel<true, false>
+                  : sums ? backward_kernel<false, true>
+                             : backward_kernel<false, false>;
+    kernel<<<grid, BACKWARD_THREADS, 0, stream>>>(*job);
     gradient_kernel<<<blocks_of(entries * job->unit_stride, SUM_THREADS), SUM_THREADS, 0, stream>>>(*job);
     if (job->scale) scale_gradient_kernel<<<(unsigned)job->columns, SCALE_THREADS, 0, stream>>>(*job);
     return cudaGetLastError();

@@ -4,7 +4,8 @@
  * the way forward a warp walks the ordering for one row and ND_FIXED_SLICE hidden units; it leaves the column's
  * outputs, summed over these units, and the hidden units.  These change only where a cell that is not zero enters, so
  * they are written once a stretch of equal ones, at its last position: the one whose cell enters, or the row's last.
- * Where positions have factors of their own each is a stretch by itself, and its sums are written too. On the way back
+ * Where positions have factors of their own each is a stretch by itself, and its sums are written too, as they are for
+ * an activation whose slope reads them. On the way back
  * a thread walks the ordering for one hidden unit and ND_FIXED_ROWS rows in step; what it finds for each weight, summed
  * over its rows, is its own number in `partial`, and a last kernel adds those up.  No number is written by two threads
  * and every sum has one order, so the same run gives the same bytes. */
@@ -58,7 +59,7 @@ struct fixed_job {
     size_t output_stride;
     float *slice; /* (nd_cuda_fixed_slices, rows, output_stride): parts of `out`; one slice alone is `out` */
     float *path;  /* (rows, D, unit_stride): hidden units, see above.  NULL: not wanted */
-    float *sums;  /* the same before factor and activation; NULL unless there are factors and path is wanted */
+    float *sums;  /* the same before factor and activation; NULL unless they are kept and path is wanted */
 
     float *delta;                            /* (O, row_stride): gradients of the outputs, 0 where there is no row */
     float *partial;                          /* (row_stride / ND_FIXED_ROWS, entries, unit_stride) */

@@ -1,5 +1,6 @@
 #include "backend/cuda/score/cuda_lanes.h"
 
+#include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/score/cuda_score.h"
@@ -131,8 +132,8 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     backend->scoring = scoring;
     scoring->widest = nd_widest_block(plan);
     scoring->all_binary = nd_cuda_all_binary(plan);
-    scoring->shallow =
-        scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS && !plan->rescale;
+    scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS &&
+                       !plan->rescale && !nd_slope_reads_sum(plan->activation);
     scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
     scoring->walkers = nd_tile_walkers(scoring->lines);
     nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);
@@ -264,8 +265,8 @@ nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *back
                                             nd_cuda_operand_weight(backend, l), out, lane->workspace, lane->stream);
         if (status == NADE_OK && plan->activation != NADE_RELU)
             status = nd_cuda_check(context,
-                                   nd_cuda_activate((int)plan->activation, out, backend->bf16, lines, plan->hidden[l],
-                                                    backend->layer[l + 1].stride, lane->stream),
+                                   nd_cuda_activate((int)plan->activation, out, out, backend->bf16, lines,
+                                                    plan->hidden[l], backend->layer[l + 1].stride, lane->stream),
                                    "activating a layer");
         if (status != NADE_OK) return status;
         now = 1 - now;

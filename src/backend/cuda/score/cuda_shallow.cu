@@ -55,7 +55,7 @@ __device__ __forceinline__ float dot_units(int activation, const float weight[UN
 {
     float total = 0;
 #pragma unroll
-    for (int i = 0; i < UNITS; i++) total += activation_of(activation, (float)sum[i]) * weight[i];
+    for (int i = 0; i < UNITS; i++) total += value_of<false>(activation, (float)sum[i]) * weight[i];
     return warp_sum(total);
 }
 

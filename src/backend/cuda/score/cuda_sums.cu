@@ -14,11 +14,11 @@ __device__ __forceinline__ double scale_of(const struct device_first &first, con
 }
 
 /* What stands at `unit` of a line: a hidden unit, the one behind them, or padding. */
-template <typename T>
+template <bool SUMS, typename T>
 __device__ __forceinline__ void write_unit(const struct device_first &first, int32_t unit, double sum, T *line)
 {
     float value = unit == first.units ? 1.0f : 0.0f;
-    if (unit < first.units) value = activation_of(first.activation, (float)sum);
+    if (unit < first.units) value = value_of<SUMS>(first.activation, (float)sum);
     line[unit] = to_element<T>(value);
 }
 
@@ -73,7 +73,8 @@ __device__ __forceinline__ void add_cells(const struct observation *cell, const 
 }
 
 /* A thread has one unit of ROWS rows, which share the weights it reads. */
-template <typename T, bool SCALED> __global__ void __launch_bounds__(THREADS) running_sum(const struct sum_job job)
+template <typename T, bool SCALED, bool SUMS>
+__global__ void __launch_bounds__(THREADS) running_sum(const struct sum_job job)
 {
     __shared__ struct observation cell[STEPS][ROWS];
     const struct device_chunk &chunk = job.chunk;
@@ -105,7 +106,8 @@ template <typename T, bool SCALED> __global__ void __launch_bounds__(THREADS) ru
                 if (SCALED) scale = scale_of(job.first, chunk.plan, chunk.order[(size_t)order * chunk.length + at + s]);
 #pragma unroll
                 for (int r = 0; r < ROWS; r++)
-                    if (r < rows) write_unit(job.first, unit, scale * sum[r], line + (size_t)r * job.first.stride);
+                    if (r < rows)
+                        write_unit<SUMS>(job.first, unit, scale * sum[r], line + (size_t)r * job.first.stride);
             }
             if (unit < units) add_cells(cell[s], job.first.transposed + unit, job.first.stride, sum);
         }
@@ -116,7 +118,7 @@ template <typename T, bool SCALED> __global__ void __launch_bounds__(THREADS) ru
 
 /* ---- rows that go their own ways --------------------------------------------------------------------------------- */
 
-template <typename T> __global__ void __launch_bounds__(THREADS) walk(const struct walk_job job)
+template <typename T, bool SUMS> __global__ void __launch_bounds__(THREADS) walk(const struct walk_job job)
 {
     const size_t row = blockIdx.y;
     const int32_t unit = (int32_t)(blockIdx.x * THREADS + threadIdx.x), units = job.first.units;
@@ -134,17 +136,18 @@ template <typename T> __global__ void __launch_bounds__(THREADS) walk(const stru
         job.sum[row * units + unit] = sum;
     }
     if (job.first.scale) sum *= scale_of(job.first, job.plan, step.target);
-    write_unit(job.first, unit, sum, static_cast<T *>(job.operand) + row * job.first.stride);
+    write_unit<SUMS>(job.first, unit, sum, static_cast<T *>(job.operand) + row * job.first.stride);
 }
 
 } /* namespace */
 
-template <bool SCALED> static void launch_running_sum(const struct sum_job *job, dim3 grid, cudaStream_t stream)
+template <bool SCALED, bool SUMS>
+static void launch_running_sum(const struct sum_job *job, dim3 grid, cudaStream_t stream)
 {
     if (job->bf16)
-        running_sum<__nv_bfloat16, SCALED><<<grid, THREADS, 0, stream>>>(*job);
+        running_sum<__nv_bfloat16, SCALED, SUMS><<<grid, THREADS, 0, stream>>>(*job);
     else
-        running_sum<float, SCALED><<<grid, THREADS, 0, stream>>>(*job);
+        running_sum<float, SCALED, SUMS><<<grid, THREADS, 0, stream>>>(*job);
 }
 
 extern "C" cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream_t stream)
@@ -152,20 +155,29 @@ extern "C" cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream
     size_t groups = (size_t)job->chunk.orders * blocks_of((size_t)job->chunk.rows, ROWS);
     dim3 grid(blocks_of((size_t)job->first.stride, THREADS), (unsigned)groups);
     if (groups == 0) return cudaSuccess;
+    const bool sums = reads_sum(job->first.activation);
     if (job->first.scale)
-        launch_running_sum<true>(job, grid, stream);
+        sums ? launch_running_sum<true, true>(job, grid, stream) : launch_running_sum<true, false>(job, grid, stream);
     else
-        launch_running_sum<false>(job, grid, stream);
+        sums ? launch_running_sum<false, true>(job, grid, stream) : launch_running_sum<false, false>(job, grid, stream);
     return cudaGetLastError();
+}
+
+template <bool SUMS> static void launch_walk(const struct walk_job *job, dim3 grid, cudaStream_t stream)
+{
+    if (job->bf16)
+        walk<__nv_bfloat16, SUMS><<<grid, THREADS, 0, stream>>>(*job);
+    else
+        walk<float, SUMS><<<grid, THREADS, 0, stream>>>(*job);
 }
 
 extern "C" cudaError_t nd_cuda_walk(const struct walk_job *job, size_t rows, cudaStream_t stream)
 {
     dim3 grid(blocks_of((size_t)job->first.stride, THREADS), (unsigned)rows);
     if (rows == 0) return cudaSuccess;
-    if (job->bf16)
-        walk<__nv_bfloat16><<<grid, THREADS, 0, stream>>>(*job);
+    if (reads_sum(job->first.activation))
+        launch_walk<true>(job, grid, stream);
     else
-        walk<float><<<grid, THREADS, 0, stream>>>(*job);
+        launch_walk<false>(job, grid, stream);
     return cudaGetLastError();
 }

@@ -1,5 +1,6 @@
 #include "backend/cuda/small/cuda_small.h"
 
+#include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/small/cuda_small_launch.h"
 #include "backend/cuda/train/cuda_graphs.h"
@@ -71,7 +72,8 @@ static bool is_small(const struct cuda_backend *backend, const struct update_rul
 
 static bool suits(const struct cuda_backend *backend, const struct update_rule *rule)
 {
-    if (!rule || !rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule))
+    if (!rule || !rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule) ||
+        nd_slope_reads_sum(backend->plan->activation)) /* the block keeps no sums */
         return false;
     return job_of(backend, rule).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }
@@ -80,7 +82,7 @@ static bool suits(const struct cuda_backend *backend, const struct update_rule *
 
 static size_t blocks_of_rule(const struct update_rule *rule)
 {
-    return rule->optimizer == NADE_ADAM ? SAVED_BLOCKS : SAVED_BLOCKS - 1;
+    return 1 + nd_moments_of(rule->optimizer);
 }
 
 static void need_small(struct cuda_work *work, const struct update_rule *rule)
@@ -153,8 +155,7 @@ static void run(struct cuda_work *work, const struct update_rule *rule, uint64_t
     job.rates = training->rates;
     job.progress = training->progress;
     job.loss = training->loss;
-    if (work->status == NADE_OK)
-        nd_work_note(work, nd_small_launch(&job, rule->optimizer == NADE_ADAM ? SMALL_ADAM : SMALL_NAG), "the updates");
+    if (work->status == NADE_OK) nd_work_note(work, nd_small_launch(&job, (int)rule->optimizer), "the updates");
 }
 
 /* The losses of an update are known only when part of its steps have been made, so what they change is saved first. */

@@ -50,7 +50,7 @@ __device__ __forceinline__ void activate(const struct small_job &job, const stru
     float *hidden = hidden_of(job, memory, l);
 #pragma unroll 1
     for (int32_t i = threadIdx.x; i < job.layout.rows * stride; i += THREADS)
-        if (i % stride < units) hidden[i] = rounded(activation_of(job.activation, hidden[i]));
+        if (i % stride < units) hidden[i] = rounded(value_of<false>(job.activation, hidden[i]));
 }
 
 /* delta of the layer below l, before its activation. */
@@ -71,13 +71,13 @@ __device__ __forceinline__ void backward_hidden(const struct small_job &job, con
                 const int32_t at = m * stride + n;
                 const float2 h = *reinterpret_cast<const float2 *>(hidden + at);
                 *reinterpret_cast<float2 *>(to + at) =
-                    make_float2(n < below ? rounded(x * slope_of(kind, h.x)) : 0.0f,
-                                n + 1 < below ? rounded(y * slope_of(kind, h.y)) : 0.0f);
+                    make_float2(n < below ? rounded(x * slope_of<false>(kind, 0, h.x)) : 0.0f,
+                                n + 1 < below ? rounded(y * slope_of<false>(kind, 0, h.y)) : 0.0f);
             });
 }
 
 /* Hidden layer l's step.  Whether what it leaves is finite. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __forceinline__ bool step_hidden(const struct small_job &job, const struct small_memory &memory,
                                             const struct device_rates &r, int32_t l)
 {
@@ -85,9 +85,9 @@ __device__ __forceinline__ bool step_hidden(const struct small_job &job, const s
     const struct operand in = input_of(job, memory, l);
     const int32_t stride = job.layout.hidden_stride;
     auto same = [](int32_t i) { return i; };
-    return step_rows<ADAM>(layer, r, 0, layer.rows, job.layout.rows / TILE,
-                           rounded_factor(delta_of(job, memory, l), same, [=](int32_t k) { return k * stride; }),
-                           rounded_factor(in.values, same, [=](int32_t k) { return k * in.stride; }));
+    return step_rows<OPTIMIZER>(layer, r, 0, layer.rows, job.layout.rows / TILE,
+                                rounded_factor(delta_of(job, memory, l), same, [=](int32_t k) { return k * stride; }),
+                                rounded_factor(in.values, same, [=](int32_t k) { return k * in.stride; }));
 }
 
 /* ---- the output layer, a column at a time ------------------------------------------------------------------------ */
@@ -175,23 +175,23 @@ __device__ __forceinline__ void backward_column(const struct small_job &job, con
             });
 }
 
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __forceinline__ bool step_column(const struct small_job &job, const struct small_memory &memory,
                                             const struct device_rates &r, const struct turn &turn)
 {
     const int32_t stride = job.layout.hidden_stride, output_stride = job.layout.output_stride;
     auto same = [](int32_t i) { return i; };
-    return step_rows<ADAM>(job.layer[job.layers], r, turn.column.output, turn.column.output_width,
-                           tiles_of(turn.count, TILE),
-                           rounded_factor(turn.output, same, [=](int32_t k) { return k * output_stride; }),
-                           rounded_factor(hidden_of(job, memory, job.layers - 1), same,
-                                          [&](int32_t k) { return turn.listed[k] * stride; }));
+    return step_rows<OPTIMIZER>(job.layer[job.layers], r, turn.column.output, turn.column.output_width,
+                                tiles_of(turn.count, TILE),
+                                rounded_factor(turn.output, same, [=](int32_t k) { return k * output_stride; }),
+                                rounded_factor(hidden_of(job, memory, job.layers - 1), same,
+                                               [&](int32_t k) { return turn.listed[k] * stride; }));
 }
 
 /* Losses, gradients and steps of all outputs; delta of the last hidden layer behind its activation.  A column's step
  * waits until nobody needs its old weights; it is made beside the next column's losses, and the next column is computed
  * forward while this one is backward. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __forceinline__ bool pass_outputs(const struct small_job &job, const struct small_memory &memory,
                                              const struct device_rates &r)
 {
@@ -204,16 +204,16 @@ __device__ __forceinline__ bool pass_outputs(const struct small_job &job, const 
     for (int32_t c = 0; c < columns; c++) {
         const struct turn turn = turn_of(job, memory, c);
         column_losses(job, memory, turn, c);
-        if (c > 0) finite &= step_column<ADAM>(job, memory, r, turn_of(job, memory, c - 1));
+        if (c > 0) finite &= step_column<OPTIMIZER>(job, memory, r, turn_of(job, memory, c - 1));
         __syncthreads();
         backward_column(job, memory, turn);
         if (c + 1 < columns) forward_column(job, memory, turn_of(job, memory, c + 1));
         __syncthreads();
     }
-    finite &= step_column<ADAM>(job, memory, r, turn_of(job, memory, columns - 1));
+    finite &= step_column<OPTIMIZER>(job, memory, r, turn_of(job, memory, columns - 1));
     const float *hidden = hidden_of(job, memory, job.layers - 1);
     for (int32_t i = threadIdx.x; i < elements; i += THREADS)
-        delta[i] = rounded(delta[i] * slope_of(job.activation, hidden[i]));
+        delta[i] = rounded(delta[i] * slope_of<false>(job.activation, 0, hidden[i]));
     __syncthreads();
     return finite;
 }
@@ -251,7 +251,7 @@ __device__ void pass_hidden(const struct small_job &job, const struct small_memo
 }
 
 /* Whether what the steps left is finite. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __forceinline__ bool pass_hidden_back(const struct small_job &job, const struct small_memory &memory,
                                                  const struct device_rates &r)
 {
@@ -259,7 +259,7 @@ __device__ __forceinline__ bool pass_hidden_back(const struct small_job &job, co
     for (int32_t l = job.layers - 1; l >= 0; l--) {
         if (l > 0) backward_hidden(job, memory, l);
         __syncthreads();
-        finite &= step_hidden<ADAM>(job, memory, r, l);
+        finite &= step_hidden<OPTIMIZER>(job, memory, r, l);
         __syncthreads();
     }
     return finite;
@@ -275,7 +275,8 @@ __device__ void take_job(const struct small_job *job, struct small_job *own)
 }
 
 /* A block a job. */
-template <bool ADAM> __global__ void __launch_bounds__(THREADS, 1) small_updates(const struct small_job *jobs)
+template <nade_optimizer OPTIMIZER>
+__global__ void __launch_bounds__(THREADS, 1) small_updates(const struct small_job *jobs)
 {
     __shared__ struct small_job job;
     take_job(jobs + blockIdx.x, &job);
@@ -285,9 +286,9 @@ template <bool ADAM> __global__ void __launch_bounds__(THREADS, 1) small_updates
         const struct device_rates r = job.rates[update];
         draw_rows(job, memory, {job.first_draw + update, 0, job.batch, 1 / (double)job.batch});
         pass_hidden(job, memory);
-        bool finite = pass_outputs<ADAM>(job, memory, r);
+        bool finite = pass_outputs<OPTIMIZER>(job, memory, r);
         const double loss = sum_losses(memory, job.batch);
-        finite &= pass_hidden_back<ADAM>(job, memory, r);
+        finite &= pass_hidden_back<OPTIMIZER>(job, memory, r);
         const bool lost = !isfinite(loss), failed = __syncthreads_or(!finite);
         if (threadIdx.x == 0) job.loss[update] = loss;
         if (lost || failed) {
@@ -326,13 +327,15 @@ __global__ void __launch_bounds__(THREADS, 1) small_validation(const struct smal
 
 using small_kernel = void (*)(const struct small_job *);
 
-small_kernel kernel_of(enum small_kind kind)
+small_kernel kernel_of(int kind)
 {
+#define ROW(kind_, name, moments, usual_rate, second)                                                                  \
+    case kind_: return small_updates<kind_>;
     switch (kind) {
-    case SMALL_NAG: return small_updates<false>;
-    case SMALL_ADAM: return small_updates<true>;
-    default: return small_validation;
+        ND_OPTIMIZERS(ROW)
     }
+#undef ROW
+    return small_validation;
 }
 
 /* Room for count things; where it begins. */
@@ -377,7 +380,7 @@ extern "C" void nd_small_lay_out(struct small_job *job, int32_t widest_output)
     at->bytes = bytes;
 }
 
-extern "C" cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most)
+extern "C" cudaError_t nd_cuda_small_load(int kind, int32_t shared_most)
 {
     cudaFuncAttributes compiled;
     cudaError_t error = cudaFuncGetAttributes(&compiled, kernel_of(kind));
@@ -386,8 +389,8 @@ extern "C" cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_m
                                 shared_most - (int)compiled.sharedSizeBytes);
 }
 
-extern "C" cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind,
-                                          int32_t shared, cudaStream_t stream)
+extern "C" cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, int kind, int32_t shared,
+                                          cudaStream_t stream)
 {
     kernel_of(kind)<<<(unsigned)count, THREADS, shared, stream>>>(jobs);
     return cudaGetLastError();

@@ -32,7 +32,7 @@ struct small_layout {
 
 /* A layer as in struct step_job: (rows, columns) weights, stride apart, and the bias of each row. */
 struct small_layer {
-    float *weight, *moment1, *moment2; /* moment2 only with Adam */
+    float *weight, *moment1, *moment2; /* moment2 only where the optimiser has one */
     float *bias, *bias1, *bias2;       /* each bias_stride apart */
     int32_t rows, columns, stride, bias_stride;
 };
@@ -52,18 +52,21 @@ struct small_job {
     double *loss;                     /* (updates); of validation the sum */
 };
 
-enum small_kind { SMALL_NAG, SMALL_ADAM, SMALL_VALIDATION };
+/* Kinds of jobs: updates of an optimiser, each by its number in nade_optimizer, and behind them validation. */
+#define ROW(kind, name, moments, usual_rate, second) +1
+enum { SMALL_VALIDATION = 0 ND_OPTIMIZERS(ROW), SMALL_KINDS };
+#undef ROW
 
 /* Fills layout from the job's plan, layers and batch. */
 void nd_small_lay_out(struct small_job *job, int32_t widest_output);
 
 /* Loads a kind's kernel and lets it have as much shared memory as a block can. */
-cudaError_t nd_cuda_small_load(enum small_kind kind, int32_t shared_most);
+cudaError_t nd_cuda_small_load(int kind, int32_t shared_most);
 
 /* A block for each of the jobs, which are on the device; shared: the most bytes that a layout has.  All updates of
  * each, or those up to the first that leaves a parameter that is not finite or whose own loss is not, which may then
  * have changed part of the parameters; or all losses. */
-cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, enum small_kind kind, int32_t shared,
+cudaError_t nd_cuda_small_jobs(const struct small_job *jobs, size_t count, int kind, int32_t shared,
                                cudaStream_t stream);
 
 #ifdef __cplusplus

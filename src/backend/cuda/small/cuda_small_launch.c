@@ -13,7 +13,7 @@ struct request {
 };
 
 /* Jobs of a kernel at most; how long one that waits is ready to wait for others: longer than the others' validation. */
-enum { JOBS = 256, KINDS = SMALL_VALIDATION + 1, WAIT_NS = 50000000 };
+enum { JOBS = 256, WAIT_NS = 50000000 };
 
 /* The jobs of one kind: a kernel at a time. */
 struct job_queue {
@@ -31,7 +31,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     size_t trainings; /* that have joined */
-    struct job_queue queue[KINDS];
+    struct job_queue queue[SMALL_KINDS];
 } small_launches = {.once = PTHREAD_ONCE_INIT, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* Waiting is counted by a clock that nobody sets. */
@@ -46,7 +46,7 @@ static void make_condition(void)
 
 static void close_queues(void)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < SMALL_KINDS; kind++) {
         struct job_queue *queue = &small_launches.queue[kind];
         nd_cuda_free(queue->job);
         if (queue->stream) cudaStreamDestroy(queue->stream);
@@ -56,7 +56,7 @@ static void close_queues(void)
 }
 
 /* Its kernel is loaded now, under the entries' lock: loaded at its first launch it would fail captures of others. */
-static nade_status open_queue(nade_context *context, enum small_kind kind, int32_t shared_most)
+static nade_status open_queue(nade_context *context, int kind, int32_t shared_most)
 {
     struct job_queue *queue = &small_launches.queue[kind];
     void *memory = NULL;
@@ -73,8 +73,8 @@ nade_status nd_small_launch_join(nade_context *context, int32_t shared_most)
     nade_status status = NADE_OK;
     pthread_once(&small_launches.once, make_condition);
     pthread_mutex_lock(&small_launches.mutex);
-    for (int kind = 0; kind < KINDS && small_launches.trainings == 0 && status == NADE_OK; kind++)
-        status = open_queue(context, (enum small_kind)kind, shared_most);
+    for (int kind = 0; kind < SMALL_KINDS && small_launches.trainings == 0 && status == NADE_OK; kind++)
+        status = open_queue(context, kind, shared_most);
     if (status == NADE_OK)
         small_launches.trainings++;
     else
@@ -119,7 +119,7 @@ static cudaError_t run_requests(struct job_queue *queue, struct request *const *
         queue->of_host[i] = *taken[i]->job;
         if (taken[i]->job->layout.bytes > shared) shared = taken[i]->job->layout.bytes;
     }
-    enum small_kind kind = (enum small_kind)(queue - small_launches.queue);
+    int kind = (int)(queue - small_launches.queue);
     cudaError_t error =
         cudaMemcpyAsync(queue->job, queue->of_host, count * sizeof *queue->job, cudaMemcpyHostToDevice, queue->stream);
     if (error == cudaSuccess) error = nd_cuda_small_jobs(queue->job, count, kind, shared, queue->stream);
@@ -162,7 +162,7 @@ static bool wait_for_others(const struct job_queue *queue, struct timespec *unti
     return false;
 }
 
-cudaError_t nd_small_launch(const struct small_job *job, enum small_kind kind)
+cudaError_t nd_small_launch(const struct small_job *job, int kind)
 {
     struct job_queue *queue = &small_launches.queue[kind];
     struct request own = {.job = job};

@@ -15,6 +15,6 @@ nade_status nd_small_launch_join(nade_context *context, int32_t shared_most);
 void nd_small_launch_leave(void);
 
 /* Runs a job and waits until it is done.  All that it needs is on the device, and the entries' lock is not held. */
-cudaError_t nd_small_launch(const struct small_job *job, enum small_kind kind);
+cudaError_t nd_small_launch(const struct small_job *job, int kind);
 
 #endif

@@ -143,32 +143,32 @@ struct pair {
 };
 
 /* The bias of a row.  Whether what is left is finite. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __noinline__ bool step_bias(const struct small_layer &layer, const struct device_rates &r, int32_t row,
                                        float gradient)
 {
     const size_t at = row * layer.bias_stride;
     float unused = 0;
-    layer.bias[at] =
-        take_step<ADAM>(r, 0, gradient, layer.bias[at], &layer.bias1[at], ADAM ? &layer.bias2[at] : &unused);
+    take_step<OPTIMIZER>(r, 0, gradient, &layer.bias1[at], has_second<OPTIMIZER> ? &layer.bias2[at] : &unused,
+                         &layer.bias[at]);
     return isfinite(layer.bias[at]);
 }
 
 /* The last weight of a row where it has no neighbour on its right but the bias. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ __noinline__ bool step_single(const struct small_layer &layer, const struct device_rates &r, size_t at,
                                          float gradient)
 {
     float unused = 0;
-    layer.weight[at] = take_step<ADAM>(r, r.decay, gradient, layer.weight[at], &layer.moment1[at],
-                                       ADAM ? &layer.moment2[at] : &unused);
+    take_step<OPTIMIZER>(r, r.decay, gradient, &layer.moment1[at], has_second<OPTIMIZER> ? &layer.moment2[at] : &unused,
+                         &layer.weight[at]);
     return isfinite(layer.weight[at]);
 }
 
 /* Moves the parameters of rows first…first+rows-1 of a layer by the gradient left · right, whose column behind the
  * weights is the bias's.  What is to be moved is read before the gradient is computed.  Whether what is left is
  * finite. */
-template <bool ADAM, typename Left, typename Right>
+template <nade_optimizer OPTIMIZER, typename Left, typename Right>
 __device__ __forceinline__ bool step_rows(const struct small_layer &layer, const struct device_rates &r, int32_t first,
                                           int32_t rows, int32_t steps, const Left &left, const Right &right)
 {
@@ -186,7 +186,8 @@ __device__ __forceinline__ bool step_rows(const struct small_layer &layer, const
             if (!both || row_of(part, i / 2) + i % 2 * 8 >= rows) continue;
             kept[i / 2][i % 2].weight = *reinterpret_cast<const float2 *>(layer.weight + at(i / 2, i % 2));
             kept[i / 2][i % 2].moment1 = *reinterpret_cast<const float2 *>(layer.moment1 + at(i / 2, i % 2));
-            if (ADAM) kept[i / 2][i % 2].moment2 = *reinterpret_cast<const float2 *>(layer.moment2 + at(i / 2, i % 2));
+            if (has_second<OPTIMIZER>)
+                kept[i / 2][i % 2].moment2 = *reinterpret_cast<const float2 *>(layer.moment2 + at(i / 2, i % 2));
         }
         multiply<TILES>(part, steps, left, right, sum);
 #pragma unroll
@@ -197,16 +198,16 @@ __device__ __forceinline__ bool step_rows(const struct small_layer &layer, const
             struct pair p = kept[i / 2][i % 2];
             if (row >= rows || column > columns) continue;
             if (!both) {
-                if (column < columns) finite &= step_single<ADAM>(layer, r, place, gx);
-                finite &= step_bias<ADAM>(layer, r, first + row, column < columns ? gy : gx);
+                if (column < columns) finite &= step_single<OPTIMIZER>(layer, r, place, gx);
+                finite &= step_bias<OPTIMIZER>(layer, r, first + row, column < columns ? gy : gx);
                 continue;
             }
-            p.weight.x = take_step<ADAM>(r, r.decay, gx, p.weight.x, &p.moment1.x, &p.moment2.x);
-            p.weight.y = take_step<ADAM>(r, r.decay, gy, p.weight.y, &p.moment1.y, &p.moment2.y);
+            take_step<OPTIMIZER>(r, r.decay, gx, &p.moment1.x, &p.moment2.x, &p.weight.x);
+            take_step<OPTIMIZER>(r, r.decay, gy, &p.moment1.y, &p.moment2.y, &p.weight.y);
             finite &= isfinite(p.weight.x) && isfinite(p.weight.y);
             *reinterpret_cast<float2 *>(layer.weight + place) = p.weight;
             *reinterpret_cast<float2 *>(layer.moment1 + place) = p.moment1;
-            if (ADAM) *reinterpret_cast<float2 *>(layer.moment2 + place) = p.moment2;
+            if (has_second<OPTIMIZER>) *reinterpret_cast<float2 *>(layer.moment2 + place) = p.moment2;
         }
     });
     return finite;

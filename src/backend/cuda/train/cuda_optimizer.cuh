@@ -1,28 +1,30 @@
-/* One parameter's step, as in backend/optimizer.h. */
+/* One parameter's step: the functions of backend/optimizer.h on the device. */
 #ifndef ND_BACKEND_CUDA_OPTIMIZER_CUH
 #define ND_BACKEND_CUDA_OPTIMIZER_CUH
 
 #include "backend/cuda/cuda_kernel_tools.cuh"
 
+#define ND_RATES struct device_rates
+#define ND_SQRT sqrtf
+#include "backend/optimizer.h"
+
 namespace
 {
 
-const float adam_epsilon = 1e-8f;
+/* Whether an optimiser keeps a second moment. */
+#define ROW(kind, name, moments, usual_rate, second) || (OPTIMIZER == kind && (moments) > 1)
+template <nade_optimizer OPTIMIZER> constexpr bool has_second = false ND_OPTIMIZERS(ROW);
+#undef ROW
 
-/* One parameter's step; *moment2 is not touched by NAG. */
-template <bool ADAM>
-__device__ __forceinline__ float take_step(const struct device_rates &r, float decay, float gradient, float parameter,
-                                           float *moment1, float *moment2)
+/* Moves a parameter; *moment2 is not touched where there is none. */
+template <nade_optimizer OPTIMIZER>
+__device__ __forceinline__ void take_step(const struct device_rates &r, float decay, float gradient, float *moment1,
+                                          float *moment2, float *parameter)
 {
-    if (ADAM) {
-        *moment1 = r.momentum * *moment1 + r.rest1 * gradient;
-        *moment2 = r.second * *moment2 + r.rest2 * gradient * gradient;
-        float direction = *moment1 * r.correction1 / (sqrtf(*moment2 * r.correction2) + adam_epsilon);
-        return parameter - r.rate * (direction + decay * parameter);
-    }
-    float g = gradient + decay * parameter;
-    *moment1 = r.momentum * *moment1 + g;
-    return parameter - r.rate * (g + r.momentum * *moment1);
+#define ROW(kind, name, moments, usual_rate, second)                                                                   \
+    if constexpr (OPTIMIZER == kind) name##_step(&r, decay, gradient, moment1, moment2, parameter);
+    ND_OPTIMIZERS(ROW)
+#undef ROW
 }
 
 } /* namespace */

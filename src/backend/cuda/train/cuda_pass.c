@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/train/cuda_losses.h"
@@ -12,6 +13,12 @@
 static bool is_relu(const struct cuda_backend *backend)
 {
     return backend->plan->activation == NADE_RELU;
+}
+
+/* Else an activation takes place where its sums were. */
+static bool keeps_sums(const struct cuda_backend *backend, const struct cuda_pass *pass)
+{
+    return pass->gradients && nd_slope_reads_sum(backend->plan->activation);
 }
 
 static struct product_shape shape_of(const struct cuda_backend *backend, const struct cuda_pass *pass,
@@ -79,6 +86,7 @@ static void reserve_buffers(struct cuda_work *work, struct cuda_pass *pass)
     for (size_t l = 0; l < layers; l++) {
         size_t width = backend->layer[l].padded_rows;
         pass->hidden[l] = reserve(work, pass->rows, width * element);
+        pass->sum[l] = keeps_sums(backend, pass) ? reserve(work, pass->rows, width * element) : pass->hidden[l];
         if (pass->gradients) pass->delta[l] = reserve(work, pass->rows, width * element);
     }
     size_t width = backend->layer[layers].padded_rows;
@@ -97,13 +105,14 @@ nade_status nd_pass_build(nade_context *context, struct cuda_backend *backend, s
     pass->rows = rows;
     pass->gradients = gradients;
     pass->hidden = nd_arena_alloc(&pass->arena, layers, sizeof *pass->hidden);
+    pass->sum = nd_arena_alloc(&pass->arena, layers, sizeof *pass->sum);
     pass->delta = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->delta);
     pass->forward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->forward);
     pass->backward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->backward);
     pass->gradient = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->gradient);
     pass->layers = layers;
     struct cuda_work work = {context, backend, NADE_OK};
-    if (!pass->hidden || !pass->delta || !pass->forward || !pass->backward || !pass->gradient)
+    if (!pass->hidden || !pass->sum || !pass->delta || !pass->forward || !pass->backward || !pass->gradient)
         work.status = nd_no_memory(context, "a batch of rows");
     if (work.status == NADE_OK) reserve_buffers(&work, pass);
     plan_products(&work, pass);
@@ -119,6 +128,7 @@ static void free_layers(struct cuda_pass *pass)
         nd_product_free(&pass->backward[l]);
         nd_product_free(&pass->gradient[l]);
         if (pass->delta[l] != pass->outputs) nd_cuda_free(pass->delta[l]);
+        if (l < pass->layers && pass->sum[l] != pass->hidden[l]) nd_cuda_free(pass->sum[l]);
         if (l < pass->layers) nd_cuda_free(pass->hidden[l]);
     }
 }
@@ -126,7 +136,8 @@ static void free_layers(struct cuda_pass *pass)
 void nd_pass_free(struct cuda_pass *pass)
 {
     if (pass->rows == 0) return;
-    if (pass->hidden && pass->delta && pass->forward && pass->backward && pass->gradient) free_layers(pass);
+    if (pass->hidden && pass->sum && pass->delta && pass->forward && pass->backward && pass->gradient)
+        free_layers(pass);
     for (int which = 0; which < ND_DRAWN; which++) {
         nd_cuda_free(pass->drawn[which].input);
         nd_cuda_free(pass->drawn[which].target);
@@ -159,12 +170,12 @@ void nd_pass_forward(struct cuda_work *work, struct cuda_pass *pass, size_t l, i
     const struct cuda_backend *backend = work->backend;
     const struct cuda_layer *layer = &backend->layer[l];
     bool last = l == backend->plan->layers;
-    void *out = last ? pass->outputs : pass->hidden[l];
+    void *out = last ? pass->outputs : pass->sum[l];
     run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, l), out, workspace, stream);
     if (!last && !is_relu(backend) && work->status == NADE_OK)
         nd_work_note(work,
-                     nd_cuda_activate((int)backend->plan->activation, out, backend->bf16, pass->rows, layer->rows,
-                                      layer->padded_rows, stream),
+                     nd_cuda_activate((int)backend->plan->activation, out, pass->hidden[l], backend->bf16, pass->rows,
+                                      layer->rows, layer->padded_rows, stream),
                      "an activation");
 }
 
@@ -199,8 +210,8 @@ void nd_pass_backward(struct cuda_work *work, struct cuda_pass *pass, size_t l, 
         stream);
     if (work->status == NADE_OK)
         nd_work_note(work,
-                     nd_cuda_slope((int)backend->plan->activation, pass->hidden[l - 1], pass->delta[l - 1],
-                                   backend->bf16, pass->rows * below->padded_rows, stream),
+                     nd_cuda_slope((int)backend->plan->activation, pass->sum[l - 1], pass->hidden[l - 1],
+                                   pass->delta[l - 1], backend->bf16, pass->rows * below->padded_rows, stream),
                      "an activation");
 }
 

@@ -19,6 +19,7 @@ struct cuda_pass {
     bool gradients;
     struct drawn_rows drawn[ND_DRAWN]; /* the second only with gradients */
     void **hidden;                     /* (L) operands (rows, layer[l].padded_rows) */
+    void **sum;                        /* (L): what enters their activations; the same memory unless slopes read it */
     void **delta;                      /* (L+1) operands: gradients with respect to what enters an activation or head */
     float *outputs;                    /* (rows, layer[L].padded_rows); delta[L] itself unless operands are bfloat16 */
     double *loss;                      /* (rows) */

@@ -5,33 +5,40 @@
 
 struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t update)
 {
-    struct step_rates r = nd_step_rates(rule, update);
+    struct step_rates rates = nd_step_rates(rule, update);
+    struct float_rates r = nd_float_rates(&rates);
     return (struct device_rates){
-        .rate = (float)r.rate,
-        .momentum = (float)r.momentum,
-        .second = (float)r.second,
-        .rest1 = (float)(1 - r.momentum),
-        .rest2 = (float)(1 - r.second),
-        .correction1 = (float)r.correction1,
-        .correction2 = (float)r.correction2,
+        .rate = r.rate,
+        .momentum = r.momentum,
+        .second = r.second,
+        .rest1 = r.rest1,
+        .rest2 = r.rest2,
+        .correction1 = r.correction1,
+        .correction2 = r.correction2,
         .decay = (float)rule->weight_decay,
     };
+}
+
+/* Where a block lies that only optimisers of two moments have. */
+static float *second_moments(const struct cuda_backend *backend, nade_optimizer optimizer, size_t offset)
+{
+    return nd_moments_of(optimizer) > 1 ? backend->block[BLOCK_MOMENT2] + offset : NULL;
 }
 
 struct step_job nd_cuda_step_job(const struct cuda_backend *backend, nade_optimizer optimizer, size_t index)
 {
     const struct cuda_layer *layer = &backend->layer[index];
     float *const *block = backend->block;
-    bool adam = optimizer == NADE_ADAM;
     return (struct step_job){
+        .optimizer = optimizer,
         .weight = block[BLOCK_PARAMETERS] + layer->offset,
         .moment1 = block[BLOCK_MOMENT1] + layer->offset,
-        .moment2 = adam ? block[BLOCK_MOMENT2] + layer->offset : NULL,
+        .moment2 = second_moments(backend, optimizer, layer->offset),
         .gradient = block[BLOCK_GRADIENT] + layer->offset,
         .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, index) : NULL,
         .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
         .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
-        .bias2 = adam ? block[BLOCK_MOMENT2] + layer->bias_offset : NULL,
+        .bias2 = second_moments(backend, optimizer, layer->bias_offset),
         .bias_stride = layer->bias_stride,
         .rows = layer->rows,
         .columns = layer->columns,
@@ -44,9 +51,10 @@ struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, nade_
 {
     float *const *block = backend->block;
     return (struct step_job){
+        .optimizer = optimizer,
         .weight = block[BLOCK_PARAMETERS] + backend->scale_offset,
         .moment1 = block[BLOCK_MOMENT1] + backend->scale_offset,
-        .moment2 = optimizer == NADE_ADAM ? block[BLOCK_MOMENT2] + backend->scale_offset : NULL,
+        .moment2 = second_moments(backend, optimizer, backend->scale_offset),
         .gradient = block[BLOCK_GRADIENT] + backend->scale_offset,
         .rows = backend->plan->columns,
         .columns = 0,

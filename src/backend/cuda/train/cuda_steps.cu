@@ -10,16 +10,16 @@ namespace
 enum { THREADS = 256 };
 
 /* The bias of one row, whose gradient is g. */
-template <bool ADAM>
+template <nade_optimizer OPTIMIZER>
 __device__ void step_bias(const struct step_job &job, const struct device_rates &r, size_t row, float g)
 {
     size_t at = row * job.bias_stride;
     float unused = 0;
-    job.bias[at] = take_step<ADAM>(r, 0, g, job.bias[at], &job.bias1[at], ADAM ? &job.bias2[at] : &unused);
+    take_step<OPTIMIZER>(r, 0, g, &job.bias1[at], has_second<OPTIMIZER> ? &job.bias2[at] : &unused, &job.bias[at]);
 }
 
 /* A thread takes four neighbours of a row, among which may be the bias's column. */
-template <bool ADAM> __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
+template <nade_optimizer OPTIMIZER> __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
 {
     wait_for_predecessor();
     const int32_t update = job.progress->next + (int32_t)job.offset;
@@ -32,22 +32,23 @@ template <bool ADAM> __global__ void __launch_bounds__(THREADS) step_layer(struc
         float4 g4 = *reinterpret_cast<const float4 *>(job.gradient + at);
         float4 w4 = *reinterpret_cast<const float4 *>(job.weight + at);
         float4 m4 = *reinterpret_cast<const float4 *>(job.moment1 + at);
-        float4 s4 = ADAM ? *reinterpret_cast<const float4 *>(job.moment2 + at) : make_float4(0, 0, 0, 0);
+        float4 s4 =
+            has_second<OPTIMIZER> ? *reinterpret_cast<const float4 *>(job.moment2 + at) : make_float4(0, 0, 0, 0);
         float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             if (first + k > job.columns) continue;
             bool bias = first + k == job.columns;
             if (bias && !job.bias_in_product)
-                step_bias<ADAM>(job, r, row, g[k]);
+                step_bias<OPTIMIZER>(job, r, row, g[k]);
             else
-                w[k] = take_step<ADAM>(r, bias ? 0.0f : r.decay, g[k], w[k], &m[k], &s[k]);
+                take_step<OPTIMIZER>(r, bias ? 0.0f : r.decay, g[k], &m[k], &s[k], &w[k]);
         }
         if (!(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
             atomicMin(&job.progress->failed, update + 1); /* a ReLU may swallow it: no loss need tell */
         *reinterpret_cast<float4 *>(job.weight + at) = w4;
         *reinterpret_cast<float4 *>(job.moment1 + at) = m4;
-        if (ADAM) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
+        if (has_second<OPTIMIZER>) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
         if (job.shadow) {
             __nv_bfloat162 *shadow = reinterpret_cast<__nv_bfloat162 *>(static_cast<__nv_bfloat16 *>(job.shadow) + at);
             shadow[0] = __floats2bfloat162_rn(w[0], w[1]);
@@ -82,7 +83,13 @@ extern "C" cudaError_t nd_cuda_step(const struct step_job *job, cudaStream_t str
     enum { BLOCKS_MOST = 4096 };
     unsigned blocks = blocks_for(job->rows * (job->stride / 4));
     if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
-    return launch_chained(job->moment2 ? step_layer<true> : step_layer<false>, blocks, THREADS, 0, stream, *job);
+#define ROW(kind, name, moments, usual_rate, second)                                                                   \
+    case kind: return launch_chained(step_layer<kind>, blocks, THREADS, 0, stream, *job);
+    switch (job->optimizer) {
+        ND_OPTIMIZERS(ROW)
+    }
+#undef ROW
+    return cudaErrorInvalidValue;
 }
 
 extern "C" cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t updates, size_t rows,

@@ -10,7 +10,8 @@ extern "C" {
 
 /* One layer's optimiser step. */
 struct step_job {
-    float *weight, *moment1, *moment2; /* (rows, stride); moment2 NULL: NAG */
+    nade_optimizer optimizer;
+    float *weight, *moment1, *moment2; /* (rows, stride); moment2 only where the optimiser has one */
     const float *gradient;             /* (rows, stride): column `columns` is the bias's */
     void *shadow;                      /* NULL, or the weights as bfloat16 (rows, stride) */
     float *bias, *bias1, *bias2;       /* each `bias_stride` apart */

@@ -135,8 +135,8 @@ char nade_table_separator(const nade_table *table)
 nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type)
 {
     if (!table || !columns) return nd_fail(context, NADE_BAD_CALL, "nade_table_set_type needs a table and columns");
-    if ((size_t)type > NADE_CATEGORICAL)
-        return nd_fail(context, NADE_BAD_CALL, "the type is %d, expected binary, real or categorical", (int)type);
+    if (!nade_type_name(type))
+        return nd_fail(context, NADE_BAD_CALL, "the type is %d, expected one of nade_type", (int)type);
     return nd_set_types(context, table, columns, type);
 }
 

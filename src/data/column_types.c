@@ -9,13 +9,6 @@
 
 enum { CATEGORIES_MOST = 20, ROWS_EACH_LEAST = 20 };
 
-const char *nade_type_name(nade_type type)
-{
-    static const char *const names[] = {
-        [NADE_BINARY] = "binary", [NADE_REAL] = "real", [NADE_CATEGORICAL] = "categorical"};
-    return (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
-}
-
 static bool has_dictionary(const struct table_column *column)
 {
     return column->storage == STORE_CODES8 || column->storage == STORE_CODES16;
@@ -102,19 +95,45 @@ void nd_find_types(struct nade_table *table)
     }
 }
 
-/* NULL when the column's values allow the type, else what they are instead. */
-static const char *objection(const struct table_column *column, nade_type type)
+/* ---- types given by hand ----------------------------------------------------------------------------------------- */
+
+static const char *object_to_real(const struct nade_table *table, const struct table_column *column)
 {
-    switch (type) {
-    case NADE_REAL: return nd_column_is_numeric(column) ? NULL : "holds text, expected numbers";
-    case NADE_BINARY:
-        if (within_zero_one(column) || (has_dictionary(column) && column->label_count == 2)) return NULL;
-        return "does not hold two values, expected 0 and 1, or exactly two labels";
-    default:
-        if (has_dictionary(column) && column->label_count > 0) return NULL;
-        if (has_dictionary(column)) return "has no value at all, expected some label";
-        return "holds fractions or more than 1000 different values, expected few labels";
-    }
+    (void)table;
+    return nd_column_is_numeric(column) ? NULL : "holds text, expected numbers";
+}
+
+static const char *object_to_binary(const struct nade_table *table, const struct table_column *column)
+{
+    (void)table;
+    if (within_zero_one(column) || (has_dictionary(column) && column->label_count == 2)) return NULL;
+    return "does not hold two values, expected 0 and 1, or exactly two labels";
+}
+
+static const char *object_to_categorical(const struct nade_table *table, const struct table_column *column)
+{
+    (void)table;
+    if (has_dictionary(column) && column->label_count > 0) return NULL;
+    if (has_dictionary(column)) return "has no value at all, expected some label";
+    return "holds fractions or more than 1000 different values, expected few labels";
+}
+
+/* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing).
+ * What the kind is otherwise is its head's (model/head.h). */
+static const struct {
+    const char *name, *option;
+    const char *(*objection)(const struct nade_table *table, const struct table_column *column);
+} kinds[] = {
+    [NADE_BINARY] = {"binary", "--binary", object_to_binary},
+    [NADE_REAL] = {"real", "--real", object_to_real},
+    [NADE_CATEGORICAL] = {"categorical", "--categorical", object_to_categorical},
+};
+
+_Static_assert(sizeof kinds / sizeof *kinds <= ND_TYPES_MOST, "as many as lists of them have room for");
+
+const char *nade_type_name(nade_type type)
+{
+    return (size_t)type < sizeof kinds / sizeof *kinds ? kinds[type].name : NULL;
 }
 
 static nade_status check_types(nade_context *context, const struct nade_table *table, const bool *chosen,
@@ -124,7 +143,7 @@ static nade_status check_types(nade_context *context, const struct nade_table *t
         const struct table_column *column = &table->column[i];
         if (!chosen[column->place]) continue;
         if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, i);
-        const char *problem = objection(column, type);
+        const char *problem = kinds[type].objection(table, column);
         char name[ND_EXCERPT];
         if (problem)
             return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be %s: it %s", table->source,
@@ -159,10 +178,8 @@ cleanup:
 
 nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
 {
-    static const char *const options[] = {
-        [NADE_BINARY] = "--binary", [NADE_REAL] = "--real", [NADE_CATEGORICAL] = "--categorical"};
     bool *chosen = NULL;
-    nade_status status = nd_choose_columns(context, table, options[type], list, type, &chosen);
+    nade_status status = nd_choose_columns(context, table, kinds[type].option, list, type, &chosen);
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
         if (chosen[table->column[i].place]) {
             table->column[i].type = type;

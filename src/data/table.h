@@ -16,6 +16,7 @@
 #include "data/kept_text.h"
 
 enum { ND_COLUMNS_MOST = 1000000, ND_LABELS_MOST = 1000, ND_TEXT_BYTES_MOST = 1 << 16 };
+enum { ND_TYPES_MOST = 32 }; /* values of nade_type, of which nade_type_name knows the names */
 enum { ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
 
 enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };

@@ -207,10 +207,10 @@ static size_t count_scored(const struct scoring *s, size_t row)
     return present;
 }
 
-static bool all_discrete(const struct scoring *s)
+static bool has_bits(const struct scoring *s)
 {
     for (size_t c = 0; c < s->cells.columns; c++)
-        if (s->query.of[c] && !s->model->plan.column[c].head->discrete) return false;
+        if (s->query.of[c] && s->model->plan.column[c].head->continuous) return false;
     return true;
 }
 
@@ -238,7 +238,7 @@ static void summarise(const struct scoring *s, const double *log_density, const 
         .mean_ordering = s->ordering_sum / rows / (double)s->orderings,
         .mean_spread = spread_sum / rows,
         .gain = mean - marginal_sum(s) / rows,
-        .bits_per_cell = all_discrete(s) && present > 0 ? -sum / present / log(2.0) : NAN,
+        .bits_per_cell = has_bits(s) && present > 0 ? -sum / present / log(2.0) : NAN,
         .cells = (size_t)present,
         .orderings = s->orderings,
         .unseen = s->unseen.count,

@@ -7,60 +7,20 @@
 #include "infer/values.h"
 #include "model/head.h"
 
-/* Where values are rounded, the bounds move inwards to values that can be returned, and the cells to be drawn are those
- * that round to these. */
-static void round_bounds(const struct ranges *r, size_t c, double step)
-{
-    double least = nd_round_to_step(r->least[c], step), most = nd_round_to_step(r->most[c], step);
-    if (isfinite(least)) r->least[c] = least < r->least[c] ? nd_round_to_step(least + step, step) : least;
-    if (isfinite(most)) r->most[c] = most > r->most[c] ? nd_round_to_step(most - step, step) : most;
-    r->low[c] = r->least[c] - step / 2;
-    r->high[c] = r->most[c] + step / 2;
-}
-
-/* A bound and an atom beside it may be one in the model's units: the cells' bounds move so that exactly those atoms lie
- * within whose values do.  Returns how many. */
-static size_t bound_atoms(const struct ranges *r, size_t c, const struct column_spec *spec)
-{
-    size_t within = 0;
-    for (size_t a = 0; a < spec->atoms; a++) {
-        float cell = nd_standardise(spec, spec->atom[a]);
-        if (spec->atom[a] < r->least[c]) {
-            r->low[c] = fmax(r->low[c], (double)nextafterf(cell, HUGE_VALF));
-        } else if (spec->atom[a] > r->most[c]) {
-            r->high[c] = fmin(r->high[c], (double)nextafterf(cell, -HUGE_VALF));
-        } else {
-            r->low[c] = fmin(r->low[c], (double)cell);
-            r->high[c] = fmax(r->high[c], (double)cell);
-            within++;
-        }
-    }
-    return within;
-}
-
 static nade_status read_range(nade_context *context, const struct column_spec *spec, bool exact, size_t c,
                               struct ranges *r)
 {
-    double least = r->least[c], most = r->most[c];
-    if (spec->type != NADE_REAL)
-        return nd_fail(context, NADE_BAD_CALL, "column '%s' is %s, expected a range on a real column", spec->name,
+    const struct head *head = nd_head_for(spec->type);
+    if (!head->range)
+        return nd_fail(context, NADE_BAD_CALL, "column '%s' is %s, expected a range on a column of numbers", spec->name,
                        nade_type_name(spec->type));
-    r->low[c] = least;
-    r->high[c] = most;
-    if (spec->step > 0 && !exact) round_bounds(r, c, spec->step);
-    r->low[c] = (r->low[c] - spec->mean) / spec->sd;
-    r->high[c] = (r->high[c] - spec->mean) / spec->sd;
-    if (r->least[c] > r->most[c] || (bound_atoms(r, c, spec) == 0 && !(r->low[c] < r->high[c])))
-        return nd_fail(context, NADE_BAD_CALL,
-                       "no value of column '%s' lies between %.15g and %.15g, expected a range that holds some",
-                       spec->name, least, most);
-    bool far = r->low[c] > ND_FARTHEST || r->high[c] < -ND_FARTHEST ||
-               (isfinite(r->low[c]) && r->low[c] < -ND_FARTHEST) || (isfinite(r->high[c]) && r->high[c] > ND_FARTHEST);
-    if (far)
-        return nd_fail(context, NADE_BAD_CALL,
-                       "the range of column '%s' ends beyond 1e15 standard deviations from the training mean, expected "
-                       "nearer ends",
-                       spec->name);
+    struct range range = {.least = r->least[c], .most = r->most[c]};
+    nade_status status = head->range(context, spec, exact, &range);
+    if (status != NADE_OK) return status;
+    r->least[c] = range.least;
+    r->most[c] = range.most;
+    r->low[c] = range.low;
+    r->high[c] = range.high;
     return NADE_OK;
 }
 

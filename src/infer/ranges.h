@@ -1,4 +1,4 @@
-/* Bounds on real columns under which rows are drawn. */
+/* Bounds on columns of numbers under which rows are drawn. */
 #ifndef ND_INFER_RANGES_H
 #define ND_INFER_RANGES_H
 
@@ -10,7 +10,7 @@ struct ranges {
     size_t bounded;       /* the column that is drawn within its bounds; SIZE_MAX: none */
 };
 
-/* Reads the bounds of nade_sample_options.  Bounds on other than real columns, and ones that no value can meet, are
+/* Reads the bounds of nade_sample_options.  Bounds on columns of labels, and ones that no value can meet, are
  * refused. */
 nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nade_model *model,
                            const nade_sample_options *options, struct ranges *ranges);

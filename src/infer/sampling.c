@@ -296,7 +296,7 @@ static double decode_cell(const struct sampling *s, size_t at)
 {
     const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
     double x = nd_decode_value(spec, (double)s->cells[at], s->options->exact);
-    if (spec->type != NADE_REAL || !s->ranges.low || !isfinite(x)) return x;
+    if (nd_head_for(spec->type)->labels || !s->ranges.low || !isfinite(x)) return x;
     return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);
 }
 

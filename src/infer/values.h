@@ -22,11 +22,7 @@ const char *nd_row_place(struct row_names names, size_t rows, size_t columns, co
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells);
 
-/* A cell in the data's units; a real one rounded to the column's recording step unless exact or an atom, which is the
- * very value. */
+/* A cell in the data's units: the head's decode, or the number of a label. */
 double nd_decode_value(const struct column_spec *spec, double cell, int exact);
-
-/* To a multiple of a column's recording step. */
-double nd_round_to_step(double x, double step);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
-#include "model/schema.h"
+#include "model/head.h"
 
 /* Distinct values of a column that is all atoms; cells of a value below which nothing is said to repeat; one part in
  * SHARE of the cells makes an atom by itself.  A spike is TIMES as frequent as the mean of the values next to it, NEAR
@@ -152,7 +152,7 @@ static void search_column(void *argument, size_t number, unsigned worker)
     const struct search *search = argument;
     struct arena scratch = {.allocator = *search->allocator};
     (void)worker;
-    if (search->schema->column[number].type != NADE_REAL) return;
+    if (!nd_head_for(search->schema->column[number].type)->continuous) return;
     search->no_memory[number] = !learn_column(search, &scratch, number);
     nd_arena_free(&scratch);
 }

@@ -8,8 +8,8 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
+#include "model/head.h"
 #include "model/label_search.h"
-#include "model/schema.h"
 
 enum { BYTE_VALUES_MOST = 254 };
 
@@ -137,8 +137,8 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
     double number;
     bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
     const char *expected = "one of the labels seen in training (or --unseen missing with score and impute)";
-    if (spec->type == NADE_REAL)
-        expected = is_number ? "a number within 1e15 standard deviations of the training mean" : "a number";
+    if (!nd_head_for(spec->type)->labels)
+        expected = is_number ? nd_head_for(spec->type)->expected : "a number";
     else if (spec->label_count == 0)
         expected = "0 or 1";
     char excerpt[ND_EXCERPT];
@@ -162,21 +162,14 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
 
 static bool may_be_unseen(const struct encoder *e, size_t column)
 {
-    return e->unseen && e->schema->column[column].type != NADE_REAL;
+    return e->unseen && nd_head_for(e->schema->column[column].type)->labels;
 }
 
 /* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */
 static bool encode_value(struct label_search *labels, const char *text, bool is_number, double number, float *cell)
 {
     const struct column_spec *spec = labels->spec;
-    if (spec->type == NADE_REAL) {
-        *cell = is_number ? nd_standardise(spec, number) : NAN;
-        return fabsf(*cell) <= (float)ND_FARTHEST;
-    }
-    if (spec->label_count == 0) {
-        *cell = (float)number;
-        return is_number && (number == 0 || number == 1);
-    }
+    if (spec->label_count == 0) return is_number && nd_head_for(spec->type)->encode(spec, number, cell);
     *cell = nd_label_find(labels, text, is_number, number);
     return *cell >= 0;
 }
@@ -235,7 +228,7 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
         double number = from->cells.numbers[row];
         float value = absent;
         char text[ND_NUMBER_TEXT] = "";
-        if (spec->type != NADE_REAL) nd_format_number(number, text);
+        if (spec->label_count > 0) nd_format_number(number, text);
         if (!isnan(number) && !encode_value(labels, text, true, number, &value)) {
             nd_format_number(number, text);
             if (!may_be_unseen(e, column)) return refuse(e, column, nd_table_position(e->table, row), text);
@@ -266,17 +259,17 @@ void nd_log_scale(const struct schema *schema, const struct cells *cells, const 
 {
     for (size_t row = 0; row < cells->rows; row++) log_scale[row] = 0;
     for (size_t c = 0; c < cells->columns; c++) {
-        if (schema->column[c].type != NADE_REAL || (chosen && !chosen[c])) continue;
-        double log_sd = log(schema->column[c].sd);
+        if (!nd_head_for(schema->column[c].type)->continuous || (chosen && !chosen[c])) continue;
+        double log_unit = nd_log_unit(&schema->column[c]);
         for (size_t row = 0; row < cells->rows; row++)
-            if (!isnan(nd_cell(cells, row, c))) log_scale[row] += log_sd;
+            if (!isnan(nd_cell(cells, row, c))) log_scale[row] += log_unit;
     }
 }
 
 static enum cell_kind choose_kind(const struct schema *schema)
 {
     for (size_t c = 0; c < schema->count; c++)
-        if (schema->column[c].type == NADE_REAL || schema->column[c].label_count > BYTE_VALUES_MOST)
+        if (!nd_head_for(schema->column[c].type)->labels || schema->column[c].label_count > BYTE_VALUES_MOST)
             return CELLS_FLOATS;
     return CELLS_BYTES;
 }

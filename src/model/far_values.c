@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
-#include "model/schema.h"
+#include "model/head.h"
 
 /* A column is blurred when its least scale exceeds one part in BLUR of the range of its middle half. */
 enum { BLUR = 10, COLUMNS_SHOWN = 3, VALUES_SHOWN = 3 };
@@ -82,7 +82,7 @@ static void look_at_column(void *argument, size_t number, unsigned worker)
     size_t taken = search->row_count < QUARTILE_ROWS ? search->row_count : QUARTILE_ROWS, count;
     (void)worker;
     /* A floor that the recording step makes is as fine as the data are. */
-    if (spec->type != NADE_REAL || spec->floor > ND_SCALE_FLOOR) return;
+    if (!nd_head_for(spec->type)->continuous || spec->floor > ND_SCALE_FLOOR) return;
     double *x =
         sorted_cells(search->allocator, &search->table->column[number], search->rows, search->row_count, taken, &count);
     search->finding[number] = !x ? NO_MEMORY : is_blurred(spec, x, count) ? BLURRED : CLEAR;

@@ -6,13 +6,27 @@
 extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax;
 
 /* One row for each kind of column. */
-static const struct head *const heads[] = {&nd_head_bernoulli, &nd_head_mixture, &nd_head_softmax};
+static const struct head *const heads[] = {
+    [NADE_BINARY] = &nd_head_bernoulli,
+    [NADE_REAL] = &nd_head_mixture,
+    [NADE_CATEGORICAL] = &nd_head_softmax,
+};
 
 const struct head *nd_head_for(nade_type type)
 {
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (heads[i]->type == type) return heads[i];
-    return NULL;
+    return (size_t)type < sizeof heads / sizeof *heads ? heads[type] : NULL;
+}
+
+double nd_log_unit(const struct column_spec *spec)
+{
+    return nd_head_for(spec->type)->continuous ? log(spec->sd) : 0;
+}
+
+nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most)
+{
+    return nd_fail(context, NADE_BAD_CALL,
+                   "no value of column '%s' lies between %.15g and %.15g, expected a range that holds some", spec->name,
+                   least, most);
 }
 
 bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs)

@@ -1,24 +1,74 @@
-/* Heads: what a column's block of outputs means.  A new kind of column is one file head_*.c and one row in head.c.
+/* Heads: what a kind of column is.  What it learns from a table and keeps in the model file, which values it holds, how
+ * they become cells and cells values, what its block of outputs means.  A new kind of column is one file head_*.c and
+ * one row in head.c; its name, and which tables' columns may have it, are one row in data/types.c.
  *
- * The functions here are the specification, in double precision and one cell at a time.  A backend may have faster
- * ones of its own; where it has none, it uses these.  x is the cell in the plan's units (never missing). */
+ * The functions of distributions are the specification, in double precision and one cell at a time.  A backend may have
+ * faster ones of its own; where it has none, it uses these.  x is the cell in the plan's units (never missing). */
 #ifndef ND_MODEL_HEAD_H
 #define ND_MODEL_HEAD_H
 
 #include "model/plan.h"
 
+struct json_value;
+struct model_reader; /* model_reader.h */
+struct model_writer; /* model_json.h */
+
+/* What looking through a column's cells came to, besides what the column now knows. */
+struct measured {
+    bool flat;     /* the cells are a single value, up to rounding */
+    size_t beyond; /* the first row whose number is too large; SIZE_MAX: none */
+};
+
+/* A range of values, ends included, possibly infinite. */
+struct range {
+    double least, most; /* data units; both become values that the column can have, where it has them in steps */
+    double low, high;   /* plan's units: the cells of values within lie within, those of others do not */
+};
+
 struct head {
     nade_type type;
-    bool discrete;
-    bool one_hot; /* a cell's input is a one at place x; otherwise x itself */
+    bool labels;     /* a cell is the number of a label; else the values are numbers, which have an order */
+    bool continuous; /* densities are per unit of length, so that units count; else they are probabilities */
+    bool one_hot;    /* a cell's input is a one at place x; otherwise x itself */
 
-    size_t (*input_width)(const struct column_spec *spec);
-    size_t (*output_width)(const struct column_spec *spec, size_t components);
+    /* ---- the column ---- */
+
+    /* Learns from a table's column what does not depend on which rows are chosen, and refuses what can't be learnt
+     * from. NULL: nothing. */
+    nade_status (*learn)(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
+                         struct column_spec *spec);
+
+    /* Learns from the chosen rows' cells; called for several columns at once.  NULL: nothing. */
+    void (*measure)(const nade_table *table, size_t number, const size_t *rows, size_t row_count,
+                    struct column_spec *spec, struct measured *measured);
+
+    /* The column's keys in the model file between type and marginal.  All columns have mean, sd, step, floor and
+     * labels, null where they mean nothing; keys (NULL at its end) are those that no other type has, NULL: none. */
+    void (*write)(struct model_writer *w, const struct column_spec *spec);
+    void (*read)(struct model_reader *r, const struct json_value *object, struct column_spec *spec);
+    const char *const *keys;
+
+    /* Fills in the column's widths and what its distribution needs to know; C components were asked for. */
+    nade_status (*plan)(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
+                        struct plan_column *column);
+
+    /* A value, or a label's number, in the plan's units.  False: the column can't hold it; expected says of numbers
+     * what it can. */
+    bool (*encode)(const struct column_spec *spec, double value, float *cell);
+    const char *expected;
+
+    /* A cell in the data's units; unless exact, it is one that the column can have.  NULL: labels, the same. */
+    double (*decode)(const struct column_spec *spec, double cell, bool exact);
+
+    /* Fills in what is not yet set of a range, which holds some value.  NULL: the values have no order. */
+    nade_status (*range)(nade_context *context, const struct column_spec *spec, bool exact, struct range *range);
+
+    /* ---- its distribution ---- */
 
     /* log p(x | outputs). */
     double (*log_density)(const struct plan_column *column, const double *outputs, double x);
 
-    /* log of the mean density over the cell x ± half, half > 0; NULL for discrete columns. */
+    /* log of the mean density over the cell x ± half, half > 0; NULL: it has no cells. */
     double (*log_cell)(const struct plan_column *column, const double *outputs, double x, double half);
 
     /* -log p(x | outputs), and its gradient with respect to the outputs. */
@@ -31,13 +81,13 @@ struct head {
     double (*sample)(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
 
     /* A draw from p(x | outputs, low <= x <= high), bounds possibly infinite; log of that interval's probability.  NULL
-     * for discrete columns. */
+     * where range is. */
     double (*sample_between)(const struct plan_column *column, const double *outputs, double low, double high,
                              const uint32_t words[4]);
     double (*log_between)(const struct plan_column *column, const double *outputs, double low, double high);
 
-    /* Of p(x | outputs): its mean; the x at which the cumulative probability is p, 0 < p < 1.  NULL for discrete
-     * columns, whose values have no order. */
+    /* Of p(x | outputs): its mean; the x at which the cumulative probability is p, 0 < p < 1.  NULL for labels,
+     * which have no order. */
     double (*mean)(const struct plan_column *column, const double *outputs);
     double (*quantile)(const struct plan_column *column, const double *outputs, double p);
 
@@ -54,6 +104,12 @@ struct head {
 };
 
 const struct head *nd_head_for(nade_type type);
+
+/* What the log of a density in the plan's units exceeds that in data units by: log sd, or nothing. */
+double nd_log_unit(const struct column_spec *spec);
+
+/* The sentence for a range that no value of a column lies in. */
+nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most);
 
 /* True when float32 can hold all of a column's outputs: what the functions above expect of them.  A device computes in
  * float32, so that what the CPU holds in double must not go beyond it. */

@@ -3,17 +3,32 @@
 
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/label_column.h"
 
-static size_t input_width(const struct column_spec *spec)
+static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
+                         struct column_spec *spec)
 {
-    (void)spec;
-    return 1;
+    const struct table_column *column = &table->column[number];
+    if (!nd_learn_labels(arena, column, true, spec)) return nd_no_memory(context, "the labels");
+    if (spec->label_count == 1)
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, column '%s' is to be binary but holds only '%s', expected two values", table->source,
+                       column->name, spec->labels[0]);
+    return NADE_OK;
 }
 
-static size_t output_width(const struct column_spec *spec, size_t components)
+static void read_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
-    (void)spec, (void)components;
-    return 1;
+    nd_read_labels(r, object, 2, 2, true, spec);
+}
+
+static nade_status plan(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
+                        struct plan_column *column)
+{
+    (void)context, (void)arena, (void)spec, (void)components;
+    column->input_width = column->output_width = 1;
+    column->values = 2;
+    return NADE_OK;
 }
 
 /* log(1 + exp(a)) without overflow. */
@@ -71,9 +86,12 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
 
 const struct head nd_head_bernoulli = {
     .type = NADE_BINARY,
-    .discrete = true,
-    .input_width = input_width,
-    .output_width = output_width,
+    .labels = true,
+    .learn = learn,
+    .write = nd_write_labels,
+    .read = read_labels,
+    .plan = plan,
+    .encode = nd_encode_label,
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,

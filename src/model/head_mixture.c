@@ -10,34 +10,10 @@
 #include "model/log_sum.h"
 #include "model/mixture.h"
 #include "model/normal.h"
+#include "model/real_column.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
 static const double two_pi = 6.28318530717958647693;
-
-static size_t input_width(const struct column_spec *spec)
-{
-    (void)spec;
-    return 1;
-}
-
-static size_t output_width(const struct column_spec *spec, size_t components)
-{
-    (void)spec;
-    return 3 * components;
-}
-
-static double log_total(const struct log_sum *total)
-{
-    return total->most + log(total->sum);
-}
-
-/* log of the sum of exp(logits): what turns logits into log weights. */
-static double log_weights(const struct plan_column *column, const double *outputs)
-{
-    struct log_sum weights = {-HUGE_VAL, 0};
-    for (size_t c = 0; c < column->components; c++) nd_add_term(&weights, outputs[c]);
-    return log_total(&weights);
-}
 
 static double normal_log_density(double mean, double scale, double log_scale, double x)
 {
@@ -61,12 +37,12 @@ static double log_joint(const struct plan_column *column, const double *outputs,
     if (atom < column->atoms) return outputs[atom] - log(nd_atom_width(column));
     for (size_t c = column->atoms; c < column->components; c++)
         nd_add_term(&joint, outputs[c] + component_log_density(column, outputs, c, x));
-    return log_total(&joint);
+    return nd_log_total(&joint);
 }
 
 static double log_density(const struct plan_column *column, const double *outputs, double x)
 {
-    return log_joint(column, outputs, x, nd_find_atom(column, x)) - log_weights(column, outputs);
+    return log_joint(column, outputs, x, nd_find_atom(column, x)) - nd_log_sum(outputs, column->components);
 }
 
 /* Neighbouring cells share an end: an atom there belongs to the upper one. */
@@ -81,13 +57,13 @@ static double log_cell(const struct plan_column *column, const double *outputs, 
         double scale = nd_component_spread(outputs, count, c) + column->floor;
         nd_add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
     }
-    return log_total(&joint) - log_weights(column, outputs) - log(2 * half);
+    return nd_log_total(&joint) - nd_log_sum(outputs, column->components) - log(2 * half);
 }
 
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
 {
     size_t count = column->components, atom = nd_find_atom(column, x);
-    double all_weights = log_weights(column, outputs), all_joint = log_joint(column, outputs, x, atom);
+    double all_weights = nd_log_sum(outputs, column->components), all_joint = log_joint(column, outputs, x, atom);
     for (size_t c = 0; c < count; c++) {
         if (c < column->atoms || atom < column->atoms) {
             gradient[c] = exp(outputs[c] - all_weights) - (c == atom ? 1 : 0);
@@ -139,7 +115,7 @@ static double log_between(const struct plan_column *column, const double *output
     struct log_sum joint = {-HUGE_VAL, 0};
     interval_terms(column, outputs, low, high, term);
     for (size_t c = 0; c < column->components; c++) nd_add_term(&joint, term[c]);
-    return log_total(&joint) - log_weights(column, outputs);
+    return nd_log_total(&joint) - nd_log_sum(outputs, column->components);
 }
 
 /* Word 0 chooses the component by its share of the interval; words 1 and 2 are a uniform of 48 bits within (0, 1) for
@@ -203,7 +179,7 @@ static void add_value(const struct plan_column *column, double x, struct compone
         term[c] = k->log_weight + normal_log_density(k->mean, k->scale, k->log_scale, x);
         nd_add_term(&joint, term[c]);
     }
-    double all = log_total(&joint);
+    double all = nd_log_total(&joint);
     for (size_t c = column->atoms; c < column->components; c++) {
         double share = exp(term[c] - all);
         component[c].weight += share;
@@ -243,9 +219,15 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
 
 const struct head nd_head_mixture = {
     .type = NADE_REAL,
-    .discrete = false,
-    .input_width = input_width,
-    .output_width = output_width,
+    .continuous = true,
+    .measure = nd_measure_real,
+    .write = nd_write_real,
+    .read = nd_read_real,
+    .plan = nd_plan_real,
+    .encode = nd_encode_real,
+    .expected = "a number within 1e15 standard deviations of the training mean",
+    .decode = nd_decode_real,
+    .range = nd_range_real,
     .log_density = log_density,
     .log_cell = log_cell,
     .loss_gradient = loss_gradient,

@@ -3,16 +3,25 @@
 
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/label_column.h"
 
-static size_t input_width(const struct column_spec *spec)
+static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
+                         struct column_spec *spec)
 {
-    return spec->label_count;
+    return nd_learn_labels(arena, &table->column[number], false, spec) ? NADE_OK : nd_no_memory(context, "the labels");
 }
 
-static size_t output_width(const struct column_spec *spec, size_t components)
+static void read_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
-    (void)components;
-    return spec->label_count;
+    nd_read_labels(r, object, 1, ND_LABELS_MOST, false, spec);
+}
+
+static nade_status plan(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
+                        struct plan_column *column)
+{
+    (void)context, (void)arena, (void)components;
+    column->input_width = column->output_width = column->values = spec->label_count;
+    return NADE_OK;
 }
 
 static double log_sum_exp(const double *a, size_t count)
@@ -69,10 +78,13 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
 
 const struct head nd_head_softmax = {
     .type = NADE_CATEGORICAL,
-    .discrete = true,
-    .input_width = input_width,
-    .output_width = output_width,
+    .labels = true,
     .one_hot = true,
+    .learn = learn,
+    .write = nd_write_labels,
+    .read = read_labels,
+    .plan = plan,
+    .encode = nd_encode_label,
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,

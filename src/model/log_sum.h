@@ -3,6 +3,7 @@
 #define ND_MODEL_LOG_SUM_H
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/inline.h"
 
@@ -20,6 +21,20 @@ ND_INLINE void nd_add_term(struct log_sum *total, double term)
         total->sum = total->sum * exp(total->most - term) + 1;
         total->most = term;
     }
+}
+
+/* The log of the sum. */
+ND_INLINE double nd_log_total(const struct log_sum *total)
+{
+    return total->most + log(total->sum);
+}
+
+/* The log of the sum of exp(terms): what turns logits into log weights. */
+ND_INLINE double nd_log_sum(const double *terms, size_t count)
+{
+    struct log_sum total = {-HUGE_VAL, 0};
+    for (size_t i = 0; i < count; i++) nd_add_term(&total, terms[i]);
+    return nd_log_total(&total);
 }
 
 #endif

@@ -1,17 +1,14 @@
-/* Writes the model's JSON text, which docs/formats.md calls the description.  The writer remembers failures, so
- * that the code reads as the list of keys that it is. */
+/* Writes the model's JSON text, which docs/formats.md calls the description. */
 #include "model/model_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/utf8.h"
+#include "model/head.h"
 #include "model/model.h"
 
-const char *const nd_type_names[ND_TYPES] = {
-    [NADE_BINARY] = "binary", [NADE_REAL] = "real", [NADE_CATEGORICAL] = "categorical"};
 const char *const nd_activation_names[ND_ACTIVATIONS] = {
     [NADE_RELU] = "relu", [NADE_SIGMOID] = "sigmoid", [NADE_TANH] = "tanh"};
 const char *const nd_optimizer_names[ND_OPTIMIZERS] = {[NADE_NAG] = "nag", [NADE_ADAM] = "adam"};
@@ -32,132 +29,113 @@ const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
     FIELD(FIELD_REAL, initial_scale),   FIELD(FIELD_WORD, scaled_means),   FIELD(FIELD_WORD, pretrain_best),
 };
 
-struct builder {
-    struct json_writer writer;
-    struct arena arena; /* texts made UTF-8 */
-};
-
-static void put_text(struct builder *b, const char *text)
+static void put_text(struct model_writer *w, const char *text)
 {
-    const char *utf8 = nd_utf8_text(&b->arena, text);
+    const char *utf8 = nd_utf8_text(&w->arena, text);
     if (utf8)
-        nd_json_put_text(&b->writer, utf8);
+        nd_json_put_text(&w->writer, utf8);
     else
-        b->writer.failed = true;
+        w->writer.failed = true;
 }
 
-static void put_word(struct builder *b, const char *key, const char *word)
+static void put_word(struct model_writer *w, const char *key, const char *word)
 {
-    nd_json_put_key(&b->writer, key);
-    nd_json_put_text(&b->writer, word);
+    nd_json_put_key(&w->writer, key);
+    nd_json_put_text(&w->writer, word);
 }
 
-static void put_real(struct builder *b, const char *key, double number)
+void nd_write_null(struct model_writer *w, const char *key)
 {
-    nd_json_put_key(&b->writer, key);
-    nd_json_put_real(&b->writer, number);
+    nd_json_put_key(&w->writer, key);
+    nd_json_put_null(&w->writer);
 }
 
-static void put_integer(struct builder *b, const char *key, uint64_t number)
+void nd_write_number(struct model_writer *w, const char *key, double number)
 {
-    nd_json_put_key(&b->writer, key);
-    nd_json_put_integer(&b->writer, (int64_t)number);
+    nd_json_put_key(&w->writer, key);
+    nd_json_put_real(&w->writer, number);
 }
 
-static void put_flag(struct builder *b, const char *key, bool flag)
+static void put_integer(struct model_writer *w, const char *key, uint64_t number)
 {
-    nd_json_put_key(&b->writer, key);
-    nd_json_put_flag(&b->writer, flag);
+    nd_json_put_key(&w->writer, key);
+    nd_json_put_integer(&w->writer, (int64_t)number);
 }
 
-static void open_key(struct builder *b, const char *key, char bracket)
+static void put_flag(struct model_writer *w, const char *key, bool flag)
 {
-    nd_json_put_key(&b->writer, key);
-    nd_json_open(&b->writer, bracket);
+    nd_json_put_key(&w->writer, key);
+    nd_json_put_flag(&w->writer, flag);
 }
 
-static void put_numbers(struct builder *b, const char *key, const double *numbers, size_t count)
+static void open_key(struct model_writer *w, const char *key, char bracket)
 {
-    open_key(b, key, '[');
-    for (size_t i = 0; i < count; i++) nd_json_put_real(&b->writer, numbers[i]);
-    nd_json_close(&b->writer, ']');
+    nd_json_put_key(&w->writer, key);
+    nd_json_open(&w->writer, bracket);
 }
 
-static void put_sizes(struct builder *b, const char *key, const size_t *sizes, size_t count)
+void nd_write_numbers(struct model_writer *w, const char *key, const double *numbers, size_t count)
 {
-    open_key(b, key, '[');
-    for (size_t i = 0; i < count; i++) nd_json_put_integer(&b->writer, (int64_t)sizes[i]);
-    nd_json_close(&b->writer, ']');
+    open_key(w, key, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_real(&w->writer, numbers[i]);
+    nd_json_close(&w->writer, ']');
 }
 
-/* The unit of a real column; the others have none. */
-static void put_unit(struct builder *b, const char *key, const struct column_spec *spec, double number)
+void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count)
 {
-    nd_json_put_key(&b->writer, key);
-    if (spec->type == NADE_REAL)
-        nd_json_put_real(&b->writer, number);
-    else
-        nd_json_put_null(&b->writer);
+    open_key(w, key, '[');
+    for (size_t i = 0; i < count; i++) put_text(w, texts[i]);
+    nd_json_close(&w->writer, ']');
 }
 
-static void put_labels(struct builder *b, const struct column_spec *spec)
+static void put_sizes(struct model_writer *w, const char *key, const size_t *sizes, size_t count)
 {
-    nd_json_put_key(&b->writer, "labels");
-    if (spec->type == NADE_REAL || spec->label_count == 0) {
-        nd_json_put_null(&b->writer);
-        return;
-    }
-    nd_json_open(&b->writer, '[');
-    for (size_t i = 0; i < spec->label_count; i++) put_text(b, spec->labels[i]);
-    nd_json_close(&b->writer, ']');
+    open_key(w, key, '[');
+    for (size_t i = 0; i < count; i++) nd_json_put_integer(&w->writer, (int64_t)sizes[i]);
+    nd_json_close(&w->writer, ']');
 }
 
-static void put_column(struct builder *b, const struct column_spec *spec)
+static void put_column(struct model_writer *w, const struct column_spec *spec)
 {
-    nd_json_open(&b->writer, '{');
-    nd_json_put_key(&b->writer, "name");
-    put_text(b, spec->name);
-    put_word(b, "type", nd_type_names[spec->type]);
-    put_unit(b, "mean", spec, spec->mean);
-    put_unit(b, "sd", spec, spec->sd);
-    put_unit(b, "step", spec, spec->step);
-    put_unit(b, "floor", spec, spec->floor);
-    if (spec->atoms) put_numbers(b, "atoms", spec->atom, spec->atoms);
-    put_labels(b, spec);
-    put_numbers(b, "marginal", spec->marginal, spec->marginal_count);
-    nd_json_close(&b->writer, '}');
+    nd_json_open(&w->writer, '{');
+    nd_json_put_key(&w->writer, "name");
+    put_text(w, spec->name);
+    put_word(w, "type", nade_type_name(spec->type));
+    nd_head_for(spec->type)->write(w, spec);
+    nd_write_numbers(w, "marginal", spec->marginal, spec->marginal_count);
+    nd_json_close(&w->writer, '}');
 }
 
-static void put_columns(struct builder *b, const struct schema *schema)
+static void put_columns(struct model_writer *w, const struct schema *schema)
 {
-    open_key(b, "columns", '[');
-    for (size_t c = 0; c < schema->count; c++) put_column(b, &schema->column[c]);
-    nd_json_close(&b->writer, ']');
+    open_key(w, "columns", '[');
+    for (size_t c = 0; c < schema->count; c++) put_column(w, &schema->column[c]);
+    nd_json_close(&w->writer, ']');
 }
 
-static void put_architecture(struct builder *b, const struct architecture *architecture, size_t columns)
+static void put_architecture(struct model_writer *w, const struct architecture *architecture, size_t columns)
 {
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
-    open_key(b, "architecture", '{');
-    put_word(b, "kind", nd_kind_names[0]);
-    put_sizes(b, "hidden", architecture->hidden, architecture->layers);
-    put_word(b, "activation", nd_activation_names[architecture->activation]);
-    put_integer(b, "components", architecture->components);
-    put_flag(b, "masks", architecture->masks);
-    put_word(b, "order", nd_order_names[order]);
-    if (architecture->ordering) put_sizes(b, "ordering", architecture->ordering, columns);
-    if (architecture->rescale) put_flag(b, "rescale", true);
-    nd_json_close(&b->writer, '}');
+    open_key(w, "architecture", '{');
+    put_word(w, "kind", nd_kind_names[0]);
+    put_sizes(w, "hidden", architecture->hidden, architecture->layers);
+    put_word(w, "activation", nd_activation_names[architecture->activation]);
+    put_integer(w, "components", architecture->components);
+    put_flag(w, "masks", architecture->masks);
+    put_word(w, "order", nd_order_names[order]);
+    if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, columns);
+    if (architecture->rescale) put_flag(w, "rescale", true);
+    nd_json_close(&w->writer, '}');
 }
 
 /* How the columns' floors were made; the numbers themselves are each column's own. */
-static void put_floors(struct builder *b)
+static void put_floors(struct model_writer *w)
 {
-    open_key(b, "floors", '{');
-    put_word(b, "scale", "max(scale_least, step / (sd * sqrt(12)))");
-    put_real(b, "scale_least", ND_SCALE_FLOOR);
-    put_real(b, "log_scale_most", ND_LOG_SCALE_MOST);
-    nd_json_close(&b->writer, '}');
+    open_key(w, "floors", '{');
+    put_word(w, "scale", "max(scale_least, step / (sd * sqrt(12)))");
+    nd_write_number(w, "scale_least", ND_SCALE_FLOOR);
+    nd_write_number(w, "log_scale_most", ND_LOG_SCALE_MOST);
+    nd_json_close(&w->writer, '}');
 }
 
 static uint64_t field_count(const struct training_record *record, const struct record_field *field)
@@ -178,32 +156,32 @@ static uint64_t field_count(const struct training_record *record, const struct r
     return count;
 }
 
-static void put_field(struct builder *b, const struct training_record *record, const struct record_field *field)
+static void put_field(struct model_writer *w, const struct training_record *record, const struct record_field *field)
 {
     double number;
     if (field->kind != FIELD_REAL) {
-        put_integer(b, field->key, field_count(record, field));
+        put_integer(w, field->key, field_count(record, field));
         return;
     }
     memcpy(&number, (const char *)record + field->offset, sizeof number);
-    put_real(b, field->key, number);
+    nd_write_number(w, field->key, number);
 }
 
-static void put_training(struct builder *b, const struct training_record *record)
+static void put_training(struct model_writer *w, const struct training_record *record)
 {
     char fingerprint[17];
-    open_key(b, "training", '{');
-    put_word(b, "optimizer", nd_optimizer_names[record->optimizer]);
-    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) put_field(b, record, &nd_record_fields[i]);
+    open_key(w, "training", '{');
+    put_word(w, "optimizer", nd_optimizer_names[record->optimizer]);
+    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) put_field(w, record, &nd_record_fields[i]);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, record->fingerprint);
-    put_word(b, "fingerprint", fingerprint);
-    open_key(b, "train_loss", '[');
-    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&b->writer, record->history[i].train_loss);
-    nd_json_close(&b->writer, ']');
-    open_key(b, "valid_loss", '[');
-    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&b->writer, record->history[i].valid_loss);
-    nd_json_close(&b->writer, ']');
-    nd_json_close(&b->writer, '}');
+    put_word(w, "fingerprint", fingerprint);
+    open_key(w, "train_loss", '[');
+    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&w->writer, record->history[i].train_loss);
+    nd_json_close(&w->writer, ']');
+    open_key(w, "valid_loss", '[');
+    for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&w->writer, record->history[i].valid_loss);
+    nd_json_close(&w->writer, ']');
+    nd_json_close(&w->writer, '}');
 }
 
 /* JSON readers have signed 64-bit integers at best. */
@@ -222,7 +200,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
 {
     nade_status status = check_record(context, &model->record);
     if (status != NADE_OK) return status;
-    struct builder b = {{.allocator = &context->allocator}, {context->allocator, NULL}};
+    struct model_writer b = {{.allocator = &context->allocator}, {context->allocator, NULL}};
     nd_json_open(&b.writer, '{');
     put_columns(&b, &model->schema);
     put_flag(&b, "named", model->schema.named);

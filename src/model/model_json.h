@@ -1,13 +1,25 @@
-/* The vocabulary of the model's JSON text, shared by its writer (model_json.c) and its reader (model_parse.c). */
+/* Writing the model's JSON text (model_json.c), and its vocabulary, which the reader (model_parse.c) shares. */
 #ifndef ND_MODEL_MODEL_JSON_H
 #define ND_MODEL_MODEL_JSON_H
 
-#include <stddef.h>
+#include "base/json.h"
+#include "base/memory.h"
 
-enum { ND_TYPES = 3, ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 18 };
+/* Failures are remembered, so that code which writes looks like the list of keys that it is. */
+struct model_writer {
+    struct json_writer writer;
+    struct arena arena; /* texts made UTF-8 */
+};
+
+/* A key with its value. */
+void nd_write_null(struct model_writer *w, const char *key);
+void nd_write_number(struct model_writer *w, const char *key, double number);
+void nd_write_numbers(struct model_writer *w, const char *key, const double *numbers, size_t count);
+void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count);
+
+enum { ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 18 };
 
 /* Indexed by the enumerations of the public header. */
-extern const char *const nd_type_names[ND_TYPES];
 extern const char *const nd_activation_names[ND_ACTIVATIONS];
 extern const char *const nd_optimizer_names[ND_OPTIMIZERS];
 

@@ -57,42 +57,22 @@ static nade_status find_positions(nade_context *context, struct arena *arena, st
     return NADE_OK;
 }
 
-static void lay_out_columns(const struct schema *schema, size_t components, struct plan *plan)
+static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+                                   struct plan *plan)
 {
-    for (size_t c = 0; c < plan->columns; c++) {
+    nade_status status = NADE_OK;
+    for (size_t c = 0; c < plan->columns && status == NADE_OK; c++) {
         const struct column_spec *spec = &schema->column[c];
         struct plan_column *column = &plan->column[c];
         column->head = nd_head_for(spec->type);
         column->input = plan->values_width;
-        column->input_width = column->head->input_width(spec);
         column->output = plan->outputs;
-        column->output_width = column->head->output_width(spec, components);
-        column->values = spec->type == NADE_CATEGORICAL ? spec->label_count : spec->type == NADE_BINARY ? 2 : 0;
-        column->components = spec->type == NADE_REAL ? components : 0;
-        column->floor = spec->type == NADE_REAL ? spec->floor : 0;
+        status = column->head->plan(context, arena, spec, plan->components, column);
         plan->values_width += column->input_width;
         plan->outputs += column->output_width;
     }
     plan->inputs = plan->values_width + (plan->masks ? plan->columns : 0);
-}
-
-/* The columns' atoms in the plan's units; each column keeps at least one Gaussian. */
-static nade_status encode_atoms(nade_context *context, struct arena *arena, const struct schema *schema,
-                                struct plan *plan)
-{
-    for (size_t c = 0; c < plan->columns; c++) {
-        const struct column_spec *spec = &schema->column[c];
-        if (spec->type != NADE_REAL || spec->atoms == 0) continue;
-        if (spec->atoms >= plan->components)
-            return nd_fail(context, NADE_BAD_CALL, "column '%s' has %zu atoms, expected fewer than its %zu components",
-                           spec->name, spec->atoms, plan->components);
-        float *atom = nd_arena_alloc(arena, spec->atoms, sizeof *atom);
-        if (!atom) return nd_no_memory(context, "the network");
-        for (size_t a = 0; a < spec->atoms; a++) atom[a] = nd_standardise(spec, spec->atom[a]);
-        plan->column[c].atom = atom;
-        plan->column[c].atoms = spec->atoms;
-    }
-    return NADE_OK;
+    return status;
 }
 
 static bool same_segment(const struct plan_column *a, const struct plan_column *b)
@@ -165,8 +145,7 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     plan->tensor = nd_arena_alloc(arena, plan->tensors, sizeof *plan->tensor);
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
     memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
-    lay_out_columns(schema, architecture->components, plan);
-    status = encode_atoms(context, arena, schema, plan);
+    status = lay_out_columns(context, arena, schema, plan);
     if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);

@@ -26,12 +26,14 @@ struct plan_column {
     const struct head *head;
     size_t input, input_width;   /* where its x part lies in the input */
     size_t output, output_width; /* where its block lies in the output */
-    size_t values;               /* categorical: V labels; binary: 2; real: 0 */
-    size_t components;           /* real: C */
-    double floor;                /* real: least scale */
-    size_t atoms;                /* real: the first so many components are points, fewer than all */
-    const float *atom;           /* (atoms) in the plan's units, exactly as encoded cells are */
-    bool scaled_means;           /* real: gradients of means are multiplied by their scales; training sets it */
+    /* What the head's plan function set, zero where it means nothing: */
+    size_t values;     /* labels: how many */
+    size_t components; /* of a mixture: C */
+    double floor;      /* real: least scale */
+    size_t atoms;      /* real: the first so many components are points, fewer than all */
+    const float *atom; /* (atoms) in the plan's units, exactly as encoded cells are */
+    const void *own;   /* what only this head knows of */
+    bool scaled_means; /* real: gradients of means are multiplied by their scales; training sets it */
 };
 
 /* A maximal run of columns with the same head, widths and number of atoms: what a kernel loops over. */

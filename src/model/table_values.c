@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/head.h"
+
 nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
                             size_t *source, struct unseen_cells *unseen)
 {
@@ -15,8 +17,8 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
     for (size_t at = 0; status == NADE_OK && at < cells.rows * schema->count; at++) {
         size_t row = at / schema->count, c = at % schema->count;
         values[at] = (double)nd_cell(&cells, row, c);
-        /* A real cell as it was read, not as the network's floats have it. */
-        if (schema->column[c].type == NADE_REAL && !isnan(values[at]))
+        /* A number as it was read, not as the network's floats have it. */
+        if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
             values[at] = nd_table_number(&table->column[from[c]], row);
     }
     if (status == NADE_OK && source) memcpy(source, from, schema->count * sizeof *source);

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/parallel.h"
+#include "model/head.h"
 
 enum { TASK_ROWS = 256 };
 
@@ -23,8 +24,8 @@ static nade_status check_columns(nade_context *context, const nade_table *table)
 {
     for (size_t c = 0; c < table->columns; c++) {
         const struct table_column *column = &table->column[c];
-        if (column->type != NADE_REAL)
-            return nd_fail(context, NADE_BAD_CALL, "fresh rows need real columns, column '%s' of %s is %s",
+        if (nd_head_for(column->type)->labels)
+            return nd_fail(context, NADE_BAD_CALL, "fresh rows need columns of numbers, column '%s' of %s is %s",
                            column->name, table->source, nade_type_name(column->type));
         if (column->missing)
             return nd_fail(context, NADE_BAD_CALL,
@@ -91,9 +92,9 @@ static void encode_task(void *argument, size_t task, unsigned worker)
     for (size_t row = task * TASK_ROWS; row < end; row++) {
         float *cells = fresh->cells + (fresh->first + row) % run->train.rows * columns;
         for (size_t c = 0; c < columns; c++) {
-            cells[c] = nd_standardise(&run->model->schema.column[c], fresh->values[row * columns + c]);
-            if (!(fabsf(cells[c]) <= (float)ND_FARTHEST) && fresh->first_bad[task] == SIZE_MAX)
-                fresh->first_bad[task] = row * columns + c;
+            const struct column_spec *spec = &run->model->schema.column[c];
+            bool good = nd_head_for(spec->type)->encode(spec, fresh->values[row * columns + c], &cells[c]);
+            if (!good && fresh->first_bad[task] == SIZE_MAX) fresh->first_bad[task] = row * columns + c;
         }
     }
 }
@@ -106,9 +107,9 @@ static nade_status check_encoded(const struct run *run, uint64_t number)
         size_t at = fresh->first_bad[task];
         if (at != SIZE_MAX)
             return nd_fail(run->context, NADE_BAD_INPUT,
-                           "row %zu of the fresh rows %" PRIu64 ", column '%s': found %g, expected a number "
-                           "within 1e15 standard deviations of the training mean",
-                           at / columns, number, run->model->schema.column[at % columns].name, fresh->values[at]);
+                           "row %zu of the fresh rows %" PRIu64 ", column '%s': found %g, expected %s", at / columns,
+                           number, run->model->schema.column[at % columns].name, fresh->values[at],
+                           run->model->plan.column[at % columns].head->expected);
     }
     return NADE_OK;
 }

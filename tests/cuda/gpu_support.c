@@ -192,7 +192,7 @@ struct backend *gpu_open(const struct backend_entries *entries, const struct sup
 bool gpu_fits_bytes(const struct plan *plan)
 {
     for (size_t c = 0; c < plan->columns; c++)
-        if (!plan->column[c].head->discrete || plan->column[c].values >= ND_BYTE_MISSING) return false;
+        if (!plan->column[c].head->labels || plan->column[c].values >= ND_BYTE_MISSING) return false;
     return true;
 }
 

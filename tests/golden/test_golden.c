@@ -176,10 +176,10 @@ static void reset_backend(struct rig *rig)
     support_assert_ok(context, rig->entries->set_block(context, rig->backend, BLOCK_MOMENT2, zeros));
 }
 
-static bool all_discrete(const struct plan *plan)
+static bool all_labels(const struct plan *plan)
 {
     for (size_t c = 0; c < plan->columns; c++) {
-        if (!plan->column[c].head->discrete) return false;
+        if (!plan->column[c].head->labels) return false;
     }
     return true;
 }
@@ -195,7 +195,7 @@ static void run_case(const struct device *device, const char *scene, rig_check c
     rig.kind = CELLS_FLOATS;
     reset_backend(&rig);
     check(&rig);
-    if (all_discrete(&rig.model.plan)) {
+    if (all_labels(&rig.model.plan)) {
         rig.kind = CELLS_BYTES;
         reset_backend(&rig);
         check(&rig);

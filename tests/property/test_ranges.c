@@ -192,7 +192,7 @@ static void test_refusals(void **state)
     (void)state;
     set_up(&f, NADE_DEVICE_CPU);
     f.low[0] = 0;
-    refuse(&f, "expected a range on a real column");
+    refuse(&f, "expected a range on a column of numbers");
     f.low[0] = -HUGE_VAL;
     f.low[1] = 2;
     f.high[1] = 1;

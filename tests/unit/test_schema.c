@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "data/recording_step.h"
-#include "infer/values.h"
+#include "model/real_column.h"
 #include "model/schema.h"
 #include "support/support.h"
 #include "unit/data_files.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "type_names.h"
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -34,13 +35,43 @@ struct parser {
     size_t positionals;
 };
 
+/* The row of a verb's table that stands for an option a type; option_count: none does. */
+static size_t find_types_row(const struct verb *verb)
+{
+    size_t row = 0;
+    while (row < verb->option_count && verb->options[row].kind != OPTION_TYPES) row++;
+    return row;
+}
+
+/* The option of listed type number i that a row stands for. */
+static const struct option *option_of_type(const struct option *row, size_t i)
+{
+    static struct option made[TYPES_MOST];
+    static char help[TYPES_MOST][80];
+    nade_type type = listed_type(i);
+    const char *name = nade_type_name(type), *place = strstr(row->help, "%s");
+    snprintf(help[i], sizeof help[i], "%.*s%s%s", (int)(place - row->help), row->help, name, place + 2);
+    made[i] = *row;
+    made[i].kind = OPTION_TEXT;
+    made[i].name = name;
+    made[i].help = help[i];
+    made[i].offset += (size_t)type * sizeof(const char *);
+    return &made[i];
+}
+
 size_t verb_option_count(const struct verb *verb)
 {
-    return verb->option_count + common_option_count;
+    size_t own = verb->option_count;
+    if (find_types_row(verb) < own) own += type_count() - 1;
+    return own + common_option_count;
 }
 
 const struct option *verb_option(const struct verb *verb, size_t number)
 {
+    size_t row = find_types_row(verb), types = row < verb->option_count ? type_count() : 1;
+    if (number >= row && number < row + types && row < verb->option_count)
+        return option_of_type(&verb->options[row], number - row);
+    if (number >= row + types) number -= types - 1;
     return number < verb->option_count ? &verb->options[number] : &common_options[number - verb->option_count];
 }
 
@@ -242,6 +273,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     char *place = parser->arguments + option->offset;
     switch (option->kind) {
     case OPTION_HEADING:
+    case OPTION_TYPES:
     case OPTION_ON:
     case OPTION_OFF: break;
     case OPTION_TEXT: *(const char **)(void *)place = text; break;

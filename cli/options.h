@@ -24,7 +24,9 @@ enum option_kind {
     OPTION_SIZES,     /* struct size_list: sizes separated by commas */
     OPTION_REALS,     /* struct real_list: numbers separated by commas */
     OPTION_DELIMITER, /* char, 0: auto */
-    OPTION_LIST       /* struct text_list: the option may be given several times */
+    OPTION_LIST,      /* struct text_list: the option may be given several times */
+    OPTION_TYPES /* an option of the kind OPTION_TEXT for each type of column, with its name, which help has a %s for;
+                    const char *[TYPES_MOST], by nade_type.  One row a verb at most */
 };
 
 struct output;

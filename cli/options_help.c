@@ -75,6 +75,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     text[0] = '\0';
     switch (option->kind) {
     case OPTION_HEADING:
+    case OPTION_TYPES:
     case OPTION_ON:
     case OPTION_OFF:
     case OPTION_BYTES: /* help says what stands for none */

@@ -7,10 +7,6 @@
 #include "report.h"
 #include "types_file.h"
 
-static const nade_type types[] = {NADE_REAL, NADE_BINARY, NADE_CATEGORICAL};
-
-enum { TYPE_COUNT = sizeof types / sizeof *types };
-
 /* ---- types given by hand ------------------------------------------------------------------------------------- */
 
 /* Quotes are doubled. */
@@ -34,14 +30,10 @@ int apply_types(const struct common *common, nade_context *context, nade_table *
 {
     int exit_status = overrides->file ? apply_types_file(common, context, table, overrides->file) : EXIT_DONE;
     if (exit_status) return exit_status;
-    const struct {
-        const char *columns;
-        nade_type type;
-    } lists[] = {
-        {overrides->binary, NADE_BINARY}, {overrides->categorical, NADE_CATEGORICAL}, {overrides->real, NADE_REAL}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (!lists[i].columns) continue;
-        nade_status status = nade_table_set_type(context, table, lists[i].columns, lists[i].type);
+    for (size_t i = 0; i < type_count(); i++) {
+        nade_type type = listed_type(i);
+        if (!overrides->columns[type]) continue;
+        nade_status status = nade_table_set_type(context, table, overrides->columns[type], type);
         if (status != NADE_OK) return report_failure(common, context, status);
     }
     if (!overrides->missing_as_value) return EXIT_DONE;
@@ -84,7 +76,8 @@ void note_types(const struct common *common, const nade_table *table)
     bool first = true;
     snprintf(line, sizeof line, "%zu row%s, %zu column%s", rows, rows == 1 ? "" : "s", columns,
              columns == 1 ? "" : "s");
-    for (size_t i = 0; i < TYPE_COUNT; i++) append_type(line, table, types[i], &first);
+    append_type(line, table, NADE_REAL, &first); /* most columns are */
+    for (size_t i = 0; i + 1 < type_count(); i++) append_type(line, table, listed_type(i), &first);
     report_note(common, "%s", line);
     for (size_t c = 0; c < columns; c++) {
         cells += nade_table_missing(table, c);

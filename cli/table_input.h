@@ -6,12 +6,13 @@
 
 #include "nade/nade.h"
 #include "options.h"
+#include "type_names.h"
 
 /* Types that the user gives; each may be NULL. */
 struct type_overrides {
-    const char *file;                        /* --types */
-    const char *binary, *categorical, *real; /* lists of columns */
-    const char *missing_as_value;            /* a list of columns */
+    const char *file;                /* --types */
+    const char *columns[TYPES_MOST]; /* by nade_type: lists of columns */
+    const char *missing_as_value;    /* a list of columns */
 };
 
 /* Applies the file first, then the lists, that of missing cells last: 0 or an exit status. */

@@ -10,10 +10,6 @@
 #include "table_input.h"
 #include "text_lines.h"
 
-static const nade_type types[] = {NADE_REAL, NADE_BINARY, NADE_CATEGORICAL};
-
-enum { TYPE_COUNT = sizeof types / sizeof *types };
-
 /* What the file says of a column. */
 struct wish {
     size_t line; /* from 1; 0: nothing */
@@ -30,9 +26,10 @@ struct types_file {
 
 static int refuse_line(const struct types_file *file, const char *found)
 {
+    char types[TYPES_TEXT];
     return report_error(file->common, NADE_BAD_INPUT,
-                        "%s, line %zu: found '%s', expected a column's name, a comma and binary, real or categorical",
-                        file->path, file->lines.number, found);
+                        "%s, line %zu: found '%s', expected a column's name, a comma and %s", file->path,
+                        file->lines.number, found, name_types(types));
 }
 
 static char *trim(char *text)
@@ -41,16 +38,6 @@ static char *trim(char *text)
     size_t length = strlen(text);
     while (length > 0 && strchr(" \t\r\n", text[length - 1])) text[--length] = '\0';
     return text;
-}
-
-static bool find_type(const char *name, nade_type *type)
-{
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (strcmp(nade_type_name(types[i]), name) != 0) continue;
-        *type = types[i];
-        return true;
-    }
-    return false;
 }
 
 static int take_line(struct types_file *file, char *text)
@@ -144,7 +131,7 @@ int apply_types_file(const struct common *common, nade_context *context, nade_ta
     file.wish = calloc(nade_table_columns(table), sizeof *file.wish);
     int status =
         file.wish && search_table_names(&file.names, table) ? read_lines(&file) : report_no_memory(file.common);
-    for (size_t i = 0; i < TYPE_COUNT && !status; i++) status = apply_type(&file, context, table, types[i]);
+    for (size_t i = 0; i < type_count() && !status; i++) status = apply_type(&file, context, table, listed_type(i));
     end_name_search(&file.names);
     free(file.wish);
     return status;

@@ -46,13 +46,13 @@ static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 
     return printable(all, buffer, LABELS_WIDTH);
 }
 
-/* A real column's mean, deviation and step, and the values that have probabilities of their own. */
+/* The mean, deviation and step of a column of numbers, and the values that have probabilities of their own. */
 static void print_units(struct output *output, const json_t *column)
 {
     const json_t *atoms = json_object_get(column, "atoms");
     size_t count = json_array_size(atoms), shown = count <= ATOMS_SHOWN ? count : ATOMS_SHOWN;
-    output_print(output, "%12.6g %12.6g %10.6g", number_of(column, "mean"), number_of(column, "sd"),
-                 number_of(column, "step"));
+    output_print(output, "%12.6g %12.6g", number_of(column, "mean"), number_of(column, "sd"));
+    if (json_is_number(json_object_get(column, "step"))) output_print(output, " %10.6g", number_of(column, "step"));
     for (size_t i = 0; i < shown; i++)
         output_print(output, "%s %.15g", i ? "," : "  atoms", json_number_value(json_array_get(atoms, i)));
     output_print(output, "%s\n", shown < count ? ", ..." : "");
@@ -65,7 +65,7 @@ static void print_column(struct output *output, size_t number, const json_t *col
     const json_t *list = json_object_get(column, "labels");
     printable(text_of(column, "name"), name, NAME_WIDTH);
     output_print(output, "%5zu  %-*s  ", number, padded_width(name, NAME_WIDTH), name);
-    if (strcmp(type, "real") == 0) {
+    if (json_is_number(json_object_get(column, "mean"))) {
         output_print(output, "%-11s  ", type);
         print_units(output, column);
     } else if (json_array_size(list) > 0) {
@@ -85,29 +85,24 @@ static void print_columns(struct output *output, const json_t *columns)
 
 /* ---- architecture -------------------------------------------------------------------------------------------- */
 
-/* Numbers of the network's first and last layer that a column takes. */
-static void add_widths(const json_t *column, double components, double *inputs, double *outputs)
+static double count_numbers(const nade_model *model, const char *layer, const char *part)
 {
-    const char *type = text_of(column, "type");
-    double labels = (double)json_array_size(json_object_get(column, "labels"));
-    *inputs += strcmp(type, "categorical") == 0 ? labels : 1;
-    *outputs += strcmp(type, "categorical") == 0 ? labels : strcmp(type, "real") == 0 ? 3 * components : 1;
+    char name[64];
+    size_t rows, columns;
+    snprintf(name, sizeof name, "%s.%s", layer, part);
+    return nade_model_tensor(model, name, &rows, &columns) ? (double)rows * (double)columns : 0;
 }
 
-static double count_parameters(const json_t *columns, const json_t *architecture)
+static double count_parameters(const nade_model *model, size_t layers)
 {
-    bool masks = json_is_true(json_object_get(architecture, "masks"));
-    double inputs = masks ? (double)json_array_size(columns) : 0, outputs = 0, total = 0;
-    for (size_t i = 0; i < json_array_size(columns); i++)
-        add_widths(json_array_get(columns, i), number_of(architecture, "components"), &inputs, &outputs);
-    const json_t *hidden = json_object_get(architecture, "hidden");
-    for (size_t l = 0; l < json_array_size(hidden); l++) {
-        double units = json_number_value(json_array_get(hidden, l));
-        total += (inputs + 1) * units;
-        inputs = units;
+    double total = count_numbers(model, "output", "weight") + count_numbers(model, "output", "bias") +
+                   count_numbers(model, "position", "scale");
+    for (size_t l = 0; l < layers; l++) {
+        char layer[32];
+        snprintf(layer, sizeof layer, "hidden.%zu", l);
+        total += count_numbers(model, layer, "weight") + count_numbers(model, layer, "bias");
     }
-    if (json_is_true(json_object_get(architecture, "rescale"))) total += (double)json_array_size(columns);
-    return total + (inputs + 1) * outputs;
+    return total;
 }
 
 /* "fixed: 2, 0, 1" or the kind of order alone. */
@@ -121,7 +116,7 @@ static void print_order(struct output *output, const json_t *architecture)
     output_print(output, "%s\n", shown < count ? ", ..." : "");
 }
 
-static void print_architecture(struct output *output, const json_t *columns, const json_t *architecture)
+static void print_architecture(struct output *output, const nade_model *model, const json_t *architecture)
 {
     const json_t *hidden = json_object_get(architecture, "hidden");
     output_print(output, "\nNetwork: %s, hidden layers of", text_of(architecture, "kind"));
@@ -134,7 +129,7 @@ static void print_architecture(struct output *output, const json_t *columns, con
     print_order(output, architecture);
     if (json_is_true(json_object_get(architecture, "rescale")))
         output_print(output, "  %-22s %s\n", "rescaling", "a factor for each position");
-    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(columns, architecture));
+    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(model, json_array_size(hidden)));
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------ */
@@ -201,15 +196,14 @@ static void print_training(struct output *output, const json_t *training)
     output_print(output, "  %-22s %s\n", "data fingerprint", text_of(training, "fingerprint"));
 }
 
-static int print_model(const struct common *common, const char *path, const char *description)
+static int print_model(const struct common *common, const char *path, const nade_model *model)
 {
-    json_t *root = json_loads(description, 0, NULL);
+    json_t *root = json_loads(nade_model_description(model), 0, NULL);
     if (!root) return report_error(common, NADE_BAD_INPUT, "%s: its description can't be read as JSON", path);
-    const json_t *columns = json_object_get(root, "columns");
     struct output output;
     output_open_page(&output, common);
-    print_columns(&output, columns);
-    print_architecture(&output, columns, json_object_get(root, "architecture"));
+    print_columns(&output, json_object_get(root, "columns"));
+    print_architecture(&output, model, json_object_get(root, "architecture"));
     print_training(&output, json_object_get(root, "training"));
     json_decref(root);
     return output_close(&output);
@@ -246,7 +240,7 @@ static int run_info(void *arguments)
     else if (common->json)
         status = print_description(common, nade_model_description(model));
     else
-        status = print_model(common, info->model, nade_model_description(model));
+        status = print_model(common, info->model, model);
     nade_model_free(model);
     nade_context_free(context);
     return status;

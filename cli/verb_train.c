@@ -72,10 +72,7 @@ static const struct option options[] = {
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
      .help = "use only the rows of DATA whose numbers, counted from 0, are in this text file"},
-    {.name = "binary", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.binary), .help = "columns that are binary"},
-    {.name = "categorical", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.categorical),
-     .help = "columns that are categorical"},
-    {.name = "real", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.real), .help = "columns that are real"},
+    {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns that are %s"},
     {.name = "missing-as-value", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.missing_as_value),
      .help = "columns in which absence is a label of its own; they become categorical"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
@@ -255,8 +252,8 @@ static void pass_given(struct train_arguments *train)
     nade_train_options *o = &train->options;
     const size_t begin = offsetof(struct train_arguments, options);
     o->given = train->given;
-    for (size_t i = 0; i < OPTIONS; i++) {
-        size_t offset = options[i].offset;
+    for (size_t i = 0; i < verb_option_count(&verb_train); i++) {
+        size_t offset = verb_option(&verb_train, i)->offset;
         if (!train->common.given[i]) continue;
         if (offset == offsetof(struct train_arguments, hidden)) {
             o->hidden = train->hidden.size;

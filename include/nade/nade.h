@@ -103,7 +103,7 @@ typedef struct nade_table nade_table;
 
 typedef enum nade_type { NADE_BINARY = 0, NADE_REAL = 1, NADE_CATEGORICAL = 2 } nade_type;
 
-/* "binary", "real" or "categorical". */
+/* "binary", "real", "categorical"; NULL for a number that no type has.  Types are numbered from 0 without gaps. */
 NADE_API const char *nade_type_name(nade_type type);
 
 typedef struct nade_read_options {

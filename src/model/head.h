@@ -1,6 +1,6 @@
 /* Heads: what a kind of column is.  What it learns from a table and keeps in the model file, which values it holds, how
  * they become cells and cells values, what its block of outputs means.  A new kind of column is one file head_*.c and
- * one row in head.c; its name, and which tables' columns may have it, are one row in data/types.c.
+ * one row in head.c; its name, and which tables' columns may have it, are one row in data/column_types.c.
  *
  * The functions of distributions are the specification, in double precision and one cell at a time.  A backend may have
  * faster ones of its own; where it has none, it uses these.  x is the cell in the plan's units (never missing). */

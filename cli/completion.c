@@ -1,6 +1,8 @@
+#include "completion.h"
+
 #include <string.h>
 
-#include "manual.h"
+#include "options.h"
 #include "program.h"
 
 /* What the value of an option or an argument is, as its metavar tells. */

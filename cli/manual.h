@@ -1,4 +1,4 @@
-/* Manual pages and shell completion, made from the tables that parse the options, so that they can't drift. */
+/* Manual pages, made from the tables that parse the options, so that the two can't differ. */
 #ifndef CLI_MANUAL_H
 #define CLI_MANUAL_H
 
@@ -8,8 +8,5 @@
 /* Writes the manual page of a verb in the language of man(7); defaults are its initialised arguments.  For verb NULL it
  * is the page of the program itself. */
 void print_manual(struct output *output, const struct verb *verb, const void *defaults);
-
-/* Writes the completion for a shell, "bash" or "zsh".  Returns false, and writes nothing, for any other. */
-bool print_completion(struct output *output, const char *shell);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "completion.h"
 #include "json_memory.h"
 #include "manual.h"
 #include "max_memory.h"

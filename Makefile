@@ -77,7 +77,7 @@ bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times b
 	@$(call compile,$(BUILD),updates $(if $(nvcc),parts tune_products))
 
 .PHONY: check
-check: check-packages check-format check-layers check-evidence check-lint check-warnings check-cuda check-hardening \
+check: check-packages check-format check-layers check-docs check-evidence check-lint check-warnings check-cuda check-hardening \
        check-install check-golden check-address check-threads mutants ## all checks below, one after the other
 	@echo "make check: all passed"
 
@@ -92,6 +92,10 @@ check-format: ## clang-format would change nothing
 .PHONY: check-layers
 check-layers: ## who may include what, and what library code may not do (tools/check-layers)
 	tools/check-layers
+
+.PHONY: check-docs
+check-docs: ## links and names of files in the pages lead somewhere (tools/check-docs)
+	tools/check-docs
 
 .PHONY: check-evidence
 check-evidence: ## the log of the CUDA backend's tests is of these sources; docs/benchmarks.md is what bench/results say

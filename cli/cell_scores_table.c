@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "column.h"
 #include "device.h"
 #include "report.h"
 #include "row_writer.h"
@@ -41,7 +42,7 @@ static void write_names(const struct cell_scores_table *table, const nade_model 
 {
     const char *before = "";
     for (size_t c = 0; c < table->columns; c++) {
-        const char *name = nade_model_column_name(model, c);
+        const char *name = column_of_model(model, c).name;
         if (!table->scored[c]) continue;
         output_print(output, "%s", before);
         write_field(output, name, "");
@@ -92,7 +93,7 @@ static int report_as_json(const struct cell_scores_table *table, const nade_mode
     json_t *list = json_array();
     for (size_t c = 0; c < table->columns; c++)
         if (table->scored[c])
-            json_array_append_new(list, json_pack("{s:o,s:I,s:o}", "name", json_text(nade_model_column_name(model, c)),
+            json_array_append_new(list, json_pack("{s:o,s:I,s:o}", "name", json_text(column_of_model(model, c).name),
                                                   "cells", (json_int_t)table->count[c], "mean_surprise",
                                                   json_number(table->sum[c] / (double)table->count[c])));
     json_t *object = json_pack("{s:I,s:o}", "rows", (json_int_t)table->rows, "columns", list);
@@ -108,7 +109,7 @@ int cell_scores_report(const struct cell_scores_table *table, const struct commo
                 table->rows == 1 ? "" : "s");
     for (size_t c = 0; c < table->columns; c++) {
         if (!table->scored[c] || table->count[c] == 0) continue;
-        printable(nade_model_column_name(model, c), name, NAME_MOST);
+        printable(column_of_model(model, c).name, name, NAME_MOST);
         report_note(common, "  %-*s %.6g", padded_width(name, 34), name, table->sum[c] / (double)table->count[c] + 0.0);
     }
     return EXIT_DONE;

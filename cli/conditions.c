@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "report.h"
 
 enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32 };
@@ -46,7 +47,7 @@ static bool find_by_name(const nade_model *model, const char *text, struct condi
     size_t longest = 0;
     /* The longest name that an operator follows, since names may hold operators. */
     for (size_t c = 0; c < nade_model_columns(model); c++) {
-        const char *name = nade_model_column_name(model, c);
+        const char *name = column_of_model(model, c).name;
         size_t length = strlen(name), sign;
         enum relation relation;
         if (strncmp(text, name, length) != 0 || length < longest || !(sign = find_relation(text + length, &relation)))
@@ -90,7 +91,7 @@ static bool parse_number(const char *text, size_t length, double *value)
 static bool find_whole(const nade_model *model, const char *text, size_t *column)
 {
     for (*column = 0; *column < nade_model_columns(model); (*column)++)
-        if (strcmp(nade_model_column_name(model, *column), text) == 0) return true;
+        if (strcmp(column_of_model(model, *column).name, text) == 0) return true;
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || digits > 9 || text[digits] != '\0') return false;
     *column = (size_t)strtoul(text, NULL, 10);
@@ -121,17 +122,17 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
 
 /* The number of a label.  Where none has the very text, the one that is the same number is taken, if it is the only
  * one: 1.0 is the label 1. */
-static bool find_label(const nade_model *model, size_t column, const char *text, double *value)
+static bool find_label(const nade_column *column, const char *text, double *value)
 {
     double number, label;
-    size_t count = nade_model_label_count(model, column), found = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t found = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
         *value = (double)i;
-        if (strcmp(nade_model_label(model, column, i), text) == 0) return true;
+        if (strcmp(column->labels[i], text) == 0) return true;
     }
     if (!parse_number(text, strlen(text), &number)) return false;
-    for (size_t i = 0; i < count; i++) {
-        const char *other = nade_model_label(model, column, i);
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *other = column->labels[i];
         if (!parse_number(other, strlen(other), &label) || label != number) continue;
         *value = (double)i;
         found++;
@@ -139,27 +140,26 @@ static bool find_label(const nade_model *model, size_t column, const char *text,
     return found == 1;
 }
 
-static bool find_value(const nade_model *model, size_t column, const char *text, double *value)
+static bool find_value(const nade_column *column, const char *text, double *value)
 {
-    if (nade_model_label_count(model, column) > 0) return find_label(model, column, text, value);
+    if (column->label_count > 0) return find_label(column, text, value);
     if (!parse_number(text, strlen(text), value)) return false;
-    return nade_model_column_type(model, column) == NADE_REAL || *value == 0 || *value == 1;
+    return column->numeric || *value == 0 || *value == 1;
 }
 
 /* "one of red, green, blue", or their number where they are many. */
-static void describe_values(const nade_model *model, size_t column, char *expected)
+static void describe_values(const nade_column *column, char *expected)
 {
-    size_t count = nade_model_label_count(model, column);
+    size_t count = column->label_count;
     if (count == 0) {
-        bool real = nade_model_column_type(model, column) == NADE_REAL;
-        snprintf(expected, EXPECTED_SIZE, "%s", real ? "a number" : "0 or 1");
+        snprintf(expected, EXPECTED_SIZE, "%s", column->numeric ? "a number" : "0 or 1");
     } else if (count > LABELS_NAMED) {
         snprintf(expected, EXPECTED_SIZE, "one of the column's %zu labels, which 'nade info' lists", count);
     } else {
         snprintf(expected, EXPECTED_SIZE, "one of ");
         for (size_t i = 0; i < count; i++) {
             char label[LABEL_SHOWN + 1], quoted[LABEL_SHOWN + 3];
-            const char *text = nade_model_label(model, column, i);
+            const char *text = column->labels[i];
             size_t used = strlen(expected);
             snprintf(expected + used, EXPECTED_SIZE - used, "%s%s", i ? ", " : "",
                      *text ? listed_label(printable(text, label, LABEL_SHOWN), quoted, sizeof quoted)
@@ -171,9 +171,10 @@ static void describe_values(const nade_model *model, size_t column, char *expect
 static int refuse_value(const struct common *common, const nade_model *model, const struct condition *condition)
 {
     char expected[EXPECTED_SIZE];
-    describe_values(model, condition->column, expected);
-    return report_error(common, NADE_BAD_CALL, "--where: column '%s': found '%s', expected %s",
-                        nade_model_column_name(model, condition->column), condition->value, expected);
+    nade_column column = column_of_model(model, condition->column);
+    describe_values(&column, expected);
+    return report_error(common, NADE_BAD_CALL, "--where: column '%s': found '%s', expected %s", column.name,
+                        condition->value, expected);
 }
 
 static bool bounds_above(enum relation relation)
@@ -196,10 +197,10 @@ static int take_range(const struct common *common, const nade_model *model, cons
                       struct conditions *conditions)
 {
     double value, low = -HUGE_VAL, high = HUGE_VAL;
-    nade_type type = nade_model_column_type(model, condition->column);
-    if (type != NADE_REAL)
+    nade_column column = column_of_model(model, condition->column);
+    if (!column.numeric)
         return report_error(common, NADE_BAD_CALL, "--where: column '%s' is %s, expected a range on a real column only",
-                            nade_model_column_name(model, condition->column), nade_type_name(type));
+                            column.name, nade_type_name(column.type));
     if (condition->has_left && condition->value &&
         (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
         return report_error(
@@ -223,10 +224,10 @@ static int take_value(const struct common *common, const nade_model *model, cons
                       struct conditions *conditions)
 {
     double *given = &conditions->given[condition->column];
+    nade_column column = column_of_model(model, condition->column);
     if (!isnan(*given))
-        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is given twice, expected once",
-                            nade_model_column_name(model, condition->column));
-    bool found = find_value(model, condition->column, condition->value, given);
+        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is given twice, expected once", column.name);
+    bool found = find_value(&column, condition->value, given);
     return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 

@@ -17,7 +17,7 @@ const struct choice precision_choices[] = {{"auto", NADE_PRECISION_AUTO},
 
 int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision)
 {
-    nade_status status = nade_choose_device(context, device, precision);
+    nade_status status = nade_choose_device(context, device, precision, NULL, 0);
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 

@@ -3,36 +3,37 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "column.h"
 #include "row_writer.h"
 
 /* How the lines of the file end; a last one without an end may have draws behind it. */
 static const char *usual_end(const nade_table *table)
 {
-    const char *end = nade_table_first_end(table);
+    const char *end = nade_table_text(table, NADE_NAMES, nade_table_columns(table));
     return end && *end ? end : "\n";
 }
 
 static const char *end_of_line(const struct filled_rows *filled, size_t row, size_t draw)
 {
-    const char *end = nade_table_row_end(filled->table, row);
+    const char *end = nade_table_text(filled->table, row, nade_table_columns(filled->table));
     return end && (*end || draw + 1 == filled->draws) ? end : usual_end(filled->table);
 }
 
 void write_filled_header(struct output *output, const struct filled_rows *filled)
 {
     char separator = nade_table_separator(filled->table);
-    if (!nade_table_name_text(filled->table, 0)) return;
+    if (!nade_table_text(filled->table, NADE_NAMES, 0)) return;
     if (filled->numbered) output_print(output, "draw%c", separator);
     for (size_t c = 0; c < nade_table_columns(filled->table); c++) {
         if (c > 0) output_print(output, "%c", separator);
-        output_print(output, "%s", nade_table_name_text(filled->table, c));
+        output_print(output, "%s", nade_table_text(filled->table, NADE_NAMES, c));
     }
     for (size_t c = 0; filled->low && c < nade_model_columns(filled->model); c++) {
-        if (nade_model_column_type(filled->model, c) != NADE_REAL) continue;
-        const char *name = nade_model_column_name(filled->model, c);
+        nade_column column = column_of_model(filled->model, c);
+        if (!column.numeric) continue;
         for (int high = 0; high < 2; high++) {
             output_print(output, "%c", separator);
-            write_field(output, name, high ? "_high" : "_low");
+            write_field(output, column.name, high ? "_high" : "_low");
         }
     }
     output_print(output, "%s", usual_end(filled->table));
@@ -49,7 +50,7 @@ static void write_cell(struct output *output, const struct line *line, size_t co
 {
     const struct filled_rows *filled = line->filled;
     size_t known = line->model_column[column], columns = nade_model_columns(filled->model);
-    const char *text = nade_table_cell_text(filled->table, line->row, column);
+    const char *text = nade_table_text(filled->table, line->row, column);
     bool missing = known && isnan(filled->given[line->row * columns + known - 1]);
     if (text && !missing)
         output_print(output, "%s", text);
@@ -62,7 +63,7 @@ static void write_ends(struct output *output, const struct line *line, char sepa
     const struct filled_rows *filled = line->filled;
     char number[EXACT_SIZE];
     for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
-        if (nade_model_column_type(filled->model, c) != NADE_REAL) continue;
+        if (!column_of_model(filled->model, c).numeric) continue;
         double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
         for (int i = 0; i < 2; i++)
             output_print(output, "%c%s", separator, isnan(ends[i]) ? "" : format_exact(ends[i], number));

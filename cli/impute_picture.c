@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "output.h"
 #include "report.h"
 
@@ -45,7 +46,7 @@ static int compare_originals(const struct impute_picture *picture, const struct 
         return report_error(input->common, NADE_BAD_INPUT,
                             "--original: row %zu, column '%s' of %s is not what %s has there, expected the same cells "
                             "wherever both have one",
-                            first + at / picture->columns, nade_model_column_name(input->model, at % picture->columns),
+                            first + at / picture->columns, column_of_model(input->model, at % picture->columns).name,
                             picture->original_path, picture->data);
     }
     return EXIT_DONE;
@@ -59,7 +60,7 @@ static int read_originals(struct impute_picture *picture, struct model_input *in
     nade_status status = nade_reader_next(input->silent, picture->original, rows, &table);
     size_t found = table ? nade_table_rows(table) : 0;
     if (status == NADE_OK && table)
-        status = nade_table_values(input->silent, input->model, table, picture->originals, NULL);
+        status = nade_table_values(input->silent, input->model, table, picture->originals, NULL, NULL, NULL);
     nade_table_free(table);
     if (status != NADE_OK) return report_failure(input->common, input->silent, status);
     if (found < rows)

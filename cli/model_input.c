@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "column.h"
 #include "device.h"
 #include "report.h"
 
@@ -24,10 +25,10 @@ int load_input_model(struct model_input *input, struct common *common, unsigned 
 static bool expect_names(struct model_input *input, nade_read_options *read)
 {
     size_t columns = nade_model_columns(input->model);
-    if (!nade_model_named(input->model)) return true;
+    if (!column_of_model(input->model, 0).named) return true;
     input->names = calloc(columns, sizeof *input->names);
     if (!input->names) return false;
-    for (size_t c = 0; c < columns; c++) input->names[c] = nade_model_column_name(input->model, c);
+    for (size_t c = 0; c < columns; c++) input->names[c] = column_of_model(input->model, c).name;
     read->names = input->names;
     read->name_count = columns;
     return true;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
+
 struct named_column {
     const char *name;
     size_t length;
@@ -36,7 +38,7 @@ static void sort(struct name_search *search)
 bool search_table_names(struct name_search *search, const nade_table *table)
 {
     if (!begin(search, nade_table_columns(table))) return false;
-    for (size_t c = 0; c < search->count; c++) search->column[c].name = nade_table_column_name(table, c);
+    for (size_t c = 0; c < search->count; c++) search->column[c].name = column_of_table(table, c).name;
     sort(search);
     return true;
 }
@@ -44,7 +46,7 @@ bool search_table_names(struct name_search *search, const nade_table *table)
 bool search_model_names(struct name_search *search, const nade_model *model)
 {
     if (!begin(search, nade_model_columns(model))) return false;
-    for (size_t c = 0; c < search->count; c++) search->column[c].name = nade_model_column_name(model, c);
+    for (size_t c = 0; c < search->count; c++) search->column[c].name = column_of_model(model, c).name;
     sort(search);
     return true;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "column.h"
+
 static bool needs_quotes(const char *text)
 {
     size_t length = strlen(text);
@@ -22,10 +24,10 @@ void write_field(struct output *output, const char *text, const char *suffix)
 
 void write_header(struct output *output, const nade_model *model)
 {
-    if (!nade_model_named(model)) return;
+    if (!column_of_model(model, 0).named) return;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         if (c > 0) output_print(output, ",");
-        write_field(output, nade_model_column_name(model, c), "");
+        write_field(output, column_of_model(model, c).name, "");
     }
     output_print(output, "\n");
 }
@@ -33,7 +35,8 @@ void write_header(struct output *output, const nade_model *model)
 void write_value(struct output *output, const nade_model *model, size_t column, double value)
 {
     char number[EXACT_SIZE];
-    const char *label = nade_model_label_count(model, column) ? nade_model_label(model, column, (size_t)value) : NULL;
+    const nade_column of = column_of_model(model, column);
+    const char *label = of.label_count ? of.labels[(size_t)value] : NULL;
     if (label && (*label || nade_model_columns(model) == 1)) /* absence as a value is an empty cell */
         write_field(output, label, "");
     else if (!label)

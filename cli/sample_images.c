@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "pictures/png_grid.h"
 #include "report.h"
 
@@ -40,10 +41,10 @@ int check_image(const struct common *common, const nade_model *model, size_t hei
                             "--image: found %zux%zu, %zu pixels, expected one for each of the model's %zu columns",
                             height, width, height * width, columns);
     for (size_t c = 0; c < columns; c++)
-        if (nade_model_column_type(model, c) == NADE_CATEGORICAL)
+        if (column_of_model(model, c).type == NADE_CATEGORICAL)
             return report_error(common, NADE_BAD_CALL,
                                 "--image: column '%s' is categorical, expected binary or real columns for pixels",
-                                nade_model_column_name(model, c));
+                                column_of_model(model, c).name);
     return EXIT_DONE;
 }
 
@@ -53,13 +54,13 @@ static void scale_real(const nade_model *model, size_t rows, double *values)
     size_t columns = nade_model_columns(model), count = rows * columns;
     double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        if (nade_model_column_type(model, i % columns) != NADE_REAL) continue;
+        if (!column_of_model(model, i % columns).numeric) continue;
         least = fmin(least, values[i]);
         most = fmax(most, values[i]);
     }
     double range = most > least ? most - least : 1;
     for (size_t i = 0; i < count; i++)
-        if (nade_model_column_type(model, i % columns) == NADE_REAL) values[i] = (values[i] - least) / range;
+        if (column_of_model(model, i % columns).numeric) values[i] = (values[i] - least) / range;
 }
 
 /* Small images are magnified to about 64 pixels. */

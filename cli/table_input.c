@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "report.h"
 #include "types_file.h"
 
@@ -57,9 +58,10 @@ static void append_type(char *line, const nade_table *table, nade_type type, boo
     char names[LINE_SIZE] = "", name[NAME_MOST + 1], count[64];
     size_t found = 0;
     for (size_t c = 0; c < nade_table_columns(table); c++) {
-        if (nade_table_column_type(table, c) != type || found++ >= NAMES_SHOWN) continue;
+        nade_column column = column_of_table(table, c);
+        if (column.type != type || found++ >= NAMES_SHOWN) continue;
         if (found > 1) append(names, ", ");
-        append(names, printable(nade_table_column_name(table, c), name, NAME_MOST));
+        append(names, printable(column.name, name, NAME_MOST));
     }
     if (found == 0) return;
     snprintf(count, sizeof count, "%s %zu %s (", *first ? ":" : ",", found, nade_type_name(type));
@@ -80,8 +82,9 @@ void note_types(const struct common *common, const nade_table *table)
     for (size_t i = 0; i + 1 < type_count(); i++) append_type(line, table, listed_type(i), &first);
     report_note(common, "%s", line);
     for (size_t c = 0; c < columns; c++) {
-        cells += nade_table_missing(table, c);
-        holed += nade_table_missing(table, c) > 0;
+        size_t missing = column_of_table(table, c).missing;
+        cells += missing;
+        holed += missing > 0;
     }
     if (cells > 0)
         report_note(common, "%zu cell%s missing in %zu column%s", cells, cells == 1 ? "" : "s", holed,
@@ -92,10 +95,10 @@ json_t *types_as_json(const nade_table *table)
 {
     json_t *list = json_array();
     for (size_t c = 0; list && c < nade_table_columns(table); c++) {
-        json_t *column = json_pack("{s:o,s:s,s:I}", "name", json_text(nade_table_column_name(table, c)), "type",
-                                   nade_type_name(nade_table_column_type(table, c)), "missing",
-                                   (json_int_t)nade_table_missing(table, c));
-        if (json_array_append_new(list, column) == 0) continue;
+        nade_column column = column_of_table(table, c);
+        json_t *object = json_pack("{s:o,s:s,s:I}", "name", json_text(column.name), "type", nade_type_name(column.type),
+                                   "missing", (json_int_t)column.missing);
+        if (json_array_append_new(list, object) == 0) continue;
         json_decref(list);
         return NULL;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "name_search.h"
 #include "report.h"
 #include "table_input.h"
@@ -82,7 +83,7 @@ static char *list_columns(const struct types_file *file, const nade_table *table
     bool good = true;
     for (size_t c = first; c < end; c++) {
         if (file->wish[c].line == 0 || file->wish[c].type != type) continue;
-        char *name = quote_name(nade_table_column_name(table, c));
+        char *name = quote_name(column_of_table(table, c).name);
         good = good && name && fprintf(stream, "%s%s", separator, name) >= 0;
         free(name);
         separator = ",";

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "device.h"
 #include "filled_rows.h"
 #include "impute_picture.h"
@@ -239,7 +240,7 @@ static bool is_interval_end(const nade_model *model, const struct name_search *n
         size_t suffix = strlen(suffixes[i]);
         if (length < suffix || strcmp(name + length - suffix, suffixes[i]) != 0) continue;
         size_t column = find_named(names, name, length - suffix);
-        return column != SIZE_MAX && nade_model_column_type(model, column) == NADE_REAL;
+        return column != SIZE_MAX && column_of_model(model, column).numeric;
     }
     return false;
 }
@@ -251,10 +252,10 @@ static int check_added_names(const struct impute_arguments *impute, const struct
     const nade_model *model = run->input.model;
     struct name_search names = {0};
     int status = EXIT_DONE;
-    if (!nade_table_name_text(table, 0)) return EXIT_DONE;
+    if (!nade_table_text(table, NADE_NAMES, 0)) return EXIT_DONE;
     if (impute->options.interval > 0 && !search_model_names(&names, model)) status = report_no_memory(&impute->common);
     for (size_t t = 0; !status && t < nade_table_columns(table); t++) {
-        const char *name = nade_table_column_name(table, t);
+        const char *name = column_of_table(table, t).name;
         if (impute->draws > 0 && strcmp(name, "draw") == 0)
             status = refuse_name(impute, name, "--draws");
         else if (names.count > 0 && is_interval_end(model, &names, name))
@@ -271,8 +272,8 @@ static nade_status read_values(const struct impute_arguments *impute, struct imp
     const nade_model *model = run->input.model;
     size_t unseen = 0;
     char first[sizeof run->first_unseen];
-    if (!impute->unseen_missing) return nade_table_values(context, model, table, run->given, run->source);
-    nade_status status = nade_table_seen_values(context, model, table, run->given, run->source, &unseen, first);
+    nade_status status = nade_table_values(context, model, table, run->given, run->source,
+                                           impute->unseen_missing ? &unseen : NULL, first);
     if (status == NADE_OK && unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
     run->unseen += unseen;
     return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "fold_split.h"
 #include "report.h"
 #include "table_input.h"
@@ -16,7 +17,7 @@
 static int make_real(const struct common *common, nade_context *context, nade_table *table)
 {
     for (size_t c = 0; c < nade_table_columns(table); c++) {
-        char *name = quote_name(nade_table_column_name(table, c));
+        char *name = quote_name(column_of_table(table, c).name);
         if (!name) return report_no_memory(common);
         nade_status status = nade_table_set_type(context, table, name, NADE_REAL);
         free(name);
@@ -27,11 +28,12 @@ static int make_real(const struct common *common, nade_context *context, nade_ta
 
 static int refuse_missing(const struct common *common, const struct fold_source *source, const nade_table *table)
 {
-    for (size_t c = 0; c < nade_table_columns(table); c++)
-        if (nade_table_missing(table, c) > 0)
+    for (size_t c = 0; c < nade_table_columns(table); c++) {
+        nade_column column = column_of_table(table, c);
+        if (column.missing > 0)
             return report_error(common, NADE_BAD_INPUT, "%s, column '%s' has %zu missing cell%s, expected none",
-                                source->file, nade_table_column_name(table, c), nade_table_missing(table, c),
-                                nade_table_missing(table, c) == 1 ? "" : "s");
+                                source->file, column.name, column.missing, column.missing == 1 ? "" : "s");
+    }
     return EXIT_DONE;
 }
 
@@ -58,7 +60,7 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
     if (exit_status) return exit_status;
     data->rows = nade_table_rows(data->table);
     data->columns = nade_table_columns(data->table);
-    if (data->rows == 0 || !nade_table_cell_text(data->table, 0, 0))
+    if (data->rows == 0 || !nade_table_text(data->table, 0, 0))
         return report_error(common, NADE_BAD_INPUT, "%s is an array or empty, expected a text table with rows",
                             source->file);
     return refuse_missing(common, source, data->table);
@@ -67,7 +69,7 @@ static int read_table(struct fold_data *data, const struct common *common, nade_
 /* A cell's text may have blanks and quotes around its number. */
 static double cell_number(const nade_table *table, size_t row, size_t column)
 {
-    const char *text = nade_table_cell_text(table, row, column);
+    const char *text = nade_table_text(table, row, column);
     return strtod(text + strspn(text, " \t\"'"), NULL);
 }
 
@@ -77,7 +79,7 @@ static int copy_numbers(struct fold_data *data, const struct common *common)
     data->names = calloc(data->columns, sizeof *data->names);
     data->fold = calloc(data->rows, sizeof *data->fold);
     if (!data->values || !data->names || !data->fold) return report_no_memory(common);
-    for (size_t c = 0; c < data->columns; c++) data->names[c] = nade_table_column_name(data->table, c);
+    for (size_t c = 0; c < data->columns; c++) data->names[c] = column_of_table(data->table, c).name;
     for (size_t r = 0; r < data->rows; r++)
         for (size_t c = 0; c < data->columns; c++) data->values[r * data->columns + c] = cell_number(data->table, r, c);
     return EXIT_DONE;

@@ -229,7 +229,9 @@ static json_t *device_as_json(const struct paper_job *job)
     const char *device = job->device == NADE_DEVICE_CUDA  ? "cuda"
                          : job->device == NADE_DEVICE_CPU ? "cpu"
                                                           : "reference";
-    if (nade_device_name(job->context, job->device, name, sizeof name) != NADE_OK || name[0] == '\0')
+    nade_device used = job->device;
+    nade_precision precision = job->precision;
+    if (nade_choose_device(job->context, &used, &precision, name, sizeof name) != NADE_OK || name[0] == '\0')
         return json_string(device);
     snprintf(text, sizeof text, "%s: %s", device, name);
     return json_text(text);

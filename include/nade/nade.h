@@ -8,7 +8,7 @@
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
  *    then change what you want: a program compiled against an older header keeps working.  Structures that a function
- *    fills (nade_score_summary, nade_train_plan) need their size set by the caller.
+ *    fills (nade_column, nade_score_summary, nade_train_plan) need their size set by the caller.
  *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  The CUDA
  *    backend, an object that is opened at run time, has two things of the process besides what CUDA's own runtime
  *    keeps: a lock around work on the device, and the queues in which trainings that share it (share_device) wait for
@@ -116,7 +116,7 @@ typedef struct nade_read_options {
         *names; /* (name_count) with header = -1: a first line made of these names alone is a header.  NULL */
     size_t name_count;
     const char *rows; /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
-    int keep_text;    /* 1: the table keeps the text of its cells, for nade_table_cell_text */
+    int keep_text;    /* 1: the table keeps the text of its cells, for nade_table_text */
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
@@ -151,24 +151,31 @@ NADE_API void nade_table_free(nade_table *table);
 NADE_API size_t nade_table_rows(const nade_table *table);
 NADE_API size_t nade_table_columns(const nade_table *table);
 
-/* The column's name, valid as long as the table; its number as text where the data had no names. */
-NADE_API const char *nade_table_column_name(const nade_table *table, size_t column);
+/* What is known of a column of a table or of a model.  Texts are valid as long as that. */
+typedef struct nade_column {
+    size_t size;
+    const char *name; /* its number as text where the data had no names */
+    int named;        /* 1: the columns' names came from the data, so that tables are matched by them; 0: they are
+                         numbers */
+    nade_type type;
+    int numeric;        /* 1: its values are numbers in an order, so that ranges, means and intervals make sense */
+    size_t missing;     /* of a table: its cells that are missing; of a model: 0 */
+    size_t label_count; /* of a model: its labels; 0: its values are numbers.  Of a table: 0 */
+    const char *const *labels; /* (label_count) of a model: what value 0, 1, … of the column means; NULL: no labels */
+} nade_column;
 
-NADE_API nade_type nade_table_column_type(const nade_table *table, size_t column);
+/* Fills *filled.  A column that the table does not have gets zeros: its name is NULL. */
+NADE_API void nade_table_column(const nade_table *table, size_t column, nade_column *filled);
 
-/* The number of cells of a column that are missing. */
-NADE_API size_t nade_table_missing(const nade_table *table, size_t column);
+/* Stands for the first line in nade_table_text. */
+#define NADE_NAMES SIZE_MAX
 
-/* A cell, or a column's name, exactly as the file has it between its separators, quotes and blanks included; valid as
- * long as the table.  NULL unless the table was read from text with keep_text; the name's also where the file has no
- * header. */
-NADE_API const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column);
-NADE_API const char *nade_table_name_text(const nade_table *table, size_t column);
-
-/* How a row ends in the file: "\n", "\r\n", "\r", or "" for the file's last where it has no end; first_end: how the
- * file's first line does, be it of names or a row.  NULL as above. */
-NADE_API const char *nade_table_row_end(const nade_table *table, size_t row);
-NADE_API const char *nade_table_first_end(const nade_table *table);
+/* A cell exactly as the file has it between its separators, quotes and blanks included; valid as long as the table.
+ * row NADE_NAMES: a column's name likewise, NULL where the file has no header.  column nade_table_columns(table): how
+ * the row ends, "\n", "\r\n", "\r", or "" for the file's last where it has no end; with NADE_NAMES how the file's
+ * first line does, be it of names or a row.  NULL unless the table was read from text with keep_text, and for rows and
+ * columns that it does not have. */
+NADE_API const char *nade_table_text(const nade_table *table, size_t row, size_t column);
 
 /* The character that separates the fields of the file; a comma for tables that are not from text. */
 NADE_API char nade_table_separator(const nade_table *table);
@@ -214,12 +221,11 @@ typedef enum nade_precision {
  * NADE_NO_DEVICE without a CUDA backend or a device for it, NADE_BAD_CALL for a precision that the device does not
  * have.  The CUDA backend is looked for once in a context's life, in the file that the environment variable
  * NADE_CUDA_BACKEND names (empty: nowhere) or, without it, as libnade_cuda.so beside the library and where it is
- * installed.  AUTO passes over one that can't be used with a warning. */
-NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision);
-
-/* The name of the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices and
- * where it is not known. */
-NADE_API nade_status nade_device_name(nade_context *context, nade_device device, char *name, size_t size);
+ * installed.  AUTO passes over one that can't be used with a warning.  name (size), which may be NULL, gets the name of
+ * the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices and where it is
+ * not known. */
+NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision,
+                                        char *name, size_t size);
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 typedef struct nade_progress {
@@ -334,15 +340,8 @@ NADE_API void nade_model_free(nade_model *model);
 
 NADE_API size_t nade_model_columns(const nade_model *model);
 
-/* 1 when the columns' names came from the data, so that tables are matched by name; 0 when they are just numbers. */
-NADE_API int nade_model_named(const nade_model *model);
-
-/* A column's name; its type; the number of its labels (0: its values are numbers); the text of label `label`, which is
- * what value `label` of the column means.  Texts are valid as long as the model. */
-NADE_API const char *nade_model_column_name(const nade_model *model, size_t column);
-NADE_API nade_type nade_model_column_type(const nade_model *model, size_t column);
-NADE_API size_t nade_model_label_count(const nade_model *model, size_t column);
-NADE_API const char *nade_model_label(const nade_model *model, size_t column, size_t label);
+/* As nade_table_column. */
+NADE_API void nade_model_column(const nade_model *model, size_t column, nade_column *filled);
 
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);
@@ -355,14 +354,10 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
 /* A table's cells as this model's values (rows, model columns): real ones as they are, binary ones 0 or 1, categorical
  * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns),
  * which may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in
- * a column of numbers, is refused with its place. */
+ * a column of numbers, is refused with its place; but where unseen is not NULL such a label is a missing cell, *unseen
+ * counts them, and first, which may be NULL, gets where the first one is and what it holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
-                                       double *values, size_t *source);
-
-/* The same, but a label that the model does not know is a missing cell: *unseen counts them, and first gets where the
- * first one is and what it holds, "" when there is none. */
-NADE_API nade_status nade_table_seen_values(nade_context *context, const nade_model *model, const nade_table *table,
-                                            double *values, size_t *source, size_t *unseen, char first[256]);
+                                       double *values, size_t *source, size_t *unseen, char first[256]);
 
 /* ---- scoring ------------------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,8 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/sized_options.h"
+#include "model/head.h"
 #include "model/model.h"
 #include "model/model_file.h"
 #include "model/table_values.h"
@@ -49,50 +51,30 @@ const float *nade_model_tensor(const nade_model *model, const char *name, size_t
     return NULL;
 }
 
-int nade_model_named(const nade_model *model)
+void nade_model_column(const nade_model *model, size_t column, nade_column *filled)
 {
-    return model->schema.named;
-}
-
-const char *nade_model_column_name(const nade_model *model, size_t column)
-{
-    return model->schema.column[column].name;
-}
-
-nade_type nade_model_column_type(const nade_model *model, size_t column)
-{
-    return model->schema.column[column].type;
-}
-
-size_t nade_model_label_count(const nade_model *model, size_t column)
-{
-    return model->schema.column[column].label_count;
-}
-
-const char *nade_model_label(const nade_model *model, size_t column, size_t label)
-{
-    const struct column_spec *spec = &model->schema.column[column];
-    return label < spec->label_count ? spec->labels[label] : NULL;
+    nade_column made = {.size = sizeof made};
+    if (column < model->schema.count) {
+        const struct column_spec *spec = &model->schema.column[column];
+        made.name = spec->name;
+        made.named = model->schema.named;
+        made.type = spec->type;
+        made.numeric = nd_head_for(spec->type)->mean != NULL;
+        made.label_count = spec->label_count;
+        if (spec->label_count > 0) made.labels = spec->labels;
+    }
+    nd_options_copy(filled, filled->size, &made, sizeof made);
 }
 
 nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
-                              size_t *source)
-{
-    if (!model || !table || !values)
-        return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
-    return nd_table_values(context, model, table, values, source, NULL);
-}
-
-nade_status nade_table_seen_values(nade_context *context, const nade_model *model, const nade_table *table,
-                                   double *values, size_t *source, size_t *unseen, char first[256])
+                              size_t *source, size_t *unseen, char first[256])
 {
     struct unseen_cells found = {.count = 0};
-    if (!model || !table || !values || !unseen || !first)
-        return nd_fail(context, NADE_BAD_CALL,
-                       "nade_table_seen_values needs a model, a table and places for the values and what is unseen");
-    nade_status status = nd_table_values(context, model, table, values, source, &found);
-    if (status != NADE_OK) return status;
+    if (!model || !table || !values)
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
+    nade_status status = nd_table_values(context, model, table, values, source, unseen ? &found : NULL);
+    if (status != NADE_OK || !unseen) return status;
     *unseen = found.count;
-    memcpy(first, found.first, sizeof found.first);
+    if (first) memcpy(first, found.first, sizeof found.first);
     return NADE_OK;
 }

@@ -7,6 +7,7 @@
 #include "data/missing_label.h"
 #include "data/reader.h"
 #include "data/table.h"
+#include "model/head.h"
 
 void nade_read_options_init(nade_read_options *options, size_t size)
 {
@@ -91,40 +92,27 @@ size_t nade_table_columns(const nade_table *table)
     return table->columns;
 }
 
-const char *nade_table_column_name(const nade_table *table, size_t column)
+void nade_table_column(const nade_table *table, size_t column, nade_column *filled)
 {
-    return table->column[column].name;
+    nade_column made = {.size = sizeof made};
+    if (column < table->columns) {
+        const struct table_column *found = &table->column[column];
+        made.name = found->name;
+        made.named = table->named;
+        made.type = found->type;
+        made.numeric = nd_head_for(found->type)->mean != NULL;
+        made.missing = found->missing;
+    }
+    nd_options_copy(filled, filled->size, &made, sizeof made);
 }
 
-nade_type nade_table_column_type(const nade_table *table, size_t column)
+const char *nade_table_text(const nade_table *table, size_t row, size_t column)
 {
-    return table->column[column].type;
-}
-
-size_t nade_table_missing(const nade_table *table, size_t column)
-{
-    return table->column[column].missing;
-}
-
-const char *nade_table_cell_text(const nade_table *table, size_t row, size_t column)
-{
-    size_t at = row * table->columns + column;
-    return at < table->texts.count ? nd_kept_text(&table->texts, at) : NULL;
-}
-
-const char *nade_table_name_text(const nade_table *table, size_t column)
-{
-    return column < table->names.count ? nd_kept_text(&table->names, column) : NULL;
-}
-
-const char *nade_table_row_end(const nade_table *table, size_t row)
-{
-    return row + 1 < table->ends.count ? nd_kept_text(&table->ends, row + 1) : NULL;
-}
-
-const char *nade_table_first_end(const nade_table *table)
-{
-    return table->ends.count > 0 ? nd_kept_text(&table->ends, 0) : NULL;
+    bool first = row == NADE_NAMES, end = column == table->columns;
+    const struct kept_text *texts = end ? &table->ends : first ? &table->names : &table->texts;
+    if (column > table->columns || (!first && row >= table->rows)) return NULL;
+    size_t at = end ? (first ? 0 : row + 1) : first ? column : row * table->columns + column;
+    return at < texts->count ? nd_kept_text(texts, at) : NULL;
 }
 
 char nade_table_separator(const nade_table *table)

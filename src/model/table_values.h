@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/* See nade_table_values in the public header; with unseen, which may be NULL, nade_table_seen_values. */
+/* See nade_table_values in the public header; unseen may be NULL. */
 nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
                             size_t *source, struct unseen_cells *unseen);
 

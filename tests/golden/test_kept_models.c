@@ -66,9 +66,9 @@ static void models_say_what_they_said(void **state)
     char path[400];
     nade_model *model = NULL;
     support_assert_ok(*state, nade_model_load(*state, kept("mixed.safetensors", path), &model));
-    assert_string_equal(nade_model_column_name(model, 0), "gr\xC3\xB6\xC3\x9F"
-                                                          "e");
-    assert_string_equal(nade_model_label(model, 1, 0), "blau, \xE2\x82\xAC");
+    assert_string_equal(column_of_model(model, 0).name, "gr\xC3\xB6\xC3\x9F"
+                                                        "e");
+    assert_string_equal(column_of_model(model, 1).labels[0], "blau, \xE2\x82\xAC");
     assert_int_equal(model->schema.column[3].atoms, 1);
     assert_true(model->schema.column[3].atom[0] == 40);
     assert_true(model->record.history[2].valid_loss != model->record.history[2].valid_loss);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../cli/column.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "model/plan.h"

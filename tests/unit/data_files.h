@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "../cli/column.h"
 #include "data/table.h"
 
 /* Counts what is live; call number fail_at (from 0) and all later ones fail. */

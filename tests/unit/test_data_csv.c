@@ -25,13 +25,13 @@ static void test_header_numbers_and_missing(void **state)
     nade_context *context = new_context();
     nade_table *table = read_good(context, "a,b,c\n1,2.5,x\n?,-3e2,NA\n,nan,NULL\n+.5,7.,-nan\n", NULL);
     assert_shape(table, 4, 3, true);
-    assert_string_equal(nade_table_column_name(table, 2), "c");
+    assert_string_equal(column_of_table(table, 2).name, "c");
     assert_true(number_at(table, 0, 0) == 1 && isnan(number_at(table, 1, 0)) && isnan(number_at(table, 2, 0)));
     assert_true(number_at(table, 3, 0) == 0.5);
     assert_true(number_at(table, 0, 1) == 2.5 && number_at(table, 1, 1) == -300 && number_at(table, 3, 1) == 7);
-    assert_int_equal(nade_table_missing(table, 0), 2);
-    assert_int_equal(nade_table_missing(table, 1), 1);
-    assert_int_equal(nade_table_missing(table, 2), 3);
+    assert_int_equal(column_of_table(table, 0).missing, 2);
+    assert_int_equal(column_of_table(table, 1).missing, 1);
+    assert_int_equal(column_of_table(table, 2).missing, 3);
     assert_string_equal(text_at(table, 0, 2), "x");
     assert_int_equal(table->column[2].labels[0].first_line, 2);
     nade_table_free(table);
@@ -71,7 +71,7 @@ static void test_line_ends_and_byte_order_mark(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nade_table *table = read_good(context, texts[i], NULL);
         assert_shape(table, 2, 2, true);
-        assert_string_equal(nade_table_column_name(table, 0), "a");
+        assert_string_equal(column_of_table(table, 0).name, "a");
         assert_true(number_at(table, 1, 1) == 4);
         nade_table_free(table);
     }
@@ -137,14 +137,14 @@ static void test_header_is_told(void **state)
     nade_read_options options = told(1, 0);
     nade_table *table = read_good(context, "7,8,\n4,5,6\n", &options);
     assert_shape(table, 1, 3, true);
-    assert_string_equal(nade_table_column_name(table, 0), "7");
-    assert_string_equal(nade_table_column_name(table, 2), "2"); /* an empty name becomes the number */
+    assert_string_equal(column_of_table(table, 0).name, "7");
+    assert_string_equal(column_of_table(table, 2).name, "2"); /* an empty name becomes the number */
     nade_table_free(table);
     options = told(0, 0);
     table = read_good(context, "a,b\n1,2\n", &options);
     assert_shape(table, 2, 2, false);
     assert_string_equal(text_at(table, 0, 0), "a");
-    assert_string_equal(nade_table_column_name(table, 1), "1");
+    assert_string_equal(column_of_table(table, 1).name, "1");
     nade_table_free(table);
     nade_context_free(context);
 }
@@ -155,7 +155,7 @@ static void test_one_column(void **state)
     nade_context *context = new_context();
     nade_table *table = read_good(context, "\nx\n1\n\n \n4\n\n\n", NULL);
     assert_shape(table, 4, 1, true);
-    assert_int_equal(nade_table_missing(table, 0), 2);
+    assert_int_equal(column_of_table(table, 0).missing, 2);
     assert_true(isnan(number_at(table, 1, 0)) && isnan(number_at(table, 2, 0)) && number_at(table, 3, 0) == 4);
     nade_table_free(table);
     nade_context_free(context);
@@ -170,11 +170,11 @@ static void test_selection(void **state)
     options.drop = "y, id";
     nade_table *table = read_good(context, text, &options);
     assert_shape(table, 2, 2, true);
-    assert_string_equal(nade_table_column_name(table, 1), "'z");
+    assert_string_equal(column_of_table(table, 1).name, "'z");
     assert_true(number_at(table, 1, 1) == 8);
     assert_int_equal(table->column[1].place, 3);
     assert_int_equal(nade_table_set_type(context, table, "3", NADE_CATEGORICAL), NADE_OK); /* the file's column 3 */
-    assert_int_equal(nade_table_column_type(table, 1), NADE_CATEGORICAL);
+    assert_int_equal(column_of_table(table, 1).type, NADE_CATEGORICAL);
     assert_int_equal(nade_table_set_type(context, table, "2", NADE_CATEGORICAL), NADE_BAD_CALL);
     assert_sentence(context, "left out");
     nade_table_free(table);
@@ -183,7 +183,7 @@ static void test_selection(void **state)
     options.columns = "3,1-2";
     table = read_good(context, text, &options);
     assert_shape(table, 2, 2, true);
-    assert_string_equal(nade_table_column_name(table, 0), "x");
+    assert_string_equal(column_of_table(table, 0).name, "x");
     nade_table_free(table);
     options.drop = "0-3";
     refuse_bytes(text, strlen(text), &options, NADE_BAD_CALL, "no column is left");

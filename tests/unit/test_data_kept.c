@@ -30,14 +30,16 @@ static void check(const char *bytes, size_t size, size_t part, const char *drop,
         assert_int_equal(nade_table_separator(table), separator);
         for (size_t c = 0; c < columns; c++)
             if (names)
-                assert_string_equal(nade_table_name_text(table, c), names[c]);
+                assert_string_equal(nade_table_text(table, NADE_NAMES, c), names[c]);
             else
-                assert_null(nade_table_name_text(table, c));
+                assert_null(nade_table_text(table, NADE_NAMES, c));
         for (size_t at = 0; at < nade_table_rows(table) * columns; at++, seen++) {
             assert_true(seen < count);
-            assert_string_equal(nade_table_cell_text(table, at / columns, at % columns), cells[seen]);
+            assert_string_equal(nade_table_text(table, at / columns, at % columns), cells[seen]);
         }
-        assert_null(nade_table_cell_text(table, nade_table_rows(table), 0));
+        assert_null(nade_table_text(table, nade_table_rows(table), 0));
+        assert_null(nade_table_text(table, 0, columns + 1));
+        assert_null(nade_table_text(table, NADE_NAMES, columns + 1));
         nade_table_free(table);
     }
     assert_int_equal(seen, count);
@@ -117,10 +119,10 @@ static void check_ends(const char *text, const char *first, const char *const *e
         for (;;) {
             support_assert_ok(context, nade_reader_next(context, reader, part, &table));
             if (!table) break;
-            assert_string_equal(nade_table_first_end(table), first);
+            assert_string_equal(nade_table_text(table, NADE_NAMES, nade_table_columns(table)), first);
             for (size_t row = 0; row < nade_table_rows(table); row++)
-                assert_string_equal(nade_table_row_end(table, row), ends[seen++]);
-            assert_null(nade_table_row_end(table, nade_table_rows(table)));
+                assert_string_equal(nade_table_text(table, row, nade_table_columns(table)), ends[seen++]);
+            assert_null(nade_table_text(table, nade_table_rows(table), nade_table_columns(table)));
             nade_table_free(table);
         }
         assert_int_equal(seen, rows);
@@ -149,10 +151,10 @@ static void test_not_kept(void **state)
     (void)state;
     assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
     support_assert_ok(context, nade_table_from_array(context, values, 1, 2, NULL, &table));
-    assert_null(nade_table_cell_text(table, 0, 0));
-    assert_null(nade_table_name_text(table, 0));
-    assert_null(nade_table_row_end(table, 0));
-    assert_null(nade_table_first_end(table));
+    assert_null(nade_table_text(table, 0, 0));
+    assert_null(nade_table_text(table, NADE_NAMES, 0));
+    assert_null(nade_table_text(table, 0, nade_table_columns(table)));
+    assert_null(nade_table_text(table, NADE_NAMES, nade_table_columns(table)));
     assert_int_equal(nade_table_separator(table), ',');
     nade_table_free(table);
     nade_context_free(context);

@@ -112,7 +112,7 @@ static void test_name_bytes(void **state)
     char *text = filled_text("", 'a', ND_TEXT_BYTES_MOST + 4);
     memcpy(text + ND_TEXT_BYTES_MOST, "\n1\n", 4);
     nade_table *table = read_good(context, text, NULL);
-    assert_int_equal(strlen(nade_table_column_name(table, 0)), ND_TEXT_BYTES_MOST);
+    assert_int_equal(strlen(column_of_table(table, 0).name), ND_TEXT_BYTES_MOST);
     nade_table_free(table);
     memcpy(text + ND_TEXT_BYTES_MOST, "a\n1", 4);
     refuse_text(text, "column 0 has a name of 65537 bytes");

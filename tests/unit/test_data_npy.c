@@ -110,7 +110,7 @@ static void test_orders_and_selection(void **state)
         }
         nade_table *table = read_npy(context, &npy);
         assert_true(table->array && !table->named);
-        assert_string_equal(nade_table_column_name(table, 3), "3");
+        assert_string_equal(column_of_table(table, 3).name, "3");
         for (size_t i = 0; i < 12; i++) assert_true(number_at(table, i / 4, i % 4) == (double)(10 * (i / 4) + i % 4));
         nade_table_free(table);
         nade_read_options options;
@@ -119,7 +119,7 @@ static void test_orders_and_selection(void **state)
         options.drop = "2";
         assert_int_equal(read_bytes(context, npy.bytes, npy.count, &options, &table), NADE_OK);
         assert_int_equal(table->columns, 2);
-        assert_string_equal(nade_table_column_name(table, 1), "3");
+        assert_string_equal(column_of_table(table, 1).name, "3");
         for (size_t row = 0; row < 3; row++) assert_true(number_at(table, row, 1) == (double)(10 * row + 3));
         assert_string_equal(text_at(table, 2, 1), "23");
         nade_table_free(table);
@@ -287,9 +287,9 @@ static void test_from_array(void **state)
     assert_int_equal(nade_table_from_array(context, values, 3, 2, names, &table), NADE_OK);
     assert_true(table->named && table->array);
     assert_string_equal(table->source, "the array");
-    assert_string_equal(nade_table_column_name(table, 1), "b");
-    assert_int_equal(nade_table_missing(table, 0), 1);
-    assert_int_equal(nade_table_column_type(table, 0), NADE_BINARY);
+    assert_string_equal(column_of_table(table, 1).name, "b");
+    assert_int_equal(column_of_table(table, 0).missing, 1);
+    assert_int_equal(column_of_table(table, 0).type, NADE_BINARY);
     assert_int_equal(table->column[1].storage, STORE_CODES8);
     assert_int_equal(table->column[1].label_count, 2); /* 0 and -0 are one */
     nade_table_free(table);

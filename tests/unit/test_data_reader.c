@@ -40,7 +40,7 @@ static void compare_parts(nade_context *context, const char *path, const nade_re
         assert_int_equal(part->single, whole->single);
         assert_string_equal(part->source, whole->source);
         for (size_t c = 0; c < whole->columns; c++) {
-            assert_string_equal(nade_table_column_name(part, c), nade_table_column_name(whole, c));
+            assert_string_equal(column_of_table(part, c).name, column_of_table(whole, c).name);
             assert_int_equal(part->column[c].place, whole->column[c].place);
         }
         for (size_t row = 0; row < part->rows; row++, at++) {

@@ -181,7 +181,7 @@ static void test_types_are_found(void **state)
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nade_table *table = repeat(context, cases[i].values, cases[i].times);
-        nade_type found = nade_table_column_type(table, 0);
+        nade_type found = column_of_table(table, 0).type;
         if (found != cases[i].type)
             fail_msg("case %zu is %s, expected %s", i, nade_type_name(found), nade_type_name(cases[i].type));
         nade_table_free(table);
@@ -203,8 +203,8 @@ static void test_arrays_have_one_type(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nade_table *table;
         assert_int_equal(nade_table_from_array(context, cases[i].values, 2, 2, NULL, &table), NADE_OK);
-        assert_int_equal(nade_table_column_type(table, 0), cases[i].type);
-        assert_int_equal(nade_table_column_type(table, 1), cases[i].type);
+        assert_int_equal(column_of_table(table, 0).type, cases[i].type);
+        assert_int_equal(column_of_table(table, 1).type, cases[i].type);
         nade_table_free(table);
     }
     nade_context_free(context);
@@ -237,10 +237,10 @@ static void test_types_are_overridden(void **state)
         if ((status == NADE_OK) != !cases[i].words) fail_msg("case %zu: %s", i, nade_last_error(context));
         if (cases[i].words) assert_sentence(context, cases[i].words);
     }
-    assert_int_equal(nade_table_column_type(table, 0), NADE_REAL);
-    assert_int_equal(nade_table_column_type(table, 3), NADE_CATEGORICAL);
+    assert_int_equal(column_of_table(table, 0).type, NADE_REAL);
+    assert_int_equal(column_of_table(table, 3).type, NADE_CATEGORICAL);
     assert_int_not_equal(nade_table_set_type(context, table, "zero,text", NADE_BINARY), NADE_OK);
-    assert_int_equal(nade_table_column_type(table, 0), NADE_REAL); /* all or none */
+    assert_int_equal(column_of_table(table, 0).type, NADE_REAL); /* all or none */
     nade_table_free(table);
     double many[1001];
     for (size_t i = 0; i < 1001; i++) many[i] = (double)i;

@@ -33,7 +33,7 @@ static nade_context *context_with(struct heard *heard)
 static void check_choice(nade_context *context, nade_device asked, nade_precision precision, nade_device device,
                          nade_precision used)
 {
-    assert_int_equal(nade_choose_device(context, &asked, &precision), NADE_OK);
+    assert_int_equal(nade_choose_device(context, &asked, &precision, NULL, 0), NADE_OK);
     assert_int_equal(asked, device);
     assert_int_equal(precision, used);
 }
@@ -42,7 +42,7 @@ static void check_refusal(nade_context *context, nade_device device, nade_precis
 {
     nade_device asked = device;
     nade_precision wanted = precision;
-    assert_int_equal(nade_choose_device(context, &asked, &wanted), expected);
+    assert_int_equal(nade_choose_device(context, &asked, &wanted, NULL, 0), expected);
     assert_int_equal(asked, device);
     assert_int_equal(wanted, precision);
     assert_true(strlen(nade_last_error(context)) > 10);
@@ -89,10 +89,13 @@ static void test_names(void **state)
     struct heard heard = {0};
     nade_context *context = context_with(&heard);
     char name[8] = "before";
+    nade_device device = NADE_DEVICE_CUDA;
+    nade_precision precision = NADE_PRECISION_AUTO;
     (void)state;
-    assert_int_equal(nade_device_name(context, NADE_DEVICE_CUDA, name, sizeof name), NADE_NO_DEVICE);
+    assert_int_equal(nade_choose_device(context, &device, &precision, name, sizeof name), NADE_NO_DEVICE);
     assert_string_equal(name, "before");
-    assert_int_equal(nade_device_name(context, NADE_DEVICE_CPU, name, sizeof name), NADE_OK);
+    device = NADE_DEVICE_CPU;
+    assert_int_equal(nade_choose_device(context, &device, &precision, name, sizeof name), NADE_OK);
     assert_string_equal(name, "");
     nade_context_free(context);
 }

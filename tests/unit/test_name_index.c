@@ -80,7 +80,7 @@ static void test_many_columns(void **state)
     size_t used = 0;
     assert_non_null(list);
     for (size_t c = 0; c < MANY; c++)
-        used += (size_t)snprintf(list + used, 32, "%s%s", c > 0 ? "," : "", nade_table_column_name(other, c));
+        used += (size_t)snprintf(list + used, 32, "%s%s", c > 0 ? "," : "", column_of_table(other, c).name);
     assert_int_equal(nade_table_set_type(context, table, list, NADE_REAL), NADE_OK);
     free(list);
     nd_arena_free(&arena);

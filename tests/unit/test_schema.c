@@ -170,14 +170,14 @@ static void test_missing_as_value(void **state)
     nade_table *table = read_good(context, "k,flag,town,x\n2,1,Rome,1.5\n,0,?,2.5\n2.0,,Oslo,\n-1,1,Rome,3.5\n", NULL);
     assert_int_equal(nade_table_missing_as_value(context, table, "k,nobody"), NADE_BAD_CALL);
     assert_sentence(context, "--missing-as-value");
-    assert_int_equal(nade_table_missing(table, 0), 1);
+    assert_int_equal(column_of_table(table, 0).missing, 1);
     support_assert_ok(context, nade_table_missing_as_value(context, table, "0-2"));
     support_assert_ok(context, nade_table_missing_as_value(context, table, "k"));
     for (size_t c = 0; c < 3; c++) {
-        assert_int_equal(nade_table_column_type(table, c), NADE_CATEGORICAL);
-        assert_int_equal(nade_table_missing(table, c), 0);
+        assert_int_equal(column_of_table(table, c).type, NADE_CATEGORICAL);
+        assert_int_equal(column_of_table(table, c).missing, 0);
     }
-    assert_int_equal(nade_table_missing(table, 3), 1);
+    assert_int_equal(column_of_table(table, 3).missing, 1);
     assert_int_equal(nade_table_set_type(context, table, "k", NADE_REAL), NADE_BAD_INPUT);
     support_assert_ok(context, nd_schema_learn(context, &arena, table, rows, 4, &s));
     assert_int_equal(s.column[0].label_count, 3);
@@ -220,7 +220,7 @@ static void test_missing_as_value_limits(void **state)
         assert_int_equal(nd_table_code(&table->column[0], row), row < 255 ? row : 255);
     assert_int_equal(nade_table_missing_as_value(context, table, "1"), NADE_BAD_INPUT);
     assert_sentence(context, "column '1' has 1000 labels already");
-    assert_int_equal(nade_table_column_type(table, 1), NADE_REAL);
+    assert_int_equal(column_of_table(table, 1).type, NADE_REAL);
     assert_int_equal(nade_table_missing_as_value(context, table, "2"), NADE_BAD_INPUT);
     assert_sentence(context, "column '2'");
     nade_table_free(table);

@@ -115,7 +115,7 @@ static void ask_samples(const struct asking *ask, bool bounded)
     options.orderings = bounded ? 2 : 0;
     /* Narrow bounds on the first column of numbers, and on the others such that few rows must be drawn anew. */
     for (size_t c = 0, numbers = 0; c < ask->columns; c++) {
-        bool real = nade_model_column_type(ask->model, c) == NADE_REAL;
+        bool real = column_of_model(ask->model, c).numeric;
         low[c] = !real ? -INFINITY : numbers == 0 ? -2 : -1e6;
         high[c] = real && numbers == 0 ? 2 : INFINITY;
         numbers += real;
@@ -140,7 +140,8 @@ static void ask_samples(const struct asking *ask, bool bounded)
 /* Rows to fill: those of the table or none, with every second cell a hole in turn, and one that is all holes. */
 static void make_holes(const struct asking *ask, double *values)
 {
-    if (ask->table && !fuzz_check(ask->context, nade_table_values(ask->context, ask->model, ask->table, values, NULL)))
+    if (ask->table &&
+        !fuzz_check(ask->context, nade_table_values(ask->context, ask->model, ask->table, values, NULL, NULL, NULL)))
         for (size_t i = 0; i < ask->rows * ask->columns; i++) values[i] = NAN;
     for (size_t r = 0; r < ask->rows; r++)
         for (size_t c = 0; c < ask->columns; c++)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../cli/column.h"
 #include "nade/nade.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

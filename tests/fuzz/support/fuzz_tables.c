@@ -13,12 +13,12 @@ static size_t look_at_table(const nade_table *table)
 {
     size_t seen = 0;
     for (size_t c = 0; c < nade_table_columns(table); c++) {
-        seen += strlen(nade_table_column_name(table, c)) + nade_table_missing(table, c);
-        seen += strlen(nade_type_name(nade_table_column_type(table, c)));
-        const char *name = nade_table_name_text(table, c);
+        seen += strlen(column_of_table(table, c).name) + column_of_table(table, c).missing;
+        seen += strlen(nade_type_name(column_of_table(table, c).type));
+        const char *name = nade_table_text(table, NADE_NAMES, c);
         seen += name ? strlen(name) : 0;
         for (size_t r = 0; r < nade_table_rows(table); r++) {
-            const char *text = nade_table_cell_text(table, r, c);
+            const char *text = nade_table_text(table, r, c);
             seen += text ? strlen(text) : 0;
         }
     }
@@ -120,12 +120,12 @@ static void add_cell(struct text *text, const nade_model *model, size_t column, 
 {
     static const char *const usual[] = {"0", "1", "-1.5", "0.25", "3", "1e3", "-7e-5", "2.5e8"};
     static const char *const huge[] = {"3.5e7", "3.6e9", "-3.6e9", "1e12"};
-    size_t labels = nade_model_label_count(model, column);
+    size_t labels = column_of_model(model, column).label_count;
     const char *number = large ? huge[random / 4 % 4] : usual[random / 4 % 8];
     if (!large && random % 4 == 0) return; /* missing */
     if (labels > 0)
-        add_quoted(text, nade_model_label(model, column, random / 4 % labels));
-    else if (nade_model_column_type(model, column) == NADE_REAL)
+        add_quoted(text, column_of_model(model, column).labels[random / 4 % labels]);
+    else if (column_of_model(model, column).numeric)
         add(text, number, strlen(number));
     else
         add(text, random / 4 % 2 ? "1" : "0", 1);
@@ -143,7 +143,7 @@ nade_table *fuzz_table_of(nade_context *context, const nade_model *model, uint32
     for (size_t line = 0; line <= ROWS; line++)
         for (size_t c = 0; c < columns; c++) {
             if (line == 0)
-                add_quoted(&text, nade_model_column_name(model, c));
+                add_quoted(&text, column_of_model(model, c).name);
             else
                 add_cell(&text, model, c, next_random(&seed), line > USUAL);
             add(&text, c + 1 < columns ? "," : "\n", 1);

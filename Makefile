@@ -74,7 +74,7 @@ test-cuda: cuda ## the CUDA backend's tests; without a device they are skipped, 
 
 .PHONY: bench
 bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times backends with (docs/benchmarks.md)
-	@$(call compile,$(BUILD),updates $(if $(nvcc),parts tune_products))
+	@$(call compile,$(BUILD),updates one_row $(if $(nvcc),parts tune_products))
 
 .PHONY: check
 check: check-packages check-format check-layers check-docs check-evidence check-lint check-warnings check-cuda check-hardening \

@@ -34,10 +34,12 @@ static bool expect_names(struct model_input *input, nade_read_options *read)
     return true;
 }
 
-int open_input_table(struct model_input *input, const char *data, nade_read_options *read)
+int open_input_table(struct model_input *input, const char *data, nade_read_options *read, nade_device device,
+                     nade_precision precision)
 {
     if (!expect_names(input, read)) return report_no_memory(input->common);
     nade_status status = nade_reader_open(input->context, data, read, &input->reader);
+    if (status == NADE_OK) status = nade_session_open(input->context, input->model, device, precision, &input->session);
     return status == NADE_OK ? EXIT_DONE : report_failure(input->common, input->context, status);
 }
 
@@ -60,6 +62,7 @@ void warn_of_unseen(const struct common *common, size_t count, const char *first
 void free_model_input(struct model_input *input)
 {
     nade_reader_free(input->reader);
+    nade_session_free(input->session);
     nade_model_free(input->model);
     free(input->names);
     nade_context_free(input->silent);

@@ -14,6 +14,7 @@ struct model_input {
     nade_context *context; /* for the first part */
     nade_context *silent;  /* for the others, whose warnings would be said again */
     nade_model *model;
+    nade_session *session; /* for all parts */
     nade_reader *reader;
     const char **names; /* of the model's columns, where they have any; readers look into it */
     size_t parts;       /* read so far */
@@ -23,9 +24,10 @@ struct model_input {
 int load_input_model(struct model_input *input, struct common *common, unsigned threads, nade_device *device,
                      nade_precision *precision, const char *model);
 
-/* Opens the table; a first line that holds the names of the model's columns is a header.  read is completed and must
- * outlive the input. */
-int open_input_table(struct model_input *input, const char *data, nade_read_options *read);
+/* Opens the table, and a session of the model; a first line that holds the names of the model's columns is a header.
+ * read is completed and must outlive the input. */
+int open_input_table(struct model_input *input, const char *data, nade_read_options *read, nade_device device,
+                     nade_precision precision);
 
 /* The next rows, at most `most`, to be freed; NULL after the last.  *context is the one for work on them. */
 int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context);

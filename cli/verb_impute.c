@@ -141,14 +141,16 @@ static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
     run->draws = impute->draws > 0 ? impute->draws : 1;
     int status = load_input_model(&run->input, &impute->common, impute->threads, &impute->options.device,
                                   &impute->options.precision, impute->model);
-    if (!status) status = open_input_table(&run->input, impute->data, &impute->read);
+    if (!status)
+        status = open_input_table(&run->input, impute->data, &impute->read, impute->options.device,
+                                  impute->options.precision);
     if (status) return status;
+    impute->options.session = run->input.session;
     run->columns = nade_model_columns(run->input.model);
     picture->data = impute->data;
     picture->score.unseen_missing = impute->unseen_missing;
     picture->score.seed = impute->options.seed;
-    picture->score.device = impute->options.device;
-    picture->score.precision = impute->options.precision;
+    picture->score.session = run->input.session;
     return picture_begin(picture, &run->input, &impute->read, run->draws);
 }
 

@@ -29,6 +29,7 @@ struct sample_arguments {
 struct sample_run {
     nade_context *context;
     nade_model *model;
+    nade_session *session; /* for all blocks */
     size_t columns;
     size_t *order;
     struct conditions conditions;
@@ -129,7 +130,11 @@ static int prepare(struct sample_arguments *sample, struct sample_run *run)
     int status = parse_conditions(&sample->common, run->model, &sample->where, conditions);
     sample->options.low = conditions->ranges ? conditions->low : NULL;
     sample->options.high = conditions->ranges ? conditions->high : NULL;
-    return status;
+    if (status) return status;
+    nade_status opened =
+        nade_session_open(run->context, run->model, sample->options.device, sample->options.precision, &run->session);
+    sample->options.session = run->session;
+    return opened == NADE_OK ? EXIT_DONE : report_failure(&sample->common, run->context, opened);
 }
 
 /* Draws rows first…first+rows-1 into values. */
@@ -193,6 +198,7 @@ static void free_run(struct sample_run *run)
     free(run->conditions.high);
     free(run->values);
     free(run->order);
+    nade_session_free(run->session);
     nade_model_free(run->model);
     nade_context_free(run->context);
 }

@@ -97,8 +97,9 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
                                  &score->options.orderings);
     if (failed) return failed;
     score->options.order = run->order;
-    failed = open_input_table(input, score->data, &score->read);
+    failed = open_input_table(input, score->data, &score->read, score->options.device, score->options.precision);
     if (failed) return failed;
+    score->options.session = input->session;
     if (score->per_column) return cell_scores_begin(&run->cells, common, input->model, cell_scores_part(input->model));
     run->log_density = calloc(PART_ROWS, sizeof *run->log_density);
     if (score->spread) run->spread = calloc(PART_ROWS, sizeof *run->spread);

@@ -2,8 +2,8 @@
  *
  * This is the whole public interface of libnade.  Conventions:
  *
- *  - Handles (nade_context, nade_table, nade_model) are opaque.  What a function creates, the caller frees
- * with the matching *_free, which accepts NULL.
+ *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates, the
+ *    caller frees with the matching *_free, which accepts NULL.
  *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
@@ -359,6 +359,22 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source, size_t *unseen, char first[256]);
 
+/* ---- sessions ----------------------------------------------------------------------------------------------- */
+
+/* A model at work on a device.  Its parameters are there, and threads and scratch memory are kept from call to call, so
+ * that a service answers for a single row without opening a backend for it.  Name it in the options of nade_score,
+ * nade_score_cells, nade_sample and nade_impute; they give the same bytes without one.
+ *
+ * A session serves one thread at a time, with any context.  It may outlive the context it was opened with, whose
+ * allocator and number of threads it keeps, but not its model.  A process that is forked meanwhile opens its own. */
+typedef struct nade_session nade_session;
+
+/* device and precision may be AUTO; failures are those of nade_choose_device, or that memory can't be had. */
+NADE_API nade_status nade_session_open(nade_context *context, const nade_model *model, nade_device device,
+                                       nade_precision precision, nade_session **session);
+
+NADE_API void nade_session_free(nade_session *session);
+
 /* ---- scoring ------------------------------------------------------------------------------------------------ */
 
 typedef struct nade_score_options {
@@ -383,6 +399,8 @@ typedef struct nade_score_options {
     nade_precision precision;
     double *each; /* (rows, orderings) nade_score: gets the log density of each row under each ordering, one for a model
                      of a fixed ordering; NULL: not wanted */
+    /* An open session of this model to use, on its device and in its precision; NULL: one is opened for this call. */
+    nade_session *session;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
@@ -437,6 +455,7 @@ typedef struct nade_sample_options {
      * too unlikely for that are refused. */
     const double *low, *high;
     nade_precision precision;
+    nade_session *session; /* as in nade_score_options */
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);
@@ -471,6 +490,7 @@ typedef struct nade_impute_options {
     nade_device device;
     int exact; /* 1: real cells exactly as found; 0: rounded to the column's recording step, as the data are */
     nade_precision precision;
+    nade_session *session; /* as in nade_score_options */
 } nade_impute_options;
 
 NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size);

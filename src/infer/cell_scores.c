@@ -82,10 +82,11 @@ nade_status nd_score_cells(nade_context *context, const nade_model *model, const
 {
     struct cell_scoring s = {.model = model, .table = table, .arena = {context->allocator, NULL}};
     nade_status status = prepare(context, &s, options);
+    nade_session *session = NULL;
+    if (status == NADE_OK)
+        status = nd_session_begin(context, model, options->session, options->device, options->precision, &session);
     const struct cellwise cellwise = {
-        .model = model,
-        .device = options->device,
-        .precision = options->precision,
+        .session = session,
         .cells = &s.cells,
         .wanted = s.wanted,
         .answer = answer,
@@ -104,6 +105,7 @@ nade_status nd_score_cells(nade_context *context, const nade_model *model, const
             nd_warn(context, "labels that training has not seen count as missing in %zu cell%s; the first: %s",
                     s.unseen.count, s.unseen.count == 1 ? "" : "s", s.unseen.first);
     }
+    nd_session_end(session, options->session);
     nd_arena_free(&s.arena);
     return status;
 }

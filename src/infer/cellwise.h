@@ -2,13 +2,10 @@
 #ifndef ND_INFER_CELLWISE_H
 #define ND_INFER_CELLWISE_H
 
-#include "infer/network.h"
-#include "model/model.h"
+#include "infer/session.h"
 
 struct cellwise {
-    const nade_model *model;
-    nade_device device;
-    nade_precision precision;
+    nade_session *session;
     const struct cells *cells;
     const bool *wanted; /* (rows, columns): the cells asked for, there or not */
 

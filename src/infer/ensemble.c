@@ -2,11 +2,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fault.h"
-#include "infer/network.h"
 #include "infer/orderings.h"
 #include "infer/query.h"
+#include "infer/session.h"
 #include "model/head.h"
 
 struct scoring {
@@ -15,7 +16,7 @@ struct scoring {
     const nade_score_options *options;
     const nade_table *table;
     struct arena arena;
-    struct network network;
+    nade_session *session;
     struct cells cells;
     struct column_query query;
     struct unseen_cells unseen;
@@ -26,6 +27,10 @@ struct scoring {
     size_t block_rows;
     double *by_ordering; /* (orderings, block_rows) */
     double ordering_sum; /* over rows and orderings, for the mean of one ordering */
+
+    /* The results, kept until all are there: what the caller sees is changed by a call that succeeds alone. */
+    double *log_density, *spread; /* (rows) */
+    double *each;                 /* (rows, orderings), NULL: not wanted */
 };
 
 /* Rows scored between two calls of the progress function.  Of many orderings fewer, so that their results need little
@@ -58,7 +63,9 @@ static nade_status prepare_orderings(struct scoring *s)
     s->block_rows = rows_of_block(s->cells.rows, s->orderings);
     if (nd_multiply(s->orderings, s->block_rows, &cells))
         s->by_ordering = nd_arena_alloc(&s->arena, cells, sizeof *s->by_ordering);
-    return s->by_ordering ? NADE_OK : nd_no_memory(s->context, "the orderings");
+    if (o->each && nd_multiply(s->orderings, s->cells.rows, &cells))
+        s->each = nd_arena_alloc(&s->arena, cells, sizeof *s->each);
+    return s->by_ordering && (!o->each || s->each) ? NADE_OK : nd_no_memory(s->context, "the orderings");
 }
 
 /* True when a cell is missing before one that is present, along the order. */
@@ -102,7 +109,9 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
 {
     s->table = table;
     s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
-    if (!s->log_scale) return nd_no_memory(s->context, "the rows");
+    s->log_density = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_density);
+    s->spread = nd_arena_alloc(&s->arena, table->rows, sizeof *s->spread);
+    if (!s->log_scale || !s->log_density || !s->spread) return nd_no_memory(s->context, "the rows");
     nade_status status = nd_read_query(s->context, &s->arena, s->model, s->options->of, s->options->given, &s->query);
     if (status == NADE_OK)
         status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
@@ -112,7 +121,8 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
     warn_of_holes(s);
-    return nd_network_open(s->context, s->model, s->options->device, s->options->precision, &s->network);
+    return nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
+                            &s->session);
 }
 
 /* ---- one block of rows ------------------------------------------------------------------------------------------- */
@@ -144,35 +154,35 @@ static struct cells rows_of(const struct cells *cells, size_t first, size_t rows
     return part;
 }
 
-static nade_status score_rows(struct scoring *s, size_t first, size_t rows, double *log_density, double *spread)
+static nade_status score_rows(struct scoring *s, size_t first, size_t rows)
 {
     size_t orderings = s->orderings;
     struct cells part = rows_of(&s->cells, first, rows);
     struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count,
                                 s->half_step};
-    nade_status status = nd_network_scores(&s->network, &part, &query, s->by_ordering);
+    nade_status status = nd_session_scores(s->context, s->session, &part, &query, s->by_ordering);
     if (status == NADE_NOT_FINITE)
-        return nd_refuse_outputs(&s->network, nd_table_place(s->table, first + s->network.row));
+        return nd_refuse_outputs(s->context, s->session, nd_table_place(s->table, first + s->session->row));
     if (status != NADE_OK) return status;
     for (size_t row = 0; row < rows; row++) {
         double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
-        log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
-        if (spread) spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
+        s->log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
+        s->spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
         for (size_t k = 0; k < orderings; k++) {
             double one = s->by_ordering[k * rows + row] - units;
             s->ordering_sum += one;
-            if (s->options->each) s->options->each[(first + row) * orderings + k] = one;
+            if (s->each) s->each[(first + row) * orderings + k] = one;
         }
     }
     return NADE_OK;
 }
 
-static nade_status score_all(struct scoring *s, double *log_density, double *spread)
+static nade_status score_all(struct scoring *s)
 {
     const nade_score_options *o = s->options;
     for (size_t first = 0; first < s->cells.rows; first += s->block_rows) {
         size_t left = s->cells.rows - first, rows = left < s->block_rows ? left : s->block_rows;
-        nade_status status = score_rows(s, first, rows, log_density, spread);
+        nade_status status = score_rows(s, first, rows);
         if (status != NADE_OK) return status;
         if (o->progress && o->progress(o->progress_user, (double)(first + rows) / (double)s->cells.rows))
             return nd_fail(s->context, NADE_INTERRUPTED, "scoring was interrupted");
@@ -216,16 +226,16 @@ static bool has_bits(const struct scoring *s)
 
 /* A row without a cell to score has the log density 0, which says nothing: it adds nothing to any sum, and the means
  * are over the other rows. */
-static void summarise(const struct scoring *s, const double *log_density, const double *spread,
-                      nade_score_summary *summary)
+static void summarise(const struct scoring *s, nade_score_summary *summary)
 {
+    const double *log_density = s->log_density;
     double sum = 0, squares = 0, spread_sum = 0, rows = 0, present = 0;
     for (size_t row = 0; row < s->cells.rows; row++) {
         size_t scored = count_scored(s, row);
         present += (double)scored;
         rows += scored > 0;
         sum += log_density[row];
-        spread_sum += spread[row];
+        spread_sum += s->spread[row];
     }
     double mean = sum / rows;
     for (size_t row = 0; row < s->cells.rows; row++)
@@ -252,15 +262,15 @@ nade_status nd_score(nade_context *context, const nade_model *model, const nade_
                      nade_score_summary *summary)
 {
     struct scoring s = {.context = context, .model = model, .options = options, .arena = {context->allocator, NULL}};
-    nade_status status = NADE_OK;
-    if (!spread) {
-        spread = nd_arena_alloc(&s.arena, table->rows, sizeof *spread);
-        if (!spread) status = nd_no_memory(context, "the rows");
+    nade_status status = prepare(&s, table);
+    if (status == NADE_OK) status = score_all(&s);
+    if (status == NADE_OK) {
+        memcpy(log_density, s.log_density, table->rows * sizeof *log_density);
+        if (spread) memcpy(spread, s.spread, table->rows * sizeof *spread);
+        if (s.each) memcpy(options->each, s.each, table->rows * s.orderings * sizeof *s.each);
+        if (summary) summarise(&s, summary);
     }
-    if (status == NADE_OK) status = prepare(&s, table);
-    if (status == NADE_OK) status = score_all(&s, log_density, spread);
-    if (status == NADE_OK && summary) summarise(&s, log_density, spread, summary);
-    nd_network_close(&s.network);
+    nd_session_end(s.session, options->session);
     nd_arena_free(&s.arena);
     return status;
 }

@@ -12,6 +12,7 @@ struct imputing {
     const nade_model *model;
     const nade_impute_options *options;
     struct arena arena;
+    nade_session *session;
     size_t rows, count; /* count = rows · columns */
     float *cells;       /* (rows, columns) */
     bool *missing;      /* (rows, columns) */
@@ -116,9 +117,7 @@ static nade_status answer_all(nade_context *context, struct imputing *s)
 {
     const struct cells cells = {s->rows, s->model->plan.columns, CELLS_FLOATS, s->cells};
     const struct cellwise cellwise = {
-        .model = s->model,
-        .device = s->options->device,
-        .precision = s->options->precision,
+        .session = s->session,
         .cells = &cells,
         .wanted = s->missing,
         .answer = answer,
@@ -133,12 +132,8 @@ static nade_status answer_all(nade_context *context, struct imputing *s)
 static nade_status draw_all(nade_context *context, const struct imputing *s, double *values)
 {
     const nade_impute_options *o = s->options;
-    const nade_sample_options sampling = {.size = sizeof sampling,
-                                          .seed = o->seed,
-                                          .first = o->first,
-                                          .device = o->device,
-                                          .exact = o->exact,
-                                          .precision = o->precision};
+    const nade_sample_options sampling = {
+        .size = sizeof sampling, .seed = o->seed, .first = o->first, .exact = o->exact, .session = s->session};
     const struct sample_numbers numbers = {o->draws, o->first_draw};
     return nd_sample(context, s->model, &sampling, numbers, s->rows, values);
 }
@@ -150,6 +145,8 @@ nade_status nd_impute(nade_context *context, const nade_model *model, const nade
     bool draws = options->method == NADE_IMPUTE_DRAW, ends = options->interval > 0;
     nade_status status = check_options(context, options, low, high);
     if (status == NADE_OK && rows > 0) status = prepare(context, &s, values);
+    if (status == NADE_OK)
+        status = nd_session_begin(context, model, options->session, options->device, options->precision, &s.session);
     if (status == NADE_OK && (!draws || ends)) status = answer_all(context, &s);
     if (status == NADE_OK && draws) status = draw_all(context, &s, values);
     for (size_t at = 0; status == NADE_OK && at < s.count; at++) {
@@ -158,6 +155,7 @@ nade_status nd_impute(nade_context *context, const nade_model *model, const nade
         low[at] = s.low[at];
         high[at] = s.high[at];
     }
+    nd_session_end(s.session, options->session);
     nd_arena_free(&s.arena);
     return status;
 }

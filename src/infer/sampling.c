@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "infer/network.h"
 #include "infer/orderings.h"
 #include "infer/ranges.h"
+#include "infer/session.h"
 #include "infer/values.h"
 #include "model/draws.h"
 #include "model/head.h"
@@ -26,17 +26,17 @@ struct sampling {
     const nade_sample_options *options;
     struct sample_numbers numbers;
     struct arena arena;
-    struct network network;
-    size_t rows;
-    float *cells;      /* (rows, columns): given ones in the model's units, NaN where a cell is to be drawn */
-    size_t *ensemble;  /* (orderings, columns); NULL: each row has its own */
-    size_t *order;     /* (BLOCK_ROWS, columns) */
-    uint64_t *scratch; /* (columns) */
-    uint64_t *draw;    /* (BLOCK_ROWS) */
-    uint32_t *row;     /* (BLOCK_ROWS): which try it is; a sample's number is all in its draw */
+    nade_session *session;
+    size_t rows, lines; /* lines: rows and tries of rows that are drawn at a time */
+    float *cells;       /* (rows, columns): given ones in the model's units, NaN where a cell is to be drawn */
+    size_t *ensemble;   /* (orderings, columns); NULL: each row has its own */
+    size_t *order;      /* (lines, columns) */
+    uint64_t *scratch;  /* (columns) */
+    uint64_t *draw;     /* (lines) */
+    uint32_t *row;      /* (lines): which try it is; a sample's number is all in its draw */
     struct ranges ranges;
-    float *tried;         /* (BLOCK_ROWS, columns): cells of the rows that are being drawn */
-    size_t *pending;      /* (BLOCK_ROWS): rows of the block that have not met their ranges yet */
+    float *tried;         /* (lines, columns): cells of the rows that are being drawn */
+    size_t *pending;      /* (lines): rows of the block that have not met their ranges yet */
     uint64_t drawn, kept; /* rows so far */
 };
 
@@ -100,8 +100,9 @@ static nade_status check_block(struct sampling *s, size_t first, size_t rows, co
     const struct plan *plan = &s->model->plan;
     size_t c = s->ranges.bounded, width = nd_widest_block(plan);
     const struct cells cells = {rows, plan->columns, CELLS_FLOATS, s->cells + first * plan->columns};
-    nade_status status = nd_network_outputs(&s->network, &cells, target, outputs);
-    if (status == NADE_NOT_FINITE) return nd_refuse_outputs(&s->network, place_of(s, first + s->network.row));
+    nade_status status = nd_session_outputs(s->context, s->session, &cells, target, outputs);
+    if (status == NADE_NOT_FINITE)
+        return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->session->row));
     for (size_t row = 0; row < rows && status == NADE_OK; row++) {
         if (!isnan(nd_cell(&cells, row, c))) continue;
         double mass = plan->column[c].head->log_between(&plan->column[c], outputs + row * width, s->ranges.low[c],
@@ -184,14 +185,15 @@ static nade_status prepare(struct sampling *s, const double *values)
 {
     size_t columns = s->model->plan.columns, count;
     if (nd_multiply(s->rows, columns, &count)) s->cells = nd_arena_alloc(&s->arena, count, sizeof *s->cells);
-    if (nd_multiply(BLOCK_ROWS, columns, &count)) {
+    s->lines = s->rows < BLOCK_ROWS && !s->options->low && !s->options->high ? s->rows : BLOCK_ROWS;
+    if (nd_multiply(s->lines, columns, &count)) {
         s->order = nd_arena_alloc(&s->arena, count, sizeof *s->order);
         s->tried = nd_arena_alloc(&s->arena, count, sizeof *s->tried);
     }
-    s->pending = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->pending);
+    s->pending = nd_arena_alloc(&s->arena, s->lines, sizeof *s->pending);
     s->scratch = nd_arena_alloc(&s->arena, columns, sizeof *s->scratch);
-    s->draw = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->draw);
-    s->row = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *s->row);
+    s->draw = nd_arena_alloc(&s->arena, s->lines, sizeof *s->draw);
+    s->row = nd_arena_alloc(&s->arena, s->lines, sizeof *s->row);
     if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->draw || !s->row)
         return nd_no_memory(s->context, "the samples");
     nade_status status = prepare_ensemble(s);
@@ -200,7 +202,8 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (status != NADE_OK) return status;
     nd_choose_bounded(s->model, s->rows, s->cells, &s->ranges);
     check_bounded_first(s);
-    status = nd_network_open(s->context, s->model, s->options->device, s->options->precision, &s->network);
+    status = nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
+                              &s->session);
     return status == NADE_OK ? check_likely(s) : status;
 }
 
@@ -236,9 +239,9 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
         memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
     }
     s->drawn += pending * tries;
-    nade_status status = nd_network_draws(&s->network, &query, pending * tries, s->tried);
+    nade_status status = nd_session_draws(s->context, s->session, &query, pending * tries, s->tried);
     if (status != NADE_NOT_FINITE) return status;
-    return nd_refuse_outputs(&s->network, place_of(s, first + s->pending[s->network.row / tries]));
+    return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->pending[s->session->row / tries]));
 }
 
 /* Keeps each pending row's first try that lies within the ranges; returns how many rows are still without one. */
@@ -333,7 +336,7 @@ nade_status nd_sample(nade_context *context, const nade_model *model, const nade
     if (status == NADE_OK) status = draw_all(&s);
     if (status == NADE_OK) status = check_finite(&s);
     if (status == NADE_OK) write_drawn(&s, values);
-    nd_network_close(&s.network);
+    nd_session_end(s.session, options->session);
     nd_arena_free(&s.arena);
     return status;
 }

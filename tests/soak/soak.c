@@ -87,7 +87,7 @@ static nade_status load_and_ask(nade_context *context, struct support_answers *a
 {
     nade_model *model = NULL;
     nade_status status = nade_model_load(context, model_path, &model);
-    if (status == NADE_OK) status = support_work_ask(context, model, table, answers);
+    if (status == NADE_OK) status = support_work_ask(context, model, table, NULL, answers);
     nade_model_free(model);
     return status;
 }
@@ -264,7 +264,7 @@ static nade_status prepare(nade_context *context)
     support_work_options(&options);
     if (status == NADE_OK) status = nade_train(context, table, NULL, &options, &model);
     if (status == NADE_OK) status = nade_model_save(context, model, model_path);
-    if (status == NADE_OK) status = support_work_ask(context, model, table, &expected);
+    if (status == NADE_OK) status = support_work_ask(context, model, table, NULL, &expected);
     nade_model_free(model);
     return status == NADE_OK && !copy_part(model_path, cut_path) ? NADE_NO_OUTPUT : status;
 }

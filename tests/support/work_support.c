@@ -36,12 +36,13 @@ void support_work_options(nade_train_options *options)
 }
 
 static nade_status ask_scores(nade_context *context, const nade_model *model, const nade_table *table,
-                              struct support_answers *answers)
+                              nade_session *session, struct support_answers *answers)
 {
     nade_score_options options;
     nade_score_options_init(&options, sizeof options);
     options.orderings = 3;
     options.device = NADE_DEVICE_CPU;
+    options.session = session;
     nade_status status = nade_score(context, model, table, &options, answers->log_density, answers->spread, NULL);
     if (status == NADE_OK)
         status = nade_score_cells(context, model, table, &options, answers->surprise, answers->tail, NULL);
@@ -49,11 +50,12 @@ static nade_status ask_scores(nade_context *context, const nade_model *model, co
 }
 
 static nade_status ask_fillings(nade_context *context, const nade_model *model, const nade_table *table,
-                                struct support_answers *answers)
+                                nade_session *session, struct support_answers *answers)
 {
     nade_impute_options options;
     nade_impute_options_init(&options, sizeof options);
     options.device = NADE_DEVICE_CPU;
+    options.session = session;
     nade_status status = nade_table_values(context, model, table, answers->draw, NULL, NULL, NULL);
     if (status != NADE_OK) return status;
     memcpy(answers->median, answers->draw, sizeof answers->draw);
@@ -65,15 +67,16 @@ static nade_status ask_fillings(nade_context *context, const nade_model *model, 
 }
 
 nade_status support_work_ask(nade_context *context, const nade_model *model, const nade_table *table,
-                             struct support_answers *answers)
+                             nade_session *session, struct support_answers *answers)
 {
     nade_sample_options options;
     nade_sample_options_init(&options, sizeof options);
     options.device = NADE_DEVICE_CPU;
+    options.session = session;
     memset(answers, 0, sizeof *answers);
     for (size_t i = 0; i < WORK_CELLS; i++) answers->sample[i] = i % 11 == 0 ? 1 : NAN;
-    nade_status status = ask_scores(context, model, table, answers);
+    nade_status status = ask_scores(context, model, table, session, answers);
     if (status == NADE_OK) status = nade_sample(context, model, &options, WORK_ROWS, answers->sample);
-    if (status == NADE_OK) status = ask_fillings(context, model, table, answers);
+    if (status == NADE_OK) status = ask_fillings(context, model, table, session, answers);
     return status;
 }

@@ -23,8 +23,8 @@ nade_status support_work_table(nade_context *context, nade_table **table);
 /* A small network fitted to it by a run that takes a few milliseconds; options may be changed before the call. */
 void support_work_options(nade_train_options *options);
 
-/* Asks everything; answers is overwritten. */
+/* Asks everything, in a session of the model or, where it is NULL, without one; answers is overwritten. */
 nade_status support_work_ask(nade_context *context, const nade_model *model, const nade_table *table,
-                             struct support_answers *answers);
+                             nade_session *session, struct support_answers *answers);
 
 #endif

@@ -79,6 +79,14 @@ static int on_progress(void *user, const nade_progress *report)
     return stop;
 }
 
+static int on_plan(void *user, const nade_train_plan *plan)
+{
+    struct train_run *run = user;
+    const nade_train_options *options = run->grid->options;
+    run->unwanted = options->planned && options->planned(options->planned_user, plan);
+    return run->unwanted;
+}
+
 static void train_one(struct train_run *run)
 {
     struct train_grid *grid = run->grid;
@@ -93,6 +101,8 @@ static void train_one(struct train_run *run)
     options.time_limit = run->time_limit;
     options.progress = on_progress;
     options.progress_user = run;
+    options.planned = on_plan;
+    options.planned_user = run;
     progress_start(&run->progress, &grid->common, run->time_limit);
     run->progress.label = setting->label;
     nade_status status = nade_train(run->context, setting->table, setting->valid, &options, &run->model);
@@ -202,7 +212,8 @@ static int report_failed_run(const struct train_grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         const struct train_run *run = &grid->run[i];
-        bool failed = run->ended && run->status != NADE_OK && run->status != NADE_NOT_FINITE;
+        bool unwanted = run->unwanted && run->status == NADE_INTERRUPTED;
+        bool failed = run->ended && run->status != NADE_OK && run->status != NADE_NOT_FINITE && !unwanted;
         if (failed) return report_failure(&grid->common, run->context, run->status);
     }
     return EXIT_DONE;

@@ -36,6 +36,7 @@ struct train_run {
     nade_context *context;
     double time_limit;      /* seconds; 0: none */
     nade_status status;     /* NADE_INTERRUPTED: never begun */
+    bool unwanted;          /* the options' planned ended it */
     nade_model *model;      /* NULL: none was made */
     nade_progress last;     /* report of the last iteration; iteration 0: none ended */
     double best_train_loss; /* of the iteration with the best validation loss; NaN: there was none */
@@ -69,7 +70,8 @@ int train_grid_open(struct train_grid *grid, const struct common *common, const 
 
 /* Trains them all.  A time limit counts for all together: runs that follow each other share what is left of it evenly.
  * A run that diverges does not end the others.  With several settings the library's warnings, the same for all, are
- * left to the caller.  0, or an exit status where a run failed otherwise. */
+ * left to the caller.  0, or an exit status where a run failed otherwise; planned, which may be in the options, says
+ * itself why it ends one. */
 int train_grid_train(struct train_grid *grid, const nade_train_options *options, struct train_log *log);
 
 /* Chooses the run with the best validation loss.  0, or an exit status where all have diverged. */

@@ -34,10 +34,12 @@ struct train_arguments {
 
 /* What a run owns. */
 struct train_work {
+    const struct train_arguments *train;
     nade_context *context;
     nade_table *table, *valid; /* valid may be NULL */
     size_t *ordering;          /* NULL: none given */
     nade_train_plan plan;
+    int plan_status; /* exit status, where on_plan met something to report */
     struct train_grid grid;
     struct train_log log;
 };
@@ -290,26 +292,38 @@ static void set_rate(struct train_arguments *train)
         train->options.learning_rate = fmax(train->options.learning_rate, rates->value[i]);
 }
 
-/* Fails where training would fail for its options or data.  Its warnings are left to training when that follows, unless
- * several runs would then give them. */
+/* What is known before the first update; training goes on from there unless a plan is all that is wanted. */
+static int on_plan(void *user, const nade_train_plan *plan)
+{
+    struct train_work *run = user;
+    const struct train_arguments *train = run->train;
+    run->plan = *plan;
+    if (plan->valid_rows == 0 && train->rates.count > 1) {
+        run->plan_status = report_error(&train->common, NADE_BAD_CALL,
+                                        "there are no validation rows to choose one of %zu learning rates by, expected "
+                                        "--valid or --valid-fraction above 0",
+                                        train->rates.count);
+        return 1;
+    }
+    note_plan(train, plan);
+    if (train->dry_run) return 1;
+    run->plan_status =
+        train_log_open(&run->log, &train->common, train->log, train->options.resume != NULL, train->rates.count > 1);
+    return run->plan_status != EXIT_DONE || train->rates.count > 1;
+}
+
+/* The plan alone, for a dry run and before several runs, whose warnings it gives. */
 static int make_plan(struct train_arguments *train, struct train_work *run)
 {
-    struct common silent = train->common;
-    if (!train->dry_run && train->rates.count == 1) silent.quiet = 1;
+    nade_train_options planning = train->options;
     nade_context *context = NULL;
-    int exit_status = open_context(&silent, train->threads, &context);
+    nade_model *model = NULL;
+    int exit_status = open_context(&train->common, train->threads, &context);
     if (exit_status) return exit_status;
-    run->plan.size = sizeof run->plan;
-    nade_status status = nade_train_dry_run(context, run->table, run->valid, &train->options, &run->plan);
-    if (status != NADE_OK)
-        exit_status = report_failure(&train->common, context, status);
-    else if (run->plan.valid_rows == 0 && train->rates.count > 1)
-        exit_status = report_error(&train->common, NADE_BAD_CALL,
-                                   "there are no validation rows to choose one of %zu learning rates by, expected "
-                                   "--valid or --valid-fraction above 0",
-                                   train->rates.count);
-    else
-        note_plan(train, &run->plan);
+    planning.planned = on_plan;
+    planning.planned_user = run;
+    nade_status status = nade_train(context, run->table, run->valid, &planning, &model);
+    exit_status = status == NADE_INTERRUPTED ? run->plan_status : report_failure(&train->common, context, status);
     nade_context_free(context);
     return exit_status;
 }
@@ -345,14 +359,17 @@ static int fit(struct train_arguments *train, struct train_work *run)
     const struct common *common = &train->common;
     size_t count = train->rates.count;
     struct train_setting settings[REALS_MOST];
-    int status = train_log_open(&run->log, common, train->log, train->options.resume != NULL, count > 1);
-    make_settings(train, run, settings);
-    if (!status)
-        status = train_grid_open(&run->grid, common, settings, count, train_grid_abreast(train->options.device),
-                                 train->threads, false);
+    int status = count > 1 ? make_plan(train, run) : EXIT_DONE;
     if (status) return status;
+    make_settings(train, run, settings);
+    status = train_grid_open(&run->grid, common, settings, count, train_grid_abreast(train->options.device),
+                             train->threads, false);
+    if (status) return status;
+    if (count == 1) train->options.planned = on_plan;
+    train->options.planned_user = run;
     interrupt_catch();
     status = train_grid_train(&run->grid, &train->options, &run->log);
+    if (!status) status = run->plan_status;
     return status ? status : train_grid_choose(&run->grid);
 }
 
@@ -420,7 +437,7 @@ static void free_run(struct train_work *run)
 static int run_train(void *arguments)
 {
     struct train_arguments *train = arguments;
-    struct train_work run = {0};
+    struct train_work run = {.train = train};
     int status = apply_preset(train);
     if (!status) status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);
@@ -429,9 +446,9 @@ static int run_train(void *arguments)
     if (!status) status = read_ordering(train, &run);
     if (!status) set_rate(train);
     if (!status) pass_given(train);
-    if (!status) status = make_plan(train, &run);
     if (!status && train->dry_run) {
-        if (train->common.json) status = report_json(plan_as_json(train, &run));
+        status = make_plan(train, &run);
+        if (!status && train->common.json) status = report_json(plan_as_json(train, &run));
     } else if (!status) {
         status = fit(train, &run);
         if (!status) status = save(train, &run);

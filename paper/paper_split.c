@@ -13,12 +13,21 @@ static int read_file(const struct paper_job *job, const char *file, nade_table *
     return status == NADE_OK ? EXIT_DONE : report_failure(job->common, job->context, status);
 }
 
-/* What would be found out only after all the training: other columns, or labels that the training rows do not have.  A
- * dry run with the test rows in the place of the validation rows asks for the same, and looks at no density. */
+static int end_planned(void *user, const nade_train_plan *plan)
+{
+    (void)user;
+    (void)plan;
+    return 1;
+}
+
+/* What would be found out only after all the training: other columns, or labels that the training rows do not have.
+ * Training with the test rows in the place of the validation rows, ended when its plan is made, asks for the same and
+ * looks at no density. */
 static int check_test(const struct paper_job *job, const nade_train_options *options, const nade_table *train,
                       const nade_table *test)
 {
-    nade_train_plan plan = {.size = sizeof plan};
+    nade_train_options planning = *options;
+    nade_model *model = NULL;
     struct common silent = *job->common; /* training says nothing of columns with a single value either */
     nade_context *context = NULL;
     if (nade_table_columns(train) != nade_table_columns(test))
@@ -28,8 +37,9 @@ static int check_test(const struct paper_job *job, const nade_train_options *opt
     silent.quiet = 1;
     int exit_status = open_context(&silent, 1, &context);
     if (exit_status) return exit_status;
-    nade_status status = nade_train_dry_run(context, train, test, options, &plan);
-    if (status != NADE_OK) exit_status = report_failure(job->common, context, status);
+    planning.planned = end_planned;
+    nade_status status = nade_train(context, train, test, &planning, &model);
+    if (status != NADE_INTERRUPTED) exit_status = report_failure(job->common, context, status);
     nade_context_free(context);
     return exit_status;
 }

@@ -2,13 +2,13 @@
  *
  * This is the whole public interface of libnade.  Conventions:
  *
- *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates, the
- *    caller frees with the matching *_free, which accepts NULL.
+ *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
+ * the caller frees with the matching *_free, which accepts NULL.
  *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
  *    then change what you want: a program compiled against an older header keeps working.  Structures that a function
- *    fills (nade_column, nade_score_summary, nade_train_plan) need their size set by the caller.
+ *    fills (nade_column, nade_score_summary) need their size set by the caller.
  *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  The CUDA
  *    backend, an object that is opened at run time, has two things of the process besides what CUDA's own runtime
  *    keeps: a lock around work on the device, and the queues in which trainings that share it (share_device) wait for
@@ -245,6 +245,16 @@ typedef struct nade_progress {
     double seconds;          /* since training began */
 } nade_progress;
 
+/* What a training run will take. */
+typedef struct nade_train_plan {
+    size_t size;
+    size_t train_rows, valid_rows, columns;
+    size_t inputs, outputs; /* widths of the network's ends */
+    size_t parameters;      /* numbers in the model */
+    uint64_t updates;       /* in the whole run */
+    uint64_t memory;        /* about how many bytes training will hold, tables included */
+} nade_train_plan;
+
 typedef struct nade_train_options {
     size_t size;
     const size_t *hidden; /* units of each hidden layer; not copied until the call */
@@ -304,6 +314,12 @@ typedef struct nade_train_options {
                          A small network (docs/architecture.md says which) then has one multiprocessor to itself: slower
                          alone, faster beside a hundred others.  Sums are rounded in another order, and results differ
                          by that */
+    /* Called once from the calling thread, when options and rows are found good, the rows split and the network's sizes
+     * known, before anything is fitted: everything is prepared once, for the plan and for training.  A nonzero return
+     * ends the call with NADE_INTERRUPTED, without a model, unless max_memory of the context is below the plan's
+     * memory: that is NADE_NO_MEMORY.  May be NULL. */
+    int (*planned)(void *planned_user, const nade_train_plan *plan);
+    void *planned_user;
 } nade_train_options;
 
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
@@ -313,19 +329,6 @@ NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
  * NADE_NOT_FINITE names the update and the tensor where the run diverged. */
 NADE_API nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                                 const nade_train_options *options, nade_model **model);
-
-/* What a run would need, without running it. */
-typedef struct nade_train_plan {
-    size_t size;
-    size_t train_rows, valid_rows, columns;
-    size_t inputs, outputs; /* widths of the network's ends */
-    size_t parameters;      /* numbers in the model */
-    uint64_t updates;       /* in the whole run */
-    uint64_t memory;        /* about how many bytes training will hold, tables included */
-} nade_train_plan;
-
-NADE_API nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
-                                        const nade_train_options *options, nade_train_plan *plan);
 
 /* ---- models ------------------------------------------------------------------------------------------------- */
 

@@ -27,33 +27,14 @@ void nade_train_options_init(nade_train_options *options, size_t size)
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
-/* The caller's options laid over the defaults; a fixed order has one hidden layer unless the caller says more. */
-static nade_status complete(nade_context *context, const nade_table *train, const nade_train_options *options,
-                            nade_train_options *all)
-{
-    if (!train) return nd_fail(context, NADE_BAD_CALL, "training needs a table");
-    nade_train_options_init(all, sizeof *all);
-    nade_status status = nd_take_options(context, "train options", all, sizeof *all, options);
-    if (all->order == NADE_ORDER_FIXED && all->hidden == usual_hidden) all->layers = 1;
-    return status;
-}
-
+/* A fixed order has one hidden layer unless the caller says more. */
 nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                        const nade_train_options *options, nade_model **model)
 {
     nade_train_options all;
-    nade_status status = complete(context, train, options, &all);
+    if (!train || !model) return nd_fail(context, NADE_BAD_CALL, "nade_train needs a table and a place for the model");
+    nade_train_options_init(&all, sizeof all);
+    nade_status status = nd_take_options(context, "train options", &all, sizeof all, options);
+    if (all.order == NADE_ORDER_FIXED && all.hidden == usual_hidden) all.layers = 1;
     return status == NADE_OK ? nd_train(context, train, valid, &all, model) : status;
-}
-
-nade_status nade_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
-                               const nade_train_options *options, nade_train_plan *plan)
-{
-    nade_train_options all;
-    nade_train_plan made;
-    nade_status status = complete(context, train, options, &all);
-    if (status == NADE_OK) status = nd_check_result(context, "train plan", plan->size);
-    if (status == NADE_OK) status = nd_train_dry_run(context, train, valid, &all, &made);
-    if (status == NADE_OK) nd_options_copy(plan, plan->size, &made, sizeof made);
-    return status;
 }

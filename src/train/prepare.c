@@ -1,9 +1,8 @@
-/* What happens before the first update. */
+/* What comes before the first stage: options, rows, sizes. */
 #include <math.h>
 #include <string.h>
 
 #include "base/fault.h"
-#include "model/initial.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
 #include "train/split.h"
@@ -205,110 +204,4 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     return nd_backend_for(run->context, &run->model->plan, run->options.device, run->options.precision, &run->entries);
-}
-
-/* ---- stages ----------------------------------------------------------------------------------------------------- */
-
-static bool is_full_run(const struct run *run)
-{
-    return run->stage + 1 == run->stages;
-}
-
-static void fill_rule(struct run *run)
-{
-    const nade_train_options *o = &run->options;
-    run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
-    run->rule = (struct update_rule){
-        .optimizer = o->optimizer,
-        .learning_rate = o->learning_rate > 0 ? o->learning_rate : nd_usual_rate(o->optimizer),
-        .momentum = o->momentum,
-        .weight_decay = o->weight_decay,
-        .total_updates = run->iterations * run->updates,
-        .first_draw = run->stage * o->pretrain * run->updates,
-        .batch = o->batch,
-        .seed = o->seed,
-        .share_device = o->share_device != 0,
-    };
-}
-
-static nade_status build_stage_plan(struct run *run)
-{
-    struct architecture architecture = run->model->architecture;
-    if (!is_full_run(run)) architecture.layers = run->stage + 2;
-    nade_status status = nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
-    for (size_t c = 0; c < run->plan.columns && status == NADE_OK; c++)
-        run->plan.column[c].scaled_means = run->options.scaled_means != 0;
-    return status;
-}
-
-/* The hidden layers that both have; of a network of the same depth, the output layer too. */
-static void inherit(const struct plan *plan, float *parameters, const struct plan *previous, const float *old)
-{
-    size_t tensors = previous->layers == plan->layers ? plan->tensors : 2 * previous->layers;
-    for (size_t t = 0; t < tensors; t++)
-        memcpy(parameters + plan->tensor[t].offset, old + previous->tensor[t].offset,
-               plan->tensor[t].rows * plan->tensor[t].columns * sizeof *parameters);
-}
-
-static nade_status open_backend(struct run *run)
-{
-    nade_status status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision,
-                                         &run->entries, &run->backend);
-    if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
-    if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
-    if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_VALID, &run->valid);
-    return status;
-}
-
-nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters)
-{
-    run->stage_arena.allocator = run->context->allocator;
-    nade_status status = build_stage_plan(run);
-    if (status != NADE_OK) return status;
-    run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
-    if (!run->best) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, run->best);
-    if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
-    fill_rule(run);
-    run->iteration = run->update = run->best_iteration = 0;
-    run->best_loss = INFINITY;
-    run->history = NULL;
-    run->history_room = 0;
-    return open_backend(run);
-}
-
-/* Algorithm 1 trains for a number of iterations, so a stage hands on what it ended with; its best iteration only where
- * that is asked for and there are validation rows to know it by. */
-static nade_status find_heritage(struct run *run, const float **parameters)
-{
-    *parameters = run->best;
-    if (run->options.pretrain_best && run->valid.rows > 0) return NADE_OK;
-    float *last = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *last);
-    if (!last) return nd_no_memory(run->context, "the parameters");
-    *parameters = last;
-    return run->entries->get_block(run->context, run->backend, BLOCK_PARAMETERS, last);
-}
-
-nade_status nd_stage_next(struct run *run)
-{
-    const float *parameters;
-    nade_status status = find_heritage(run, &parameters);
-    if (status != NADE_OK) return status;
-    struct run old = *run;
-    run->entries->close(run->backend);
-    run->backend = NULL;
-    run->stage_arena.newest = NULL;
-    run->stage++;
-    status = nd_stage_begin(run, &old.plan, parameters);
-    /* A network that is handed on whole and best is one that the full run has to better. */
-    if (parameters == old.best && old.plan.layers == run->plan.layers) run->best_loss = old.best_loss;
-    nd_arena_free(&old.stage_arena);
-    return status;
-}
-
-void nd_stage_end(struct run *run)
-{
-    if (run->backend) run->entries->close(run->backend);
-    run->backend = NULL;
-    nd_arena_free(&run->stage_arena);
 }

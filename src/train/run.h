@@ -54,6 +54,9 @@ double nd_seconds(void);
 /* Checks the options, splits, learns the schema, encodes the rows.  Everything but the stage is then set. */
 nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_table *valid);
 
+/* Tells the caller what the prepared run will take; then refuses one that would exceed the memory allowed. */
+nade_status nd_run_plan(const struct run *run, const nade_table *train, const nade_table *valid);
+
 /* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory_budget.h"
+#include "base/parallel.h"
 #include "model/initial.h"
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
@@ -259,47 +259,8 @@ static void free_run(struct run *run)
     nd_arena_free(&run->arena);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t table_bytes(const nade_table *table)
-{
-    uint64_t bytes = 0;
-    for (size_t c = 0; table && c < table->columns; c++) {
-        enum storage storage = table->column[c].storage;
-        bytes += table->rows * (storage == STORE_DOUBLES ? sizeof(double) : storage == STORE_CODES16 ? 2 : 1);
-    }
-    return bytes;
-}
-
-/* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; for the CPU backend four blocks of parameters and, packed for the products, weights in two directions;
- * the best so far and the model's own; the buffers of a batch, inputs and hidden layers packed once more. */
-static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
-{
-    enum { ROW_BYTES = 40 };
-    const struct plan *plan = &run->model->plan;
-    uint64_t cell = run->train.kind == CELLS_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
-    uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
-    for (size_t l = 0; l < plan->layers; l++) width += 3 * plan->hidden[l];
-    return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           run->options.fresh_rows * plan->columns * sizeof(double) + 8 * plan->parameters * sizeof(float) +
-           batch * width * sizeof(float);
-}
-
-/* What training will not have is said before it begins.  (A device has its own memory for parameters and batches.) */
-static nade_status check_memory(const struct run *run, const nade_table *train, const nade_table *valid)
-{
-    size_t limit = nd_budget_limit(&run->context->allocator);
-    uint64_t estimate = estimate_memory(run, train, valid);
-    bool on_device = run->context->cuda.state == CUDA_FOUND && run->entries == run->context->cuda.entries;
-    char wanted[ND_BYTES_TEXT], allowed[ND_BYTES_TEXT];
-    if (estimate <= limit || on_device) return NADE_OK;
-    return nd_fail(run->context, NADE_NO_MEMORY,
-                   "there is not enough memory for training: it will hold about %s, the limit is %s (--max-memory); "
-                   "smaller --hidden or --batch need less",
-                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed));
-}
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
 
 nade_status nd_train(nade_context *context, const nade_table *train, const nade_table *valid,
                      const nade_train_options *options, nade_model **model)
@@ -309,7 +270,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     nade_status status = open_run(&run, context, options);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
-    if (status == NADE_OK) status = check_memory(&run, train, valid);
+    if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
     if (status == NADE_OK) status = fit_marginals(&run);
     run.started = nd_seconds();
     if (status == NADE_OK)
@@ -321,40 +282,6 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
         *model = run.model;
         run.model = NULL;
     }
-    free_run(&run);
-    return status;
-}
-
-/* ---- dry run ---------------------------------------------------------------------------------------------------- */
-
-static void describe_plan(const struct run *run, const nade_table *train, const nade_table *valid,
-                          nade_train_plan *plan)
-{
-    const struct plan *p = &run->model->plan;
-    uint64_t iterations = run->options.iterations + (run->stages - 1) * run->options.pretrain;
-    *plan = (nade_train_plan){
-        .size = sizeof *plan,
-        .train_rows = run->train.rows,
-        .valid_rows = run->valid.rows,
-        .columns = p->columns,
-        .inputs = p->inputs,
-        .outputs = p->outputs,
-        .updates = iterations * run->updates,
-        .memory = estimate_memory(run, train, valid),
-    };
-    for (size_t t = 0; t < p->tensors; t++) plan->parameters += p->tensor[t].rows * p->tensor[t].columns;
-}
-
-nade_status nd_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
-                             const nade_train_options *options, nade_train_plan *plan)
-{
-    struct run run;
-    struct checkpoint checkpoint = {0};
-    nade_status status = open_run(&run, context, options);
-    if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
-    nd_checkpoint_close(&checkpoint);
-    if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
-    if (status == NADE_OK) describe_plan(&run, train, valid, plan);
     free_run(&run);
     return status;
 }

@@ -4,11 +4,8 @@
 
 #include "model/model.h"
 
-/* See nade_train and nade_train_dry_run in the public header; options are complete and of the current size. */
+/* See nade_train in the public header; options are complete and of the current size. */
 nade_status nd_train(nade_context *context, const nade_table *train, const nade_table *valid,
                      const nade_train_options *options, nade_model **model);
-
-nade_status nd_train_dry_run(nade_context *context, const nade_table *train, const nade_table *valid,
-                             const nade_train_options *options, nade_train_plan *plan);
 
 #endif

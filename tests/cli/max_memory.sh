@@ -7,6 +7,8 @@ expect 0 "$NADE" train data.csv -o model "${small[@]}" --max-memory 64M
 refuse 1 'for training: it will hold about' 'MiB, the limit is 20 MiB (--max-memory); smaller --hidden or' -- \
     "$NADE" train data.csv -o new --hidden 2000,2000 --max-memory 20M --quiet
 [ ! -e new ] || fail "a model was written"
+refuse 1 'for training: it will hold about' 'the limit is 20 MiB' -- \
+    "$NADE" train data.csv --dry-run --hidden 2000,2000 --max-memory 20M --quiet
 refuse 1 'reading a file' 'would exceed the limit of 100 KiB (--max-memory)' -- \
     "$NADE" train data.csv --dry-run --max-memory 100K
 refuse 1 'exceed the limit' -- "$NADE" info model --max-memory 20000

@@ -270,11 +270,9 @@ static void test_unset_sizes_are_refused(void **state)
     struct fixture *f = *state;
     nade_score_options none = {0};
     nade_score_summary summary = {0};
-    nade_train_plan plan = {0};
     double log_density[ROWS];
     assert_int_equal(nade_score(f->context, f->model, f->valid, &none, log_density, NULL, NULL), NADE_BAD_CALL);
     assert_int_equal(nade_score(f->context, f->model, f->valid, NULL, log_density, NULL, &summary), NADE_BAD_CALL);
-    assert_int_equal(nade_train_dry_run(f->context, f->train, NULL, NULL, &plan), NADE_BAD_CALL);
     struct {
         nade_score_options options;
         int unknown;

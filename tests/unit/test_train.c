@@ -511,12 +511,44 @@ static void test_every_allocation_may_fail(void **state)
     assert_true(failures > 20);
 }
 
-static void test_dry_run(void **state)
+struct planning {
+    nade_train_plan plan;
+    int calls, answer;
+    bool training; /* a report of progress came first */
+};
+
+static int keep_plan(void *user, const nade_train_plan *plan)
+{
+    struct planning *planning = user;
+    assert_false(planning->training);
+    planning->plan = *plan;
+    planning->calls++;
+    return planning->answer;
+}
+
+static int note_training(void *user, const nade_progress *report)
+{
+    (void)report;
+    ((struct planning *)user)->training = true;
+    return 0;
+}
+
+static void test_plan(void **state)
 {
     struct fixture *f = *state;
     nade_train_options o = small_options();
-    nade_train_plan plan = {.size = sizeof plan};
-    support_assert_ok(f->context, nade_train_dry_run(f->context, f->table, NULL, &o, &plan));
+    struct planning planning = {.answer = 1};
+    nade_model *untouched = (nade_model *)&planning, *model = untouched, *without = NULL;
+    o.planned = keep_plan;
+    o.progress = note_training;
+    o.planned_user = o.progress_user = &planning;
+    assert_int_equal(nade_train(f->context, f->table, NULL, &o, &model), NADE_INTERRUPTED);
+    assert_ptr_equal(model, untouched);
+    assert_int_equal(planning.calls, 1);
+    assert_false(planning.training);
+    nade_train_plan plan = planning.plan;
+    assert_int_equal(plan.size, sizeof plan);
+    assert_int_equal(plan.columns, 4);
     assert_int_equal(plan.train_rows, 360);
     assert_int_equal(plan.valid_rows, 40);
     assert_int_equal(plan.inputs, 8);
@@ -524,6 +556,45 @@ static void test_dry_run(void **state)
     assert_int_equal(plan.parameters, 16 * 8 + 16 + 8 * 16 + 8 + 4 * 8 + 4);
     assert_int_equal(plan.updates, 160);
     assert_true(plan.memory > plan.parameters * 4);
+
+    /* The same plan when training goes on, and the same model as without one. */
+    planning = (struct planning){.answer = 0};
+    support_assert_ok(f->context, nade_train(f->context, f->table, NULL, &o, &model));
+    assert_int_equal(planning.calls, 1);
+    assert_true(planning.training);
+    assert_memory_equal(&planning.plan, &plan, sizeof plan);
+    o.planned = NULL;
+    support_assert_ok(f->context, nade_train(f->context, f->table, NULL, &o, &without));
+    assert_string_equal(nade_model_description(model), nade_model_description(without));
+    nade_model_free(model);
+    nade_model_free(without);
+}
+
+/* The plan is told even where there is too little memory for it, which then is the reason to end. */
+static void test_plan_beyond_memory(void **state)
+{
+    struct fixture *f = *state;
+    static const size_t hidden[] = {3000};
+    nade_context_options limited;
+    nade_context *context = NULL;
+    nade_model *model = NULL;
+    nade_train_options o = small_options();
+    nade_context_options_init(&limited, sizeof limited);
+    limited.max_memory = (size_t)4 << 20;
+    assert_int_equal(nade_context_create(&limited, &context), NADE_OK);
+    o.hidden = hidden;
+    o.layers = 1;
+    o.planned = keep_plan;
+    for (int answer = 0; answer < 2; answer++) {
+        struct planning planning = {.answer = answer};
+        o.planned_user = &planning;
+        assert_int_equal(nade_train(context, f->table, NULL, &o, &model), NADE_NO_MEMORY);
+        assert_non_null(strstr(nade_last_error(context), "not enough memory for training"));
+        assert_int_equal(planning.calls, 1);
+        assert_true(planning.plan.memory > limited.max_memory);
+    }
+    assert_null(model);
+    nade_context_free(context);
 }
 
 int main(void)
@@ -547,7 +618,8 @@ int main(void)
         cmocka_unit_test(test_bad_orderings),
         cmocka_unit_test(test_devices_and_given_orderings_agree),
         cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_plan_beyond_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

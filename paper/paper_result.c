@@ -1,5 +1,6 @@
 #include "paper_result.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,26 +27,26 @@ static char *folder_path(const struct paper_job *job)
     return path;
 }
 
-/* RESULTS/NAME/seedS[-PARTnumber].ENDING */
-static char *seed_path(const struct paper_job *job, uint32_t seed, const char *part, size_t number, const char *ending)
+/* RESULTS/NAME/seedS[-settingI].ENDING */
+static char *seed_path(const struct paper_job *job, uint32_t seed, size_t setting, const char *ending)
 {
     char added[48] = "";
     size_t size = strlen(job->results) + strlen(job->recipe->name) + strlen(ending) + 80;
     char *path = malloc(size);
-    if (number) snprintf(added, sizeof added, "-%s%zu", part, number);
+    if (setting) snprintf(added, sizeof added, "-setting%zu", setting);
     if (path)
         snprintf(path, size, "%s/%s/seed%lu%s.%s", job->results, job->recipe->name, (unsigned long)seed, added, ending);
     return path;
 }
 
-char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending)
+char *paper_model_path(const struct paper_job *job, uint32_t seed)
 {
-    return seed_path(job, unit.seed, "fold", unit.fold, ending);
+    return seed_path(job, seed, 0, "safetensors");
 }
 
 char *paper_checkpoint_path(const struct paper_job *job, uint32_t seed, size_t setting)
 {
-    return seed_path(job, seed, "setting", setting, "checkpoint");
+    return seed_path(job, seed, setting, "checkpoint");
 }
 
 /* Behind the ending there may be that of a temporary file. */
@@ -99,6 +101,7 @@ int paper_make_folder(const struct paper_job *job)
     char *path = folder_path(job);
     if (!path) return report_no_memory(job->common);
     int status = make_folder(job->common, job->results);
+    if (!status) status = check_folder(job->common, job->results);
     if (!status) status = make_folder(job->common, path);
     if (!status) status = check_folder(job->common, path);
     free(path);
@@ -106,6 +109,15 @@ int paper_make_folder(const struct paper_job *job)
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* RESULTS/NAME.json, to be freed; NULL without memory. */
+static char *results_path(const struct paper_job *job)
+{
+    size_t size = strlen(job->results) + strlen(job->recipe->name) + sizeof "/.json";
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s.json", job->results, job->recipe->name);
+    return path;
+}
 
 /* Whether the densities that the recipe asks for are there; one that is not finite is null. */
 static bool has_figures(const struct paper_job *job, const json_t *result)
@@ -121,17 +133,19 @@ static bool has_figures(const struct paper_job *job, const json_t *result)
     return true;
 }
 
-static bool is_of_unit(const struct paper_job *job, struct paper_unit unit, const json_t *result)
+static bool is_of_unit(struct paper_unit unit, const json_t *result)
 {
-    const char *recipe = json_string_value(json_object_get(result, "recipe"));
-    return recipe && strcmp(recipe, job->recipe->name) == 0 &&
-           json_integer_value(json_object_get(result, "seed")) == (json_int_t)unit.seed &&
-           json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold && has_figures(job, result);
+    return json_integer_value(json_object_get(result, "seed")) == (json_int_t)unit.seed &&
+           json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold;
 }
 
-static char *result_text(const json_t *json)
+/* The same with numbers of 15 digits, to be released; NULL without memory. */
+static json_t *as_read_back(const json_t *json)
 {
-    return json_dumps(json, JSON_INDENT(4) | JSON_REAL_PRECISION(15));
+    char *text = json_dumps(json, JSON_REAL_PRECISION(15));
+    json_t *copy = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return copy;
 }
 
 /* What of the recipe decides its results, with numbers as they are read back from a result; to be released.  NULL
@@ -145,9 +159,7 @@ static json_t *made_from(const struct paper_recipe *recipe)
         if (value) json_object_set_new(object, keys[i], json_deep_copy(value));
     }
     json_object_del(json_object_get(object, "data"), "run_folds"); /* which units there are, not what they hold */
-    char *text = result_text(object);
-    json_t *mark = text ? json_loads(text, 0, NULL) : NULL;
-    free(text);
+    json_t *mark = as_read_back(object);
     json_decref(object);
     return mark;
 }
@@ -162,29 +174,58 @@ static bool is_of_recipe(const struct paper_job *job, const json_t *result)
     return same;
 }
 
+/* The runs of a file that holds results of this recipe, else NULL. */
+static json_t *runs_of(const struct paper_job *job, const json_t *file)
+{
+    const char *recipe = json_string_value(json_object_get(file, "recipe"));
+    json_t *runs = json_object_get(file, "runs");
+    return recipe && strcmp(recipe, job->recipe->name) == 0 && json_is_array(runs) ? runs : NULL;
+}
+
+/* All results of the recipe that are there, to be released; *file is NULL where there are none. */
+static int read_file(const struct paper_job *job, const char *path, json_t **file)
+{
+    json_error_t error;
+    *file = NULL;
+    if (access(path, F_OK) != 0) return EXIT_DONE;
+    *file = json_file_read(path, 0, &error);
+    if (!*file && error.line < 0) return report_error(job->common, NADE_BAD_INPUT, "%s", error.text);
+    if (runs_of(job, *file)) return EXIT_DONE;
+    json_decref(*file);
+    *file = NULL;
+    return report_error(job->common, NADE_BAD_INPUT,
+                        "%s holds no results of the recipe %s: remove it, or name another folder with --results", path,
+                        job->recipe->name);
+}
+
+/* Refuses a run of the file that is not what the recipe would make. */
+static int check_run(const struct paper_job *job, const char *path, struct paper_unit unit, const json_t *run)
+{
+    const char *what = !has_figures(job, run)    ? "lacks figures"
+                       : !is_of_recipe(job, run) ? "was made by another form"
+                                                 : NULL;
+    char fold[32] = "";
+    if (!what) return EXIT_DONE;
+    if (unit.fold) snprintf(fold, sizeof fold, ", fold %zu", unit.fold);
+    return report_error(job->common, NADE_BAD_INPUT,
+                        "%s, seed %lu%s: the run %s of the recipe %s: remove it, or name another folder with --results",
+                        path, (unsigned long)unit.seed, fold, what, job->recipe->name);
+}
+
 int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result)
 {
-    const char *what = NULL;
-    json_error_t error;
-    int status = EXIT_DONE;
+    json_t *file = NULL, *runs, *run;
+    size_t number;
     *result = NULL;
-    char *path = paper_unit_path(job, unit, "json");
+    char *path = results_path(job);
     if (!path) return report_no_memory(job->common);
-    if (access(path, F_OK) == 0) {
-        *result = json_file_read(path, 0, &error);
-        if (!*result && error.line < 0)
-            status = report_error(job->common, NADE_BAD_INPUT, "%s", error.text);
-        else if (!*result || !is_of_unit(job, unit, *result))
-            what = "is no result of the recipe";
-        else if (!is_of_recipe(job, *result))
-            what = "was made by another form of the recipe";
-    }
-    if (what) {
-        status = report_error(job->common, NADE_BAD_INPUT, "%s %s %s: remove it, or name another folder with --results",
-                              path, what, job->recipe->name);
-        json_decref(*result);
-        *result = NULL;
-    }
+    int status = read_file(job, path, &file);
+    runs = runs_of(job, file);
+    json_array_foreach (runs, number, run)
+        if (is_of_unit(unit, run)) *result = run;
+    if (!status && *result) status = check_run(job, path, unit, *result);
+    *result = status ? NULL : json_incref(*result);
+    json_decref(file);
     free(path);
     return status;
 }
@@ -249,18 +290,96 @@ static json_t *precision_as_json(const struct paper_job *job)
     return json_string("fp32");
 }
 
-/* Folds may end at the same time, but a signal can remove one unfinished file only (output.c). */
+/* Puts the run behind all of smaller seeds and folds, in the place of one that there is. */
+static void insert_run(json_t *runs, struct paper_unit unit, json_t *run)
+{
+    size_t place = 0;
+    for (; place < json_array_size(runs); place++) {
+        const json_t *other = json_array_get(runs, place);
+        json_int_t seed = json_integer_value(json_object_get(other, "seed"));
+        json_int_t fold = json_integer_value(json_object_get(other, "fold"));
+        if (is_of_unit(unit, other)) json_array_remove(runs, place);
+        if (seed > (json_int_t)unit.seed || (seed == (json_int_t)unit.seed && fold >= (json_int_t)unit.fold)) break;
+    }
+    json_array_insert(runs, place, run);
+}
+
+/* Writes a real number with 15 digits where these mean the same, else as it stands in from (length); returns its end.
+ */
+static char *copy_number(char *to, const char *from, size_t length)
+{
+    double value = strtod(from, NULL);
+    json_t *number = json_real(value);
+    char *text = json_dumps(number, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    bool same = text && strtod(text, NULL) == value;
+    size_t written = same ? strlen(text) : length;
+    memmove(to, same ? text : from, written);
+    free(text);
+    json_decref(number);
+    return to + written;
+}
+
+/* All results as text, to be freed; NULL without memory.  Runs that were written with 17 digits keep them. */
+static char *file_text(const json_t *file)
+{
+    char *text = json_dumps(file, JSON_INDENT(4) | JSON_REAL_PRECISION(17)), *to = text;
+    bool quoted = false;
+    for (const char *from = text; text && *from;) {
+        bool number = !quoted && (*from == '-' || isdigit((unsigned char)*from));
+        size_t length = number ? strspn(from, "+-.0123456789eE") : quoted && *from == '\\' ? 2 : 1;
+        if (*from == '"') quoted = !quoted;
+        if (number && strcspn(from, ".eE") < length) {
+            to = copy_number(to, from, length);
+        } else {
+            memmove(to, from, length);
+            to += length;
+        }
+        from += length;
+    }
+    if (text) *to = '\0';
+    return text;
+}
+
 static int write_text(const struct paper_job *job, const char *path, const char *text)
 {
-    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
     struct output output;
-    pthread_mutex_lock(&writing);
     int status = output_open(&output, job->common, path);
-    if (!status) {
-        output_print(&output, "%s\n", text);
-        status = output_close(&output);
-    }
-    pthread_mutex_unlock(&writing);
+    if (status) return status;
+    output_print(&output, "%s\n", text);
+    return output_close(&output);
+}
+
+/* The file as it is now with one run more. */
+static int add_run(const struct paper_job *job, const char *path, struct paper_unit unit, json_t *run)
+{
+    json_t *file = NULL;
+    int status = read_file(job, path, &file);
+    if (status) return status;
+    if (!file) file = json_pack("{s:s,s:[]}", "recipe", job->recipe->name, "runs");
+    json_t *rounded = as_read_back(run);
+    insert_run(runs_of(job, file), unit, rounded);
+    json_decref(rounded);
+    char *text = file_text(file);
+    status = text ? write_text(job, path, text) : report_no_memory(job->common);
+    free(text);
+    json_decref(file);
+    return status;
+}
+
+/* Runs may end at the same time, in threads of this process and in others: one after the other adds its own.  A lock on
+ * the recipe's folder ends with its descriptor, so a killed process leaves none. */
+static int add_run_alone(const struct paper_job *job, const char *path, struct paper_unit unit, json_t *run)
+{
+    static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+    char *folder = folder_path(job);
+    if (!folder) return report_no_memory(job->common);
+    pthread_mutex_lock(&adding);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) flock(descriptor, LOCK_EX); /* where there are no locks, other processes are not waited for */
+    int status = add_run(job, path, unit, run);
+    if (descriptor >= 0) close(descriptor);
+    pthread_mutex_unlock(&adding);
+    free(folder);
     return status;
 }
 
@@ -272,10 +391,8 @@ int paper_result_write(const struct paper_job *job, struct paper_unit unit, json
     json_object_set_new(result, "machine", machine_as_json(job));
     json_object_set_new(result, "device", device_as_json(job));
     json_object_set_new(result, "precision", precision_as_json(job));
-    char *path = paper_unit_path(job, unit, "json");
-    char *text = result_text(result);
-    int status = path && text ? write_text(job, path, text) : report_no_memory(job->common);
-    free(text);
+    char *path = results_path(job);
+    int status = path ? add_run_alone(job, path, unit, result) : report_no_memory(job->common);
     free(path);
     return status;
 }

@@ -1,4 +1,5 @@
-/* The files that `nade paper` leaves: RESULTS/NAME/seedS.json, or seedS-foldF.json, and what lies beside them. */
+/* The files that `nade paper` leaves: RESULTS/NAME.json with all results of a recipe, and in the folder RESULTS/NAME
+ * models and checkpoints. */
 #ifndef PAPER_RESULT_H
 #define PAPER_RESULT_H
 
@@ -28,8 +29,8 @@ struct paper_unit {
     size_t fold; /* counted from 1; 0: the recipe has none */
 };
 
-/* RESULTS/NAME/seedS[-foldF].ENDING, to be freed; NULL without memory. */
-char *paper_unit_path(const struct paper_job *job, struct paper_unit unit, const char *ending);
+/* RESULTS/NAME/seedS.safetensors, of units that leave a model; to be freed; NULL without memory. */
+char *paper_model_path(const struct paper_job *job, uint32_t seed);
 
 /* RESULTS/NAME/seedS-settingI.checkpoint, of setting I of a grid, counted from 1; with 0 seedS.checkpoint, of the one
  * setting that a seed has.  To be freed; NULL without memory. */
@@ -39,18 +40,19 @@ char *paper_checkpoint_path(const struct paper_job *job, uint32_t seed, size_t s
  * left of a file that was being written.  What can't be removed is warned of: the result does not depend on it. */
 void paper_remove_checkpoints(const struct paper_job *job, uint32_t seed);
 
-/* The folder of the recipe's results is there afterwards: 0 or an exit status. */
+/* The folders of results and of the recipe's models are there afterwards: 0 or an exit status. */
 int paper_make_folder(const struct paper_job *job);
 
-/* A result that is there, to be released; *result is NULL where there is none.  A file that is no result of this recipe
- * and unit, or of the recipe as it was before it was changed, is refused.  0 or an exit status. */
+/* A result that is there, to be released; *result is NULL where there is none.  A file without results of this recipe,
+ * and a result that lacks figures or is of the recipe as it was before it was changed, are refused.  0 or an exit
+ * status. */
 int paper_result_read(const struct paper_job *job, struct paper_unit unit, json_t **result);
 
 /* A result with the names of recipe and unit; NULL without memory. */
 json_t *paper_result_new(const struct paper_job *job, struct paper_unit unit);
 
-/* Completes a result by what the recipe says, version, commit, machine and device, and writes it: 0 or an exit status.
- * Not released. */
+/* Completes a result by what the recipe says, version, commit, machine and device, and adds it to the file: 0 or an
+ * exit status. Not released. */
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result);
 
 #endif

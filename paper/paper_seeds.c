@@ -71,7 +71,7 @@ static int score_test_rows(struct seeds_work *work, const nade_model *model)
 
 static int save_model(const struct seeds_work *work, struct paper_unit unit, const nade_model *model)
 {
-    char *path = paper_unit_path(work->job, unit, "safetensors");
+    char *path = paper_model_path(work->job, unit.seed);
     if (!path) return report_no_memory(work->job->common);
     nade_status status = nade_model_save(work->job->context, model, path);
     free(path);
@@ -86,7 +86,7 @@ static bool is_resumed(const struct train_grid *grid, uint32_t seed)
     return false;
 }
 
-/* Scores a run's model, keeps it, and writes the result: the result's file says that all is done. */
+/* Scores a run's model, keeps it, and writes the result, which says that all is done. */
 static int finish_unit(struct seeds_work *work, const struct train_run *run, double train_seconds)
 {
     struct paper_job *job = work->job;

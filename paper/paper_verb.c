@@ -399,7 +399,8 @@ const struct verb paper_verb = {
     .description =
         "Lists the recipes that are built in, for the models of the paper's tables; with the name of one, of a "
         "table, or of a recipe file, runs it: trains, chooses by validation, scores the test rows once, and writes "
-        "RESULTS/RECIPE/seedN.json with the figures, the model beside it. Results that are there are not made again, "
+        "RESULTS/RECIPE.json with the figures of all runs, models in RESULTS/RECIPE. Results that are there are not "
+        "made again, "
         "so that "
         "the same call goes on where it was stopped. The word figures draws the paper's figures from the models and "
         "results that are there. The table quick has small recipes that take minutes on two "

@@ -34,7 +34,7 @@ struct paper_unit picture_unit(const struct picture_work *work)
 
 int picture_load(struct picture_work *work, const char *pictures)
 {
-    char *path = paper_unit_path(&work->job, picture_unit(work), "safetensors");
+    char *path = paper_model_path(&work->job, picture_unit(work).seed);
     if (!path) return report_no_memory(work->job.common);
     nade_status status = NADE_OK;
     if (access(path, F_OK) != 0)

@@ -27,7 +27,8 @@ recipe grid '[0.05, 0.0001]' 3
 expect 0 "$NADE" paper grid.json --data data
 [ "$(grep -cE '^grid seed [01]: .*\(paper -2\.50\) with 1 ordering, .*\(paper -2\.40\) with 16 orderings; ' err)" = 2 ] || fail "$(cat err)"
 only data grid.json nade-results
-[ "$(ls -A nade-results/grid | tr '\n' ' ')" = 'seed0.json seed0.safetensors seed1.json seed1.safetensors ' ] || fail "$(ls -A nade-results/grid)"
+[ "$(ls -A nade-results nade-results/grid | tr '\n' ' ')" = 'nade-results: grid grid.json  nade-results/grid: seed0.safetensors seed1.safetensors ' ] ||
+    fail "$(ls -A nade-results nade-results/grid)"
 
 # The figures are those of nade score.  The second eight of sixteen orderings follow from the first and from all.
 for k in 8 16; do
@@ -35,7 +36,8 @@ for k in 8 16; do
 done
 python3 - <<'EOF'
 import json, math
-first, second = (json.load(open(f"nade-results/grid/seed{s}.json")) for s in (0, 1))
+from paper_runs import run
+first, second = (run("nade-results/grid", seed) for seed in (0, 1))
 assert [g["lr"] for g in first["grid"]] == [0.05, 0.0001] and first["chosen"]["lr"] == 0.05 == second["chosen"]["lr"], first
 assert first["valid"] == max(g["valid"] for g in first["grid"]) and len(second["grid"]) == 1
 assert (first["recipe"], first["seed"], second["seed"], first["test_rows"]) == ("grid", 0, 1, 90)
@@ -64,9 +66,20 @@ python3 -c 'import json
 told = [json.loads(line) for line in open("err")]
 assert [(t["seed"], t["was_there"]) for t in told] == [(1, True), (2, False)], told
 assert told[1]["chosen"]["lr"] == 0.05 and told[1]["paper"]["1"] == -2.5'
+# The other runs stay as they are, byte for byte, whatever digits they have.
+sed -i '0,/"valid": [-.0-9]*/s//"valid": -1.2345678901234567/; 0,/"train": [.0-9]*/s//"train": 1.0/' nade-results/grid.json
+cp nade-results/grid.json before.json
+expect 0 "$NADE" paper grid.json --data data --seeds 3
+paper_run has nade-results/grid 3
+cmp <(head -c "$(($(stat -c %s before.json) - 20))" before.json) <(head -c "$(($(stat -c %s before.json) - 20))" nade-results/grid.json)
+holds nade-results/grid.json '"valid": -1.2345678901234567,' '"train": 1.0,'
+# Several processes add to one file.
+for seed in 4 5 6 7; do "$NADE" paper grid.json --data data --seeds $seed --quiet & done
+wait
+for seed in 0 1 2 3 4 5 6 7; do paper_run has nade-results/grid $seed || fail "seed $seed is lost"; done
 # What another form of the recipe made is not taken for this one's.
 recipe grid '[0.05, 0.0001]' 4
-refuse 2 'grid/seed0.json was made by another form of the recipe grid' -- "$NADE" paper grid.json --data data
+refuse 2 'grid.json, seed 0: the run was made by another form of the recipe grid' -- "$NADE" paper grid.json --data data
 recipe grid '[0.05, 0.0001]' 3
 # Numbers with more digits than a result has make no other form of it.
 recipe digits '[0.0011000000000000001]' 1
@@ -82,7 +95,7 @@ for s in 0 1; do cmp model$s one/grid/seed$s.safetensors; done
 # On a device, whose place the CPU takes: all at a time, and the result names it.
 expect 0 env NADE_CUDA_BACKEND="$NADE_STAND_IN" "$NADE" paper grid.json --data data --results device --device cuda
 for s in 0 1; do cmp model$s device/grid/seed$s.safetensors; done
-holds device/grid/seed0.json '"device": "cuda: stand-in"'
+holds device/grid.json '"device": "cuda: stand-in"'
 
 # Killed and run again: the same model as without, and the checkpoint is gone.
 recipe single '[0.02]' 60
@@ -97,14 +110,14 @@ for _ in $(seq 2000); do
 done
 kill -KILL $pid 2>/dev/null || fail "it was over before it could be killed"
 wait -f $pid || true
-[ -e nade-results/single/seed4.checkpoint ] && [ ! -e nade-results/single/seed4.json ] || fail "$(ls nade-results/single)"
+[ -e nade-results/single/seed4.checkpoint ] && ! paper_run has nade-results/single 4 || fail "$(ls nade-results/single)"
 cp nade-results/single/seed4.checkpoint checkpoint
 expect 0 "$NADE" paper single.json --data data --seeds 4
 holds err 'single: training 1 run, 1 at a time, 1 from its checkpoint'
 cmp nade-results/single/seed4.safetensors whole/single/seed4.safetensors
-grep -q '"resumed": true' nade-results/single/seed4.json || fail "it does not say that it went on from a checkpoint"
-! grep -q resumed whole/single/seed4.json || fail "a run from its beginning says that it was resumed"
-[ "$(ls -A nade-results/single | tr '\n' ' ')" = 'seed4.json seed4.safetensors ' ] || fail "$(ls -A nade-results/single)"
+paper_run show nade-results/single 4 | grep '"resumed": true' >/dev/null || fail "it does not say that it went on from a checkpoint"
+! grep -q resumed whole/single.json || fail "a run from its beginning says that it was resumed"
+[ "$(ls -A nade-results/single | tr '\n' ' ')" = 'seed4.safetensors ' ] || fail "$(ls -A nade-results/single)"
 
 # A checkpoint of another recipe is refused, and it says what to do.
 cp checkpoint nade-results/single/seed5.checkpoint
@@ -113,7 +126,7 @@ holds err 'remove the checkpoint nade-results/single/seed5.checkpoint'
 rm nade-results/single/seed5.checkpoint
 # So is one of the recipe before it was changed to what is usual elsewhere.
 cp checkpoint nade-results/single/seed4.checkpoint
-rm nade-results/single/seed4.json
+paper_run drop nade-results/single 4
 sed -i 's/"pretrain": 1/"pretrain": 0/' single.json
 refuse 2 'another value of pretrain' -- "$NADE" paper single.json --data data --seeds 4
 rm nade-results/single/seed4.checkpoint
@@ -141,7 +154,8 @@ recipe wild '[20000]' 3
 expect 1 "$NADE" paper wild.json --data real --seeds 0,1,2,3,4,5,6,7,8,9,10,11
 holds err 'nade: recipe wild with seed ' 'training diverged'
 first=$(sed -n 's/^nade: recipe wild with seed \([0-9]*\): .*/\1/p' err)
-later=$(ls nade-results/wild | sed -n 's/^seed\([0-9]*\)\.json$/\1/p' | awk -v first="$first" '$1 > first' | wc -l)
+later=$(python3 -c 'import sys; from paper_runs import runs
+print(sum(seed > int(sys.argv[1]) for seed, _ in runs("nade-results/wild")))' "$first")
 [ "$later" -gt 0 ] || fail "no result of a seed after $first: $(ls nade-results/wild)"
 
 # Bad calls.
@@ -152,21 +166,30 @@ refuse 2 --seeds -- "$NADE" paper grid.json --data data --seeds x
 refuse 2 '--seeds: found 1 twice' -- "$NADE" paper grid.json --data data --seeds 1,0,1
 refuse 2 'recipe nothere: unable to open nothere.json' -- "$NADE" paper nothere.json --data data
 touch file
-refuse 1 'folder file/long could not be made' -- "$NADE" paper long.json --data data --results file
+refuse 1 "folder file can't be written to: Not a directory" -- "$NADE" paper long.json --data data --results file
 mkdir taken
 touch taken/long
 refuse 1 "folder taken/long can't be written to" -- "$NADE" paper long.json --data data --results taken
-echo '{}' >nade-results/grid/seed7.json
-refuse 2 'grid/seed7.json is no result of the recipe grid' -- "$NADE" paper grid.json --data data --seeds 7
+for content in '{}' '[]' nothing '{"recipe": "grid", "runs": {}}' '{"recipe": "other", "runs": []}'; do
+    mkdir -p odd
+    echo "$content" >odd/grid.json
+    refuse 2 'odd/grid.json holds no results of the recipe grid' -- "$NADE" paper grid.json --data data --results odd --seeds 77
+    [ "$(cat odd/grid.json)" = "$content" ] || fail "a file that is no result was changed"
+done
+# Results beside the recipe would take its own name: it stays what it is.
+cp grid.json kept.json
+refuse 2 './grid.json holds no results' -- "$NADE" paper grid.json --data data --results .
+cmp grid.json kept.json
+rm kept.json
 mv data/test.csv test.csv
 cut -d, -f1-3 test.csv >data/test.csv
-refuse 2 'test.csv has 3 columns, expected 4' -- "$NADE" paper grid.json --data data --seeds 8
+refuse 2 'test.csv has 3 columns, expected 4' -- "$NADE" paper grid.json --data data --seeds 88
 # What the test rows do not have in common with the training rows is found before any training.
 sed '1s/^[^,]*/another/' test.csv >data/test.csv
-refuse 2 "data/test.csv has no column '" -- "$NADE" paper grid.json --data data --seeds 8
+refuse 2 "data/test.csv has no column '" -- "$NADE" paper grid.json --data data --seeds 88
 [ "$(wc -l <err)" = 1 ] || fail "found out after training: $(cat err)"
 sed '2s/^[^,]*/7/' test.csv >data/test.csv
-refuse 2 'data/test.csv, line 2, column ' "found '7'" -- "$NADE" paper grid.json --data data --seeds 8
+refuse 2 'data/test.csv, line 2, column ' "found '7'" -- "$NADE" paper grid.json --data data --seeds 88
 [ "$(wc -l <err)" = 1 ] || fail "found out after training: $(cat err)"
 mv test.csv data/test.csv
 refuse 2 '-o is for the pictures' -- "$NADE" paper grid.json --data data -o pictures
@@ -180,16 +203,16 @@ for name in ...json ..json .hidden.json ./.json ./..; do
     esac
     [ "$name" = ./.. ] || rm -f "$name"
 done
-[ ! -e dots ] && [ ! -e seed0.json ] || fail 'results in a wrong place'
+[ ! -e dots ] && [ ! -e seed0.safetensors ] || fail 'results in a wrong place'
 
 # A result without a figure that the recipe asks for is none; one that is not finite is not told as a number.
-cp -r nade-results/grid kept
-sed -i '0,/"8": /s//"7": /' nade-results/grid/seed0.json
-refuse 2 'grid/seed0.json is no result of the recipe grid' -- "$NADE" paper grid.json --data data
-sed '0,/"8": [-.0-9]*/s//"8": null/' kept/seed0.json >nade-results/grid/seed0.json
+cp nade-results/grid.json kept.json
+sed -i '0,/"8": /s//"7": /' nade-results/grid.json
+refuse 2 'grid.json, seed 0: the run lacks figures of the recipe grid' -- "$NADE" paper grid.json --data data
+sed '0,/"8": [-.0-9]*/s//"8": null/' kept.json >nade-results/grid.json
 expect 0 "$NADE" paper grid.json --seeds 0
 holds err ', not finite with 8 orderings'
-cp kept/seed0.json nade-results/grid/seed0.json
+cp kept.json nade-results/grid.json
 # With one number of orderings, it is told unless it is 1.
 sed 's/\[1, 8, 16\]/[3]/' grid.json >three.json
 expect 0 "$NADE" paper three.json --data data --seeds 0

@@ -16,6 +16,7 @@ paper() { expect 0 "$NADE" paper "$@" --data . --results results --threads 2; }
 echo "{$head, \"data\": {$data}, \"model\": {\"gaussian\": true}}" >gauss.json
 paper gauss.json
 python3 - <<'PYTHON'
+from paper_runs import run
 import json, math
 rows = [tuple(map(float, l.split(";")[1:])) for l in open("data.csv").read().split()[1:]]
 for fold in (1, 2, 3):
@@ -31,7 +32,7 @@ for fold in (1, 2, 3):
         q = (a * a - 2 * rho * a * b + b * b) / (1 - rho * rho)
         return -math.log(2 * math.pi) - 0.5 * math.log(1 - rho * rho) - 0.5 * q
     new = [r for r in test if r not in train]
-    result = json.load(open(f"results/gauss/seed4-fold{fold}.json"))
+    result = run("results/gauss", 4, fold)
     assert len(test) == 22 == result["test_rows"] and len(new) == (22 if fold == 1 else 11), (test, new)
     assert result["new_rows"] == len(new), result
     assert set(result["figures"]) == {"density", "density_new_rows"}, result
@@ -48,8 +49,9 @@ PYTHON
 
 # The mean over folds is told when all are there, again and with --json too.
 python3 - >mean <<'PYTHON'
+from paper_runs import run
 import json, statistics
-each = [json.load(open(f"results/gauss/seed4-fold{fold}.json"))["figures"]["density"]["1"] for fold in (1, 2, 3)]
+each = [run("results/gauss", 4, fold)["figures"]["density"]["1"] for fold in (1, 2, 3)]
 print("gauss seed 4, mean of 3 folds: %.3f ± %.3f" % (statistics.fmean(each), statistics.stdev(each) / 3 ** 0.5))
 PYTHON
 [ "$(tail -n 1 err)" = "$(cat mean)" ] || fail "told $(tail -n 1 err), expected $(cat mean)"
@@ -73,11 +75,12 @@ grid='"lr": [0.001, 0.004], "weight_decay": [0.01, 0]' # calm enough that roundi
 echo "{$head, \"data\": {$data}, $network, \"training\": {$training, \"iterations\": 12, $grid}}" >grid.json
 echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $network, \"training\": {$training, \"iterations\": 1, $grid}}" >one.json
 paper grid.json one.json
-ls results/grid results/one | tr '\n' ' ' >found
-echo 'results/grid: seed4-fold1.json seed4-fold2.json seed4-fold3.json  results/one: seed4-fold2.json ' | tr -d '\n' |
-    cmp - found || fail "other files: $(cat found)"
+python3 -c '
+from paper_runs import runs
+assert list(runs("results/grid")) == [(4, 1), (4, 2), (4, 3)] and list(runs("results/one")) == [(4, 2)]'
+[ -z "$(ls results/grid results/one | grep -v ':$')" ] || fail "other files: $(ls results/grid results/one)"
 
-# The rows that fold 2 learns from, shuffled as cli/fold_split.h says; the first ninth validates.
+# The rows that fold 2 learns from, shuffled as paper/fold_split.h says; the first ninth validates.
 python3 - <<'PYTHON'
 seed, fold, mask = 4, 2, 2 ** 64 - 1
 state = seed << 32 | fold
@@ -102,8 +105,8 @@ options=(--hidden 8,7 --components 3 --optimizer nag --momentum 0.9 --batch 20 -
     --patience 0 --no-atoms --real x,y --quiet)
 # chosen RECIPE: sets rate and decay of fold 2.
 chosen() {
-    rate=$(python3 -c "import json; print(json.load(open('results/$1/seed4-fold2.json'))['chosen']['lr'])")
-    decay=$(python3 -c "import json; print(json.load(open('results/$1/seed4-fold2.json'))['chosen']['weight_decay'])")
+    rate=$(python3 -c "from paper_runs import run; print(run('results/$1', 4, 2)['chosen']['lr'])")
+    decay=$(python3 -c "from paper_runs import run; print(run('results/$1', 4, 2)['chosen']['weight_decay'])")
 }
 
 # The chosen run by hand, and the run on all rows with it: it is to stop where its loss first falls below.
@@ -115,8 +118,9 @@ for part in fit train; do
         --log $part.log -o $part.model
 done
 python3 - <<'PYTHON'
+from paper_runs import run
 import csv, json
-result = json.load(open("results/grid/seed4-fold2.json"))
+result = run("results/grid", 4, 2)
 log = {part: [r for r in csv.DictReader(open(part + ".log")) if r["stage"] == "1"] for part in ("fit", "train")}
 loss = lambda part: [float(r["train_loss"]) for r in log[part]]
 valid = [-float(r["valid_loss"]) for r in log["fit"]]
@@ -149,8 +153,9 @@ for kind in density cells; do
     sed 1d out >$kind.scores
 done
 python3 - <<'PYTHON'
+from paper_runs import run
 import json, math
-result = json.load(open("results/one/seed4-fold2.json"))
+result = run("results/one", 4, 2)
 info = json.load(open("info"))
 shift = sum(math.log(c["sd"]) for c in info["columns"])
 new = [l == "1\n" for l in open("new")]
@@ -179,8 +184,9 @@ expect 0 "$NADE" train train.csv --valid-fraction 0 --order fixed --rescale --hi
 expect 0 "$NADE" score fixed_model test.csv --quiet
 sed 1d out >fixed.scores
 python3 - <<'PYTHON'
+from paper_runs import run
 import json, math
-result, info = json.load(open("results/fixed/seed4-fold2.json")), json.load(open("info"))
+result, info = run("results/fixed", 4, 2), json.load(open("info"))
 score = [float(l) for l in open("fixed.scores")]
 wanted = sum(score) / len(score) + sum(math.log(c["sd"]) for c in info["columns"])
 assert set(result["figures"]) == {"density", "density_new_rows", "cells", "cells_new_rows"} and "curve" not in result, result
@@ -209,8 +215,9 @@ holds err 'edge seed 4 fold 2, all rows  with lr 0.02 and weight decay 200 train
     'edge seed 4 fold 2, all rows  with lr 0.018 and weight decay 200 training diverged: the loss at update' 'trying the next best setting'
 paper alone.json
 python3 - <<'PYTHON'
+from paper_runs import run
 import json
-edge, alone = (json.load(open(f"results/{name}/seed4-fold2.json")) for name in ("edge", "alone"))
+edge, alone = (run(f"results/{name}", 4, 2) for name in ("edge", "alone"))
 assert all(run["valid"] is not None for run in edge["grid"]), edge   # else the final run is not what diverges
 best = sorted(edge["grid"], key=lambda run: -run["valid"])
 assert {run["lr"] for run in best[:2]} == {0.018, 0.02} and best[2]["lr"] == 0.001, best
@@ -223,28 +230,29 @@ for result in edge, alone:
     for key in "recipe", "made_from", "grid", "seconds": result.pop(key)
 assert edge == alone, (edge, alone)
 PYTHON
-rm results/edge/seed4-fold2.json
+paper_run drop results/edge 4 2
 paper edge.json --json
 python3 -c 'import json; (o,) = map(json.loads, open("err")); assert len(o["final"]["passed_over"]) == 2, o'
 refuse 1 'training diverged: the loss at update' -- "$NADE" paper wild.json --data . --results results --threads 2 --quiet
-[ ! -e results/wild/seed4-fold2.json ] || fail "a result although all final runs diverged"
+! paper_run has results/wild 4 2 || fail "a result although all final runs diverged"
 
 # ---- going on, and shuffled folds ----------------------------------------------------------------------------------
 cp -r results before
-rm results/grid/seed4-fold3.json
+paper_run drop results/grid 4 3
 paper grid.json
-cmp results/grid/seed4-fold2.json before/grid/seed4-fold2.json || fail "a result that was there is made again"
-same='import json, sys
-a, b = (json.load(open(p)) for p in sys.argv[1:])
+python3 -c 'from paper_runs import run
+assert run("results/grid", 4, 2) == run("before/grid", 4, 2)' || fail "a result that was there is made again"
+python3 -c '
+from paper_runs import run
+a, b = run("results/grid", 4, 3), run("before/grid", 4, 3)
 a.pop("seconds"), b.pop("seconds")
 assert a == b, (a, b)'
-python3 -c "$same" results/grid/seed4-fold3.json before/grid/seed4-fold3.json
 # Without a file of folds they are as equal as can be; another seed validates with other rows.
 echo "{$head, \"data\": {\"file\": \"data.csv\", \"columns\": \"x,y\", \"fold_count\": 4}, \"model\": {\"gaussian\": true}}" >shuffled.json
 paper shuffled.json
 python3 -c '
-import json
-rows = [json.load(open(f"results/shuffled/seed4-fold{f}.json"))["test_rows"] for f in (1, 2, 3, 4)]
+from paper_runs import run
+rows = [run("results/shuffled", 4, f)["test_rows"] for f in (1, 2, 3, 4)]
 assert sorted(rows) == [16, 16, 17, 17], rows'
 
 # ---- what is refused -----------------------------------------------------------------------------------------------

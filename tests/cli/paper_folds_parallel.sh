@@ -18,19 +18,16 @@ device=(env NADE_CUDA_BACKEND="$NADE_STAND_IN" "$NADE" paper --device cuda --dat
 # same FOLDER OTHER: results are equal but for how long they took and where.
 same() {
     python3 - "$@" <<'PYTHON'
-import glob, json, os, sys
-one, other = sys.argv[1:]
-names = sorted(map(os.path.basename, glob.glob(one + "/*")))
-assert names == [f"seed{s}-fold{f}.json" for s in (4, 9) for f in (1, 2, 3)], names
-assert names == sorted(map(os.path.basename, glob.glob(other + "/*"))), os.listdir(other)
+import json, sys
+from paper_runs import runs
+one, other = map(runs, sys.argv[1:])
+assert list(one) == list(other) == [(seed, fold) for seed in (4, 9) for fold in (1, 2, 3)], (list(one), list(other))
 seen = set()
-for name in names:
-    results = [json.load(open(f"{folder}/{name}")) for folder in (one, other)]
+for results in zip(one.values(), other.values()):
     for result in results:
         assert result.pop("seconds").keys() == {"train", "score"}, result
         del result["device"], result["precision"]
-    assert json.dumps(results[0]) == json.dumps(results[1]), (name, results)
-    assert name == f"seed{results[0]['seed']}-fold{results[0]['fold']}.json", name
+    assert json.dumps(results[0]) == json.dumps(results[1]), results
     seen.add(results[0]["figures"]["density"]["1"])
 assert len(seen) == 6, seen
 PYTHON
@@ -50,7 +47,8 @@ whole="$whole| seed [49] fold [123]: -?[.0-9]+ \(paper 2\.50\) with 1 ordering, 
 tail -n 2 err | cmp - means || fail "other means: $(cat err)"
 
 # What is there is not made again, and with --json all else is an object each.
-for unit in seed4-fold2 seed9-fold3; do rm abreast/folds/$unit.json; done
+paper_run drop abreast/folds 4 2
+paper_run drop abreast/folds 9 3
 expect 0 "${device[@]}" folds.json --results abreast --json
 same alone/folds abreast/folds
 python3 - <<'PYTHON'
@@ -70,7 +68,8 @@ sed -i 's/"data.csv"/"edge.csv", "folds": "folds.txt"/; s/"components": 2/&, "or
 expect 1 "${device[@]}" edge.json --results partly --seeds 4
 holds err 'edge seed 4 fold 1: ' 'nade: training diverged' failed
 ! grep -q 'edge seed 4 fold 1 failed' err || fail "a fold that is done is said to have failed: $(cat err)"
-[ "$(ls partly/edge)" = seed4-fold1.json ] || fail "other results: $(ls partly/edge)"
+python3 -c 'from paper_runs import runs
+assert list(runs("partly/edge")) == [(4, 1)]' || fail "other results: $(cat partly/edge.json)"
 
 # They do go at the same time: each of six endless folds has its line, and one signal ends them all with one sentence.
 recipe endless 1000000 0.001

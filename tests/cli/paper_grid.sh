@@ -42,24 +42,25 @@ end() {
 # written.
 same() {
     local seed
-    [ "$(ls -A "$1/grid" | grep -v tmp | tr '\n' ' ')" = 'seed0.json seed0.safetensors seed1.json seed1.safetensors ' ] || fail "$(ls -A "$1/grid")"
-    for seed in 0 1; do
-        cmp "$1/grid/seed$seed.safetensors" whole/grid/seed$seed.safetensors || fail "another model in $1"
-        python3 -c '
-import json, sys
-one, other = (json.load(open(p)) for p in sys.argv[1:])
-for result in one, other:
+    python3 -c '
+import sys
+from paper_runs import runs
+one, other = (list(runs(place).values()) for place in sys.argv[1:])
+for result in one + other:
     for key in "seconds", "resumed", "device", "machine":
         result.pop(key, None)
-assert one == other, (one, other)' "$1/grid/seed$seed.json" whole/grid/seed$seed.json
+assert one == other and len(one) == 2, (one, other)' "$1/grid" whole/grid
+    [ "$(ls -A "$1/grid" | grep -v tmp | tr '\n' ' ')" = 'seed0.safetensors seed1.safetensors ' ] || fail "$(ls -A "$1/grid")"
+    for seed in 0 1; do
+        cmp "$1/grid/seed$seed.safetensors" whole/grid/seed$seed.safetensors || fail "another model in $1"
     done
 }
 
 expect 0 "${paper[@]}" --results whole
-! grep -q resumed whole/grid/seed0.json || fail "a run from its beginning says that it was resumed"
+! grep -q resumed whole/grid.json || fail "a run from its beginning says that it was resumed"
 python3 -c '
-import json
-grid = json.load(open("whole/grid/seed0.json"))["grid"]
+from paper_runs import run
+grid = run("whole/grid", 0)["grid"]
 assert len(grid) == 4 and len({g["valid"] for g in grid}) == 4, grid'
 
 # One setting after the other, killed in the third.
@@ -76,15 +77,15 @@ holds err 'grid: training 4 runs, 1 at a time, 3 from their checkpoints'
 [ "$(grep -c '^grid seed 0 lr 0.0001 weight decay 0.001  ' err)" = 0 ] || fail "setting 2 was trained again: $(cat err)"
 [ "$(grep -c '^grid seed 0 lr 0.05 weight decay 0.001  ' err)" = 11 ] || fail "setting 4 was not trained: $(cat err)"
 same one
-grep -q '"resumed": true' one/grid/seed0.json || fail "it does not say that it went on from a checkpoint"
-! grep -q resumed one/grid/seed1.json || fail "the second seed says that it was resumed"
+paper_run show one/grid 0 | grep '"resumed": true' >/dev/null || fail "it does not say that it went on from a checkpoint"
+! paper_run show one/grid 1 | grep resumed >/dev/null || fail "the second seed says that it was resumed"
 
 # All at a time on a device, whose place the CPU takes.
 export NADE_CUDA_BACKEND=$NADE_STAND_IN
 start device --device cuda
 wait_for device/grid/seed0-setting{1,2,3,4}.checkpoint
 end
-[ ! -e device/grid/seed0.json ] || fail "it was over before it could be killed"
+! paper_run has device/grid 0 || fail "it was over before it could be killed"
 expect 0 "${paper[@]}" --results device --device cuda
 holds err 'grid: training 4 runs, 4 at a time, 4 from their checkpoints'
 same device
@@ -97,7 +98,7 @@ for kills in $(seq 100); do
     sleep "0.$(printf '%03d' $((RANDOM % 300 + 50)))"
     kill -KILL $pid 2>/dev/null || true
     wait $pid 2>/dev/null || true
-    if [ -e many/grid/seed1.json ]; then break; fi
+    if grep -qs '"seed": 1' many/grid.json; then break; fi
 done
 [ "$kills" -gt 2 ] || fail "killed $kills times only"
 expect 0 "${paper[@]}" --results many
@@ -112,12 +113,12 @@ holds err 'remove the checkpoint kept/grid/seed0-setting2.checkpoint'
 checkpoint_of() {
     mkdir -p "other/$1"
     sed "s/\"pretrain\"/\"$1\": $2, &/" grid.json >"other/$1/grid.json"
-    "$NADE" paper "other/$1/grid.json" --data data --results "other/$1" --threads 1 2>told &
+    "$NADE" paper "other/$1/grid.json" --data data --results "other/$1/results" --threads 1 2>told &
     pid=$!
     trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
-    wait_for "other/$1/grid/seed0-setting1.checkpoint"
+    wait_for "other/$1/results/grid/seed0-setting1.checkpoint"
     end
-    refuse 2 "another value of $1" -- "${paper[@]}" --results "other/$1" --threads 1
+    refuse 2 "another value of $1" -- "${paper[@]}" --results "other/$1/results" --threads 1
 }
 checkpoint_of initial_scale 2
 checkpoint_of scaled_means true
@@ -125,5 +126,5 @@ checkpoint_of scaled_means true
 # A seed's grid has its own runs only.
 expect 0 "${paper[@]}" --results more --seeds 0,1,2
 python3 -c '
-import json
-assert [len(json.load(open(f"more/grid/seed{seed}.json"))["grid"]) for seed in range(3)] == [4, 1, 1]'
+from paper_runs import run
+assert [len(run("more/grid", seed)["grid"]) for seed in range(3)] == [4, 1, 1]'

@@ -19,11 +19,12 @@ recipe() {
 JSON
 }
 paper() { expect 0 "$NADE" paper "$@" --data . --threads 2; }
-# figures FILE...: their figures are the same.
+# figures RESULTS/NAME SEED RESULTS/NAME SEED: their figures are the same.
 figures() {
     python3 -c '
-import json, sys
-results = [json.load(open(p)) for p in sys.argv[1:]]
+import sys
+from paper_runs import run
+results = [run(place, int(seed)) for place, seed in zip(sys.argv[1::2], sys.argv[2::2])]
 for r in results[1:]:
     assert r["figures"] == results[0]["figures"] and r["valid"] == results[0]["valid"], results' "$@"
 }
@@ -31,8 +32,8 @@ for r in results[1:]:
 recipe one 0.01 100
 paper one.json --results a
 python3 - <<'PYTHON'
-import json
-r = json.load(open("a/one/seed0.json"))
+from paper_runs import run
+r = run("a/one", 0)
 assert r["test_rows"] == 150 and set(r["figures"]) == {"density"}, r
 d = r["figures"]["density"]
 assert set(d) == {"1", "2", "4"} and d["1"] < d["2"] < d["4"], r
@@ -43,11 +44,11 @@ holds out 'Columns: 8' '300 for training, 60 for validation'
 
 # The same again, whatever the thread that makes the rows does; also beside runs of other rates that share it.
 paper one.json --results b
-figures a/one/seed0.json b/one/seed0.json
+figures a/one 0 b/one 0
 cmp a/one/seed0.safetensors b/one/seed0.safetensors || fail "another model"
 recipe rates '0.00001, 0.01, 0.00002' 100
 paper rates.json --results b
-figures a/one/seed0.json b/rates/seed0.json
+figures a/one 0 b/rates 0
 
 # killed NAME CHECKPOINT: once that checkpoint is there, and run again.  The rows that it had have to be made again.
 killed() {
@@ -61,9 +62,9 @@ killed() {
     kill -KILL $pid 2>/dev/null || true
     wait $pid 2>/dev/null || true
     trap - EXIT
-    [ -e "b/$1/$2" ] || [ -e "b/$1/seed0.json" ] || fail "no checkpoint"
+    [ -e "b/$1/$2" ] || paper_run has "b/$1" 0 || fail "no checkpoint"
     paper "$1.json" --results b
-    figures "a/$1/seed0.json" "b/$1/seed0.json"
+    figures "a/$1" 0 "b/$1" 0
     cmp "a/$1/seed0.safetensors" "b/$1/seed0.safetensors" || fail "another model after a kill"
     [ -z "$(find b -name '*.checkpoint*')" ] || fail "a checkpoint is still there"
 }
@@ -71,7 +72,7 @@ recipe long 0.01 100
 recipe longs '0.00001, 0.01, 0.00002' 100
 sed -i 's/"iterations": 6/"iterations": 80/' long.json longs.json
 paper long.json longs.json --results a
-figures a/long/seed0.json a/longs/seed0.json
+figures a/long 0 a/longs 0
 killed long seed0.checkpoint
 # Of three rates, two at a time, the first two have ended when the third begins.
 killed longs seed0-setting3.checkpoint
@@ -85,13 +86,13 @@ mv hidden train
 # Fresh rows matter.
 recipe stale 0.01 0
 paper stale.json --results b
-! figures a/one/seed0.json b/stale/seed0.json 2>/dev/null || fail "no fresh rows are used"
+! figures a/one 0 b/stale 0 2>/dev/null || fail "no fresh rows are used"
 
 # Seeds share the patches and differ in all else.
 recipe seeds 0.01 100 '0, 1'
 paper seeds.json --results b
-figures a/one/seed0.json b/seeds/seed0.json
-! figures a/one/seed0.json b/seeds/seed1.json 2>/dev/null || fail "the seed has no effect"
+figures a/one 0 b/seeds 0
+! figures a/one 0 b/seeds 1 2>/dev/null || fail "the seed has no effect"
 
 sed 's/"valid_images": 2/"valid_images": 5/' one.json >none.json
 refuse 2 'train' '5 images' -- "$NADE" paper none.json --data . --results c --quiet

@@ -1,7 +1,5 @@
 # paper figures: pictures of small models that stand where the recipes leave theirs.
 . "$(dirname "$0")/../support/checks.bash"
-PYTHONPATH=$(dirname "$0")/../support
-export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 
 # images ROWS SEED: 8 by 8 pixels, a bar at a random place in a little noise, the first rows standing, the others lying.
 images() {
@@ -46,8 +44,8 @@ expect 0 "$NADE" train train.csv -o results/mnist-2hl/seed0.safetensors --header
 patches 200 1 >patches.csv
 expect 0 "$NADE" train patches.csv -o results/bsds300-6hl/seed0.safetensors --header no --no-atoms "${small[@]}"
 figures='{"density": {"1": -88.6, "2": -87.5, "16": -85.6, "128": -84.8}}'
-echo '{"recipe": "mnist-2hl", "seed": 0, "figures": '"$figures"', "curve": {"1": -88.6, "2": -87.5, "4": -86.7}}' \
-    >results/mnist-2hl/seed0.json
+echo '{"recipe": "mnist-2hl", "runs": [{"seed": 0, "figures": '"$figures"', "curve": {"1": -88.6, "2": -87.5, "4": -86.7}}]}' \
+    >results/mnist-2hl.json
 base64 -d >data/bsds300/test/squares.jpg <<'END'
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcgLikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYV
 pQYEpRUk//wAALCAAQABABAREA/8QAFQABAQAAAAAAAAAAAAAAAAAABgX/xAAcEAABAwUAAAAAAAAAAAAAAAARAAQTBRUhgfH/2gAIAQEAAD8A

@@ -163,10 +163,10 @@ class Trial:
 
 
 def figures(content):
-    """The figures of a result of nade paper, the rest of which speaks of time; None where it has none."""
+    """The figures of the results of nade paper, the rest of which speaks of time; None where it has none."""
     try:
-        return json.loads(content).get("figures")
-    except ValueError:
+        return [run["figures"] for run in json.loads(content)["runs"]]
+    except (ValueError, KeyError):
         return None
 
 

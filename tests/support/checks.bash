@@ -39,6 +39,13 @@ refuse() {
     holds err "${texts[@]}"
 }
 
+# Modules of tests/support for scripts in Python.
+PYTHONPATH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
+
+# paper_run show|has|drop RESULTS/NAME SEED [FOLD]: a run among the results of nade paper.
+paper_run() { python3 "$PYTHONPATH/paper_runs.py" "$@"; }
+
 # only FILE...: the folder holds these files and nothing else (out and err apart).
 only() {
     local found wanted

@@ -12,7 +12,7 @@
  *
  * An operand with p bits of significand is off by up to 2^-p of itself: 6e-8 in float (24 bits), 5e-4 in tf32 (11, and
  * twice that where the hardware cuts instead of rounding), 4e-3 in bfloat16 (8).  Sums over units average these errors,
- * layers add theirs up; the bounds leave room over that, and the programs print how much of it was used.  A relu unit
+ * layers add theirs up; the bounds are twice what was seen, and the programs print how much of them was used.  A relu unit
  * near zero may switch, which changes that unit's part of a row's gradient wholly: with a share k of them switched
  * a gradient moves by about sqrt(k) of its norm, hence the wider bound for relu. */
 struct gpu_precision {
@@ -92,6 +92,12 @@ bool gpu_fits_bytes(const struct plan *plan);
 
 /* Memory in the model's arena; the test fails where there is none. */
 void *gpu_alloc(struct support_model *model, size_t count, size_t size);
+
+/* The bound of a case: twice the error that a device showed (seen_errors.inc), at least the precision's own roundings;
+ * `most` where the case has no row there or another backend stands in.  With NADE_CUDA_SEEN=FILE bounds are `most`
+ * alone, and what is found is added to FILE by gpu_see, as rows for seen_errors.inc. */
+double gpu_bound(const char *words, nade_precision precision, double most);
+void gpu_see(const char *words, double error);
 
 /* Keeps the worst share of an allowed error under a name, and prints all of them: what the margins are. */
 void gpu_note(const char *what, const char *precision, double found, double allowed);

@@ -59,14 +59,17 @@ static void compare_gradients(const struct support_model *m, const struct gpu_pr
                               const float *found, const float *expected)
 {
     bool relu = m->plan.activation == NADE_RELU;
-    double allowed = relu ? p->relu_gradient : p->gradient;
+    double most = relu ? p->relu_gradient : p->gradient, allowed = gpu_bound(words, p->precision, most), worst = 0;
     for (size_t t = 0; t < m->plan.tensors; t++) {
         const struct tensor_view *view = &m->plan.tensor[t];
         double error = relative_distance(found + view->offset, expected + view->offset, view->rows * view->columns);
-        gpu_note(relu ? "gradients, relu" : "gradients, smooth", p->name, error, allowed);
+        gpu_note(relu ? "gradients, relu" : "gradients, smooth", p->name, error, most);
+        gpu_note("gradients, of a case's own bound", p->name, error / allowed, 1);
+        worst = fmax(worst, error);
         if (error <= allowed) continue;
         fail_msg("%s, gradient of %s: off by %.3g of its norm, allowed %.3g", words, view->name, error, allowed);
     }
+    gpu_see(words, worst);
 }
 
 static void check_gradients(const struct gpu_plan *plan, const struct backend_entries *yardstick, enum cell_kind kind,
@@ -81,8 +84,9 @@ static void check_gradients(const struct gpu_plan *plan, const struct backend_en
     double loss = evaluate(&m, yardstick, NADE_PRECISION_AUTO, &cells, observed, expected);
     for (size_t i = 0; i < gpu_precision_count(); i++) {
         const struct gpu_precision *p = &gpu_precisions[i];
-        char words[GPU_WORDS];
-        gpu_describe(plan, p->name, words);
+        char described[GPU_WORDS], words[GPU_WORDS + 40];
+        snprintf(words, sizeof words, "%s, %zu rows of %s", gpu_describe(plan, p->name, described), rows,
+                 kind == CELLS_BYTES ? "bytes" : "floats");
         double mine = evaluate(&m, gpu_entries(m.context), p->precision, &cells, observed, found);
         gpu_note("loss", p->name, fabs(mine - loss) / fabs(loss), p->loss);
         support_assert_close(words, mine, loss, p->loss, 0);

@@ -16,7 +16,7 @@ enum { ROWS = 300, ORDERS = 3 };
 /* A sum over all states, or an integral, is one at every precision alike: a coarse product gives another number for a
  * conditional's parameters, but the same one for all rows with the same prefix, and the heads normalise in float.  So
  * this is float's bound for some thousand terms, whatever the precision. */
-#define SUM_TOLERANCE 2e-5
+#define SUM_TOLERANCE 1e-14
 
 /* Orders (count, columns): random ones, or the plan's own. */
 static size_t *orders_of(struct support_model *m, size_t count)

@@ -72,6 +72,10 @@ test-cuda: cuda ## the CUDA backend's tests; without a device they are skipped, 
 	@$(call compile,$(BUILD),nade_cuda_tests)
 	$(call run_tests,$(BUILD)) -L cuda
 
+.PHONY: cuda-mutants
+cuda-mutants: cuda ## the CUDA backend once with each of its seeded faults, for tests/cuda/mutants.sh on a device (needs nvcc)
+	@$(call compile,$(BUILD),nade_cuda_mutants)
+
 .PHONY: bench
 bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times backends with (docs/benchmarks.md)
 	@$(call compile,$(BUILD),updates one_row $(if $(nvcc),parts tune_products))

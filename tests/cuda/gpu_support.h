@@ -12,8 +12,8 @@
  *
  * An operand with p bits of significand is off by up to 2^-p of itself: 6e-8 in float (24 bits), 5e-4 in tf32 (11, and
  * twice that where the hardware cuts instead of rounding), 4e-3 in bfloat16 (8).  Sums over units average these errors,
- * layers add theirs up; the bounds are twice what was seen, and the programs print how much of them was used.  A relu unit
- * near zero may switch, which changes that unit's part of a row's gradient wholly: with a share k of them switched
+ * layers add theirs up; the bounds are twice what was seen, and the programs print how much of them was used.  A relu
+ * unit near zero may switch, which changes that unit's part of a row's gradient wholly: with a share k of them switched
  * a gradient moves by about sqrt(k) of its norm, hence the wider bound for relu. */
 struct gpu_precision {
     nade_precision precision;

@@ -3,6 +3,7 @@
 /* As on the CPU, to which trainings of a fixed ordering are compared in float. */
 #define ND_SIGMOID precise_sigmoid
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/cuda_kernel_tools.cuh"
 #include "model/draws.h"
 
@@ -147,7 +148,8 @@ template <bool SCALED, bool SUMS> static __global__ void forward_kernel(struct f
         const struct fixed_step &step = here.step;
         bool missing = isnan(here.x);
         next = look_ahead(job, t + 1, row, w);
-        if ((SCALED || changed) && !missing) activate<SCALED, SUMS>(job, t, &w);
+        if ((SCALED || (changed && !(ND_CUDA_FAULT(FAULT_CUDA_FIXED_STRETCH) && t > 0))) && !missing)
+            activate<SCALED, SUMS>(job, t, &w);
         for (int k = 0; k < step.width; k++) {
             float part = 0;
             if (!missing) part = output_part(k == 0 ? here.weight : load_weights(job, step.output + k, w), w);
@@ -347,7 +349,7 @@ template <bool SCALED, bool SUMS> static __global__ void backward_kernel(struct 
 /* Adds the groups of rows up; a thread is a weight. */
 static __global__ void gradient_kernel(struct fixed_job job)
 {
-    size_t groups = job.row_stride / ND_FIXED_ROWS;
+    size_t groups = job.row_stride / ND_FIXED_ROWS - (ND_CUDA_FAULT(FAULT_CUDA_FIXED_GROUP) ? 1 : 0);
     size_t i = (size_t)blockIdx.x * SUM_THREADS + threadIdx.x;
     size_t entry = i / job.unit_stride, unit = i % job.unit_stride;
     bool output = entry > job.inputs;

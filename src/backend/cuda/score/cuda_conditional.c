@@ -1,6 +1,7 @@
 /* Outputs of single columns given the rest of their rows, on a CUDA device: each row is a line. */
 #include <math.h>
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/score/cuda_lanes.h"
 #include "backend/cuda/score/cuda_score.h"
 
@@ -11,7 +12,8 @@ static void stage_rows(struct scoring_walk *walk, const struct cells *cells, con
     for (size_t i = 0; i < rows; i++) {
         float *row = walk->cells + i * cells->columns;
         for (size_t c = 0; c < cells->columns; c++)
-            row[c] = c == target[first + i] ? NAN : nd_cell(cells, first + i, c);
+            row[c] =
+                c == target[first + i] && !ND_CUDA_FAULT(FAULT_CUDA_TARGET_GIVEN) ? NAN : nd_cell(cells, first + i, c);
         walk->steps[i] = (struct walk_step){.observed = -1, .x = 0, .target = (int32_t)target[first + i]};
     }
 }

@@ -3,6 +3,7 @@
  * shared out, so a row's density is the same whatever is scored beside it. */
 #include "backend/cuda/score/cuda_lines.h"
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/score/cuda_chunk.cuh"
 #include "model/log_sum.h"
 #include "model/schema.h"
@@ -311,7 +312,7 @@ __global__ void __launch_bounds__(WARPS *LANES) line_density(const struct line_j
 {
     const size_t line = (size_t)blockIdx.x * WARPS + threadIdx.x / LANES;
     const int32_t lane = threadIdx.x % LANES;
-    if (line >= lines) return;
+    if (line >= lines - (ND_CUDA_FAULT(FAULT_CUDA_LAST_LINE) ? 1 : 0)) return;
     const int32_t row = (int32_t)(line % (size_t)job.chunk.rows);
     const struct group group = group_of(job, (int32_t)(line / (size_t)job.chunk.rows));
     const struct device_column column = job.chunk.plan.column[group.column];

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/score/cuda_lanes.h"
 #include "backend/cuda/score/cuda_score.h"
 #include "base/philox.h"
@@ -69,7 +70,9 @@ static void draw_cell(struct walk *walk, size_t i)
     bool drawn = !isnan(x);
     if (!drawn) walk->next[i] = walk->backend->plan->columns;
     cells_of(walk, i)[c] = x;
-    *step = (struct walk_step){.observed = drawn ? (int32_t)c : -1, .x = drawn ? x : 0, .target = -1};
+    *step = (struct walk_step){.observed = drawn && !ND_CUDA_FAULT(FAULT_CUDA_DRAW_UNSEEN) ? (int32_t)c : -1,
+                               .x = drawn ? x : 0,
+                               .target = -1};
 }
 
 static nade_status sample_chunk(nade_context *context, struct walk *walk)

@@ -2,6 +2,7 @@
  * ROWS rows, whose sums stay in its registers, and takes the dot product with the target's weights at each position. */
 #include "backend/cuda/score/cuda_shallow.h"
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/score/cuda_chunk.cuh"
 
 namespace
@@ -116,7 +117,7 @@ __device__ __forceinline__ void take_position(const struct sum_job &job, const s
         read_units<UNITS>(first.transposed + (size_t)p.input * first.stride, first.stride, lane, weight);
         add_units<UNITS>(weight, one, sum);
     }
-    if (any_present && plan.masks) {
+    if (any_present && plan.masks && !ND_CUDA_FAULT(FAULT_CUDA_SHALLOW_MASK)) {
         const float *mask = first.transposed + (size_t)(plan.values_width + p.column) * first.stride;
         read_units<UNITS>(mask, first.stride, lane, weight);
         add_units<UNITS>(weight, present, sum);

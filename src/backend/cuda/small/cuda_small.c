@@ -2,6 +2,7 @@
 
 #include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/small/cuda_small_launch.h"
 #include "backend/cuda/train/cuda_graphs.h"
 #include "backend/cuda/train/cuda_step_jobs.h"
@@ -137,6 +138,7 @@ static void copy_blocks(struct cuda_work *work, const struct update_rule *rule, 
     const struct cuda_backend *backend = work->backend;
     size_t bytes = backend->block_size * sizeof(float);
     for (size_t i = 0; i < blocks_of_rule(rule) && work->status == NADE_OK; i++) {
+        if (ND_CUDA_FAULT(FAULT_CUDA_SMALL_MOMENTS) && i > 0) continue;
         float *block = backend->block[saved_blocks[i]], *saved = backend->small->saved[i];
         nd_work_note(work,
                      cudaMemcpyAsync(back ? block : saved, back ? saved : block, bytes, cudaMemcpyDeviceToDevice,
@@ -185,7 +187,7 @@ static void run_validation(struct cuda_work *work, const struct cuda_validation 
     struct small_job job = job_of(work->backend, &work->backend->training->rule);
     job.cells = work->backend->data[DATA_VALID].view;
     job.seed = validation->seed;
-    job.repeats = (uint32_t)validation->repeats;
+    job.repeats = ND_CUDA_FAULT(FAULT_CUDA_SMALL_REPEATS) ? 1 : (uint32_t)validation->repeats;
     job.loss = validation->sum;
     nd_work_note(work, nd_small_launch(&job, SMALL_VALIDATION), "the losses");
 }

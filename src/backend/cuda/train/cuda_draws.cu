@@ -1,6 +1,7 @@
 /* Rows, d and observed sets drawn on the device, by the rules of model/draws.h, bit for bit.  A block a row. */
 #include "backend/cuda/train/cuda_draws.h"
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/train/cuda_input.cuh"
 #include "model/draws.h"
 
@@ -123,6 +124,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
     uint64_t threshold = 0;
     uint32_t observe = job.source == DRAW_GIVEN ? 0 : count_observed(job, draw, slot, row, there);
     if (observe > 0) threshold = find_threshold(keys, present, columns, observe, candidate, &counts);
+    if (ND_CUDA_FAULT(FAULT_CUDA_TIES) && threshold > 0) threshold--;
 
     T *input = static_cast<T *>(job.input) + slot * job.input_stride;
     own = 0;
@@ -133,7 +135,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
         observed = observed && is;
         own += is && !observed;
         float x = is ? cell_at(job.cells, job.plan.columns, row, c) : 0.0f;
-        write_input(job.plan, c, x, observed, input);
+        write_input(job.plan, ND_CUDA_FAULT(FAULT_CUDA_MASK_SHIFTED) ? (c + 1) % columns : c, x, observed, input);
         job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
         if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
     }
@@ -205,7 +207,7 @@ __device__ __forceinline__ void write_narrow(const struct draw_job &job, const s
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         bool observed = observe > 0 && nd_ranked_key(keys.word[i], first + i) <= threshold;
-        value[i] = observed ? x[i] : 0.0f;
+        value[i] = observed || ND_CUDA_FAULT(FAULT_CUDA_TARGET_SEEN) ? x[i] : 0.0f;
         mask[i] = observed ? 1.0f : 0.0f;
         target[i] = observed ? NAN : x[i];
         if (job.drawn_observed && first + i < columns)
@@ -227,7 +229,8 @@ __global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) 
     const int32_t columns = job.plan.columns, first = threadIdx.x * 4;
     const uint32_t slot = blockIdx.x;
     const bool train = job.source == DRAW_TRAIN;
-    const uint64_t draw = train ? job.progress->first_draw + job.progress->next + job.offset : 0;
+    const uint32_t offset = ND_CUDA_FAULT(FAULT_CUDA_GRAPH_OFFSET) ? 0 : job.offset;
+    const uint64_t draw = train ? job.progress->first_draw + job.progress->next + offset : 0;
     if (threadIdx.x == 0) { /* once for all: random words are most of the work */
         counts.row = row_of_slot(job, draw, slot);
         counts.observe = count_observed(job, draw, slot, counts.row, (uint32_t)columns);

@@ -4,6 +4,7 @@
  * wide a column's block is; plan.lanes threads compute a column together, a component or label each. */
 #include "backend/cuda/train/cuda_losses.h"
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/train/cuda_column_loss.cuh"
 
 namespace
@@ -40,7 +41,8 @@ template <typename T, bool STAGED> __global__ void __launch_bounds__(THREADS, 4)
     }
     __syncthreads();
     double loss = 0;
-    for (int32_t c = threadIdx.x / team.size; c < columns; c += THREADS / team.size) {
+    const int32_t end = ND_CUDA_FAULT(FAULT_CUDA_LAST_COLUMN) ? columns - 1 : columns;
+    for (int32_t c = threadIdx.x / team.size; c < end; c += THREADS / team.size) {
         const struct device_column column = job.plan.column[c];
         float one = column_loss(team, job.plan, column, job.target[row * columns + c], factor, o + column.output);
         if (team.lane == 0) loss += (double)one;

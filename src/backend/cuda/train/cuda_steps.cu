@@ -1,6 +1,7 @@
 /* Optimiser steps, and the end of a graph of updates. */
 #include <limits.h>
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/train/cuda_optimizer.cuh"
 #include "backend/cuda/train/cuda_steps.h"
 
@@ -42,14 +43,16 @@ template <nade_optimizer OPTIMIZER> __global__ void __launch_bounds__(THREADS) s
             if (bias && !job.bias_in_product)
                 step_bias<OPTIMIZER>(job, r, row, g[k]);
             else
-                take_step<OPTIMIZER>(r, bias ? 0.0f : r.decay, g[k], &m[k], &s[k], &w[k]);
+                take_step<OPTIMIZER>(r, bias && !ND_CUDA_FAULT(FAULT_CUDA_BIAS_DECAYS) ? 0.0f : r.decay, g[k], &m[k],
+                                     &s[k], &w[k]);
         }
-        if (!(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
+        if (!ND_CUDA_FAULT(FAULT_CUDA_OVERFLOW) &&
+            !(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
             atomicMin(&job.progress->failed, update + 1); /* a ReLU may swallow it: no loss need tell */
         *reinterpret_cast<float4 *>(job.weight + at) = w4;
         *reinterpret_cast<float4 *>(job.moment1 + at) = m4;
         if (has_second<OPTIMIZER>) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
-        if (job.shadow) {
+        if (job.shadow && !ND_CUDA_FAULT(FAULT_CUDA_STALE_SHADOW)) {
             __nv_bfloat162 *shadow = reinterpret_cast<__nv_bfloat162 *>(static_cast<__nv_bfloat16 *>(job.shadow) + at);
             shadow[0] = __floats2bfloat162_rn(w[0], w[1]);
             shadow[1] = __floats2bfloat162_rn(w[2], w[3]);

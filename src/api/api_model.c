@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sized_options.h"
+#include "model/encode.h"
 #include "model/head.h"
 #include "model/model.h"
 #include "model/model_file.h"

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "infer/cellwise.h"
 #include "infer/query.h"
+#include "model/encode.h"
 #include "model/head.h"
 
 struct cell_scoring {

@@ -8,6 +8,7 @@
 #include "infer/orderings.h"
 #include "infer/query.h"
 #include "infer/session.h"
+#include "model/encode.h"
 #include "model/head.h"
 
 struct scoring {

@@ -1,4 +1,5 @@
-/* Which values of real columns are atoms: values that repeat so often that they have a probability of their own. */
+#include "model/atoms.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Table rows to a model's cells. */
+#include "model/encode.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

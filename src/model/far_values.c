@@ -1,5 +1,5 @@
-/* A warning of values so far from the rest that they blur a column: the floor on the scales follows the standard
- * deviation, and a code like 999999 for "unknown" makes that larger than all the other values' differences. */
+#include "model/far_values.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

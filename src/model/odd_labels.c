@@ -1,4 +1,5 @@
-/* Warnings of text columns that are hardly meant as labels: names of rows, and numbers with decimal commas. */
+#include "model/odd_labels.h"
+
 #include <stdio.h>
 #include <string.h>
 

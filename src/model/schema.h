@@ -63,45 +63,4 @@ static inline float nd_standardise(const struct column_spec *spec, double value)
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 
-/* One warning that names real columns whose least scale, the floor in data units, exceeds a tenth of their
- * interquartile range because few values lie far from the rest, and these values. */
-nade_status nd_warn_of_far_values(nade_context *context, const nade_table *table, const size_t *rows, size_t row_count,
-                                  const struct schema *schema);
-
-/* A warning each that names text columns with at least 100 labels and more than half as many labels as cells, and
- * columns of numbers with decimal commas. */
-void nd_warn_of_odd_labels(nade_context *context, const nade_table *table);
-
-/* Finds the atoms of a schema's real columns in the rows it was learnt from, at most `most` a column, the most frequent
- * first.  A value is one when it holds 20 of the column's present cells and a fifth of them, or when it is a spike
- * among its neighbours (docs/model.md); and, in a column of at most 20 distinct values with 20 cells each on average,
- * when it is there at all.  One warning names the columns. */
-nade_status nd_learn_atoms(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
-                           size_t row_count, size_t most, struct schema *schema);
-
-/* Values of discrete columns that training has not seen. */
-struct unseen_cells {
-    size_t count;
-    size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
-    char first[256]; /* its place and text, for a message */
-};
-
-/* *source (schema columns), in the arena: which column of the table each of the schema's is.  Fails where one has none.
- */
-nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const size_t **source);
-
-/* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
- * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
- * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a
- * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error: they come out
- * as missing and are counted there. */
-nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
-                      const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
-                      struct cells *cells);
-
-/* log_scale (rows): the sum of log sd over each row's present real cells, of the chosen columns (NULL: all).  What a
- * log density in standardised units exceeds that in data units by. */
-void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale);
-
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/encode.h"
 #include "model/head.h"
 
 nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,

@@ -2,6 +2,7 @@
 #ifndef ND_MODEL_TABLE_VALUES_H
 #define ND_MODEL_TABLE_VALUES_H
 
+#include "model/encode.h"
 #include "model/model.h"
 
 /* See nade_table_values in the public header; unseen may be NULL. */

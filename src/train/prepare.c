@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "model/atoms.h"
+#include "model/encode.h"
+#include "model/far_values.h"
+#include "model/odd_labels.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
 #include "train/split.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/atoms.h"
 #include "model/head.h"
 #include "model/model.h"
 #include "support/cmocka_all.h"

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/name_index.h"
+#include "model/encode.h"
 #include "model/label_search.h"
 
 enum { MANY = 60000, SECONDS_MOST = 5 };

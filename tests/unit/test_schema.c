@@ -2,6 +2,9 @@
 #include <math.h>
 
 #include "data/recording_step.h"
+#include "model/encode.h"
+#include "model/far_values.h"
+#include "model/odd_labels.h"
 #include "model/real_column.h"
 #include "model/schema.h"
 #include "support/support.h"

@@ -1,6 +1,8 @@
 /* What is learnt of columns is the same for any number of threads, and each column learns from its own cells. */
 #include <string.h>
 
+#include "model/atoms.h"
+#include "model/far_values.h"
 #include "model/schema.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"

@@ -1,0 +1,32 @@
+/* Table rows to a model's encoded rows. */
+#ifndef ND_MODEL_ENCODE_H
+#define ND_MODEL_ENCODE_H
+
+#include "model/schema.h"
+
+/* Values of discrete columns that training has not seen. */
+struct unseen_cells {
+    size_t count;
+    size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
+    char first[256]; /* its place and text, for a message */
+};
+
+/* *source (schema columns), in the arena: which column of the table each of the schema's is.  Fails where one has none.
+ */
+nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+                             const nade_table *table, const size_t **source);
+
+/* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
+ * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
+ * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a
+ * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error: they come out
+ * as missing and are counted there. */
+nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
+                      const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
+                      struct cells *cells);
+
+/* log_scale (rows): the sum of log sd over each row's present real cells, of the chosen columns (NULL: all).  What a
+ * log density in standardised units exceeds that in data units by. */
+void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale);
+
+#endif

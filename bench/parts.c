@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_blocks.h"
-#include "backend/cuda/cuda_cells.h"
+#include "backend/cuda/cuda_rows.h"
 #include "backend/cuda/train/cuda_draws.h"
 #include "backend/cuda/train/cuda_pass.h"
 #include "backend/cuda/train/cuda_step_jobs.h"
@@ -181,7 +181,8 @@ static void fill_data(struct bench *b, bool real)
         bytes[i] = word < 0x4CCCCCCC;
         if (real) floats[i] = 3.0f * nd_random_uniform(word) - 1.5f;
     }
-    struct cells cells = {ROWS, b->plan.columns, real ? CELLS_FLOATS : CELLS_BYTES, real ? (void *)floats : bytes};
+    struct encoded_rows cells = {ROWS, b->plan.columns, real ? ENCODED_FLOATS : ENCODED_BYTES,
+                                 real ? (void *)floats : bytes};
     demand(nd_cuda_set_data(b->context, b->backend, DATA_TRAIN, &cells) == NADE_OK, "copying rows");
 }
 

@@ -40,7 +40,7 @@ struct run {
     struct arena arena;
     struct schema schema;
     struct plan plan;
-    struct cells cells;
+    struct encoded_rows cells;
     const struct backend_entries *entries;
     struct backend *backend;
     nade_status status;
@@ -77,7 +77,7 @@ static nade_status fill_cells(struct run *run)
         else
             ((uint8_t *)data)[i] = uniform < 0.3f;
     }
-    run->cells = (struct cells){s->rows, s->columns, real ? CELLS_FLOATS : CELLS_BYTES, data};
+    run->cells = (struct encoded_rows){s->rows, s->columns, real ? ENCODED_FLOATS : ENCODED_BYTES, data};
     return NADE_OK;
 }
 

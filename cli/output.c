@@ -90,15 +90,15 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 /* The temporary file that a signal which ends the process removes, where there are no files without a name; signals are
  * the process's, and so is this. */
-static const struct replacement *volatile doomed;
+static const struct replacement *volatile unfinished;
 
 void output_remove_unfinished(void)
 {
-    if (doomed) unlinkat(doomed->folder, doomed->temporary, 0);
+    if (unfinished) unlinkat(unfinished->folder, unfinished->temporary, 0);
 }
 
 /* The signal comes again when this returns, with its default action. */
-static void remove_doomed(int number)
+static void remove_and_raise(int number)
 {
     output_remove_unfinished();
     raise(number);
@@ -108,12 +108,12 @@ static void remove_doomed(int number)
  * the file first, those that somebody catches wait. */
 static void guard_temporary(struct output *output)
 {
-    struct sigaction action = {.sa_handler = remove_doomed, .sa_flags = (int)SA_RESETHAND}, old;
+    struct sigaction action = {.sa_handler = remove_and_raise, .sa_flags = (int)SA_RESETHAND}, old;
     sigset_t caught;
-    bool free_to_guard = !doomed;
+    bool free_to_guard = !unfinished;
     sigemptyset(&action.sa_mask);
     sigemptyset(&caught);
-    if (free_to_guard) doomed = &output->file;
+    if (free_to_guard) unfinished = &output->file;
     for (size_t i = 0; i < ENDING_SIGNALS; i++) {
         if (sigaction(ending_signals[i], NULL, &old) != 0 || old.sa_handler == SIG_IGN) continue;
         if (free_to_guard && old.sa_handler == SIG_DFL)
@@ -129,11 +129,11 @@ static void unguard_temporary(struct output *output)
 {
     struct sigaction old;
     if (!output->guarded) return;
-    if (doomed == &output->file) {
+    if (unfinished == &output->file) {
         for (size_t i = 0; i < ENDING_SIGNALS; i++)
-            if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == remove_doomed)
+            if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == remove_and_raise)
                 signal(ending_signals[i], SIG_DFL);
-        doomed = NULL;
+        unfinished = NULL;
     }
     pthread_sigmask(SIG_SETMASK, &output->signals, NULL);
     output->guarded = false;

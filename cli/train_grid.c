@@ -145,7 +145,7 @@ static void *train_runs(void *argument)
 }
 
 /* Threads that can't be had leave their work to the others. */
-static int train_abreast(struct train_grid *grid)
+static int train_side_by_side(struct train_grid *grid)
 {
     size_t started = 0;
     pthread_t *thread = calloc(grid->abreast, sizeof *thread);
@@ -224,7 +224,7 @@ int train_grid_train(struct train_grid *grid, const nade_train_options *options,
     grid->options = options;
     grid->log = log;
     progress_start(&grid->clock, &grid->common, options->time_limit);
-    int status = train_abreast(grid);
+    int status = train_side_by_side(grid);
     return status ? status : report_failed_run(grid);
 }
 

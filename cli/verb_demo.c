@@ -228,7 +228,7 @@ static int score(struct demo_run *run)
 
 /* Each line begins with a test image; all other images of it are the same with a hole, for nade_sample to fill: it
  * draws NaN cells given the others. */
-static void hollow(struct demo_run *run)
+static void make_holes(struct demo_run *run)
 {
     const double *test = run->images + parts[PART_COUNT - 1].first * DEMO_PIXELS;
     for (size_t i = 0; i < PICTURE; i++) {
@@ -248,7 +248,7 @@ static int draw(struct demo_run *run)
     sampling.seed = run->demo->seed;
     for (size_t i = 0; i < sizeof run->samples / sizeof *run->samples; i++) run->samples[i] = NAN;
     nade_status status = nade_sample(run->context, run->model, &sampling, PICTURE, run->samples);
-    hollow(run);
+    make_holes(run);
     for (size_t i = 0; i < LINES && status == NADE_OK; i++) {
         sampling.first = PICTURE + i * FILLINGS;
         status = nade_sample(run->context, run->model, &sampling, FILLINGS,
@@ -259,7 +259,7 @@ static int draw(struct demo_run *run)
 
 /* ---- story --------------------------------------------------------------------------------------------------- */
 
-static bool tells(const struct demo_run *run)
+static bool shows_text(const struct demo_run *run)
 {
     return !run->demo->common.quiet && !run->demo->common.json;
 }
@@ -271,7 +271,7 @@ static void show(struct demo_run *run, const double *images, size_t lines)
 
 static void tell_beginning(struct demo_run *run)
 {
-    if (!tells(run)) return;
+    if (!shows_text(run)) return;
     output_print(&run->output,
                  "%d handwritten digits of 8x8 black and white pixels (UCI optical digits) are built in:\n"
                  "%d to learn from, %d to tell when to stop, %d put aside for the test. Some of them:\n\n",
@@ -338,11 +338,11 @@ static int work(struct demo_run *run)
     tell_beginning(run);
     status = fit(run);
     if (!status) status = score(run);
-    if (!status && tells(run)) tell_scores(run);
+    if (!status && shows_text(run)) tell_scores(run);
     if (!status) status = draw(run);
-    if (!status && tells(run)) tell_draws(run);
+    if (!status && shows_text(run)) tell_draws(run);
     if (!status) status = write_files(run);
-    if (!status && tells(run)) tell_end(run);
+    if (!status && shows_text(run)) tell_end(run);
     if (!status && run->demo->common.json) status = summarise_as_json(run);
     return status;
 }

@@ -1,7 +1,6 @@
 /* nade score: the log density of each row of a table. */
 #include <stdlib.h>
 
-#include "cell_scores_table.h"
 #include "device.h"
 #include "model_input.h"
 #include "order_file.h"
@@ -10,6 +9,7 @@
 #include "report.h"
 #include "score_summary.h"
 #include "shared_options.h"
+#include "surprise_table.h"
 #include "verbs.h"
 
 struct score_arguments {
@@ -29,7 +29,7 @@ struct score_run {
     struct model_input input;
     size_t *order;
     double *log_density, *spread; /* (PART_ROWS); spread NULL: not asked for */
-    struct cell_scores_table cells;
+    struct surprise_table cells;
     struct output output;
     struct score_total total;
     struct progress progress;
@@ -100,7 +100,7 @@ static int load_inputs(struct score_arguments *score, struct score_run *run)
     failed = open_input_table(input, score->data, &score->read, score->options.device, score->options.precision);
     if (failed) return failed;
     score->options.session = input->session;
-    if (score->per_column) return cell_scores_begin(&run->cells, common, input->model, cell_scores_part(input->model));
+    if (score->per_column) return surprise_begin(&run->cells, common, input->model, surprise_part(input->model));
     run->log_density = calloc(PART_ROWS, sizeof *run->log_density);
     if (score->spread) run->spread = calloc(PART_ROWS, sizeof *run->spread);
     if (!run->log_density || (score->spread && !run->spread)) return report_no_memory(common);
@@ -148,10 +148,10 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
     nade_context *context;
     nade_table *table = NULL;
     *rows = 0;
-    int failed = next_input_part(&run->input, cell_scores_part(model), &table, &context);
+    int failed = next_input_part(&run->input, surprise_part(model), &table, &context);
     if (failed || !table) return failed;
     *rows = nade_table_rows(table);
-    nade_status status = cell_scores_add(&run->cells, context, model, table, &score->options, &run->output);
+    nade_status status = surprise_add(&run->cells, context, model, table, &score->options, &run->output);
     progress_rows(&run->progress, "scored", run->cells.rows);
     nade_table_free(table);
     return status == NADE_OK ? EXIT_DONE : report_failure(&score->common, context, status);
@@ -159,7 +159,7 @@ static int score_cells_part(const struct score_arguments *score, struct score_ru
 
 static int report_summary(const struct score_arguments *score, const struct score_run *run)
 {
-    if (score->per_column) return cell_scores_report(&run->cells, &score->common, run->input.model, &score->options);
+    if (score->per_column) return surprise_report(&run->cells, &score->common, run->input.model, &score->options);
     return score_total_report(&run->total, &score->common, &score->options);
 }
 
@@ -185,7 +185,7 @@ static void free_run(struct score_run *run)
 {
     free(run->log_density);
     free(run->spread);
-    cell_scores_free(&run->cells);
+    surprise_free(&run->cells);
     free(run->order);
     free_model_input(&run->input);
 }

@@ -1,6 +1,6 @@
 #include "api/api_options.h"
-#include "infer/cell_scores.h"
 #include "infer/ensemble.h"
+#include "infer/surprise.h"
 
 void nade_score_options_init(nade_score_options *options, size_t size)
 {
@@ -32,5 +32,5 @@ nade_status nade_score_cells(nade_context *context, const nade_model *model, con
     if (!model || !table) return nd_fail(context, NADE_BAD_CALL, "nade_score_cells needs a model and a table");
     nade_score_options_init(&all, sizeof all);
     nade_status status = nd_take_options(context, "score options", &all, sizeof all, options);
-    return status == NADE_OK ? nd_score_cells(context, model, table, &all, surprise, tail, scored) : status;
+    return status == NADE_OK ? nd_surprise(context, model, table, &all, surprise, tail, scored) : status;
 }

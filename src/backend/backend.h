@@ -41,7 +41,7 @@ struct score_query {
     const size_t *order; /* (orders, length) */
     size_t orders, length, given;
     const double *half_step; /* (columns) NULL: densities.  Else for the columns where it is above 0 the mean density
-                                over the cell x ± half_step, plan's units (head's log_cell) */
+                                over the bin x ± half_step, plan's units (head's log_bin) */
 };
 
 /* Draws for rows.  Row r has its own order of all columns; cells that are there are conditioned on, before anything is
@@ -85,7 +85,7 @@ struct backend_entries {
     nade_status (*get_block)(nade_context *context, struct backend *backend, enum block block, float *values);
 
     nade_status (*set_data)(nade_context *context, struct backend *backend, enum data_role role,
-                            const struct cells *cells);
+                            const struct encoded_rows *cells);
 
     /* Rows first…first+count-1 of the cells given to set_data hold other values now. */
     nade_status (*set_rows)(nade_context *context, struct backend *backend, enum data_role role, size_t first,
@@ -104,17 +104,17 @@ struct backend_entries {
 
     /* Loss of rows under given observed sets (rows, columns) of 0 and 1; its gradient goes to BLOCK_GRADIENT.  With a
      * fixed order the loss is the mean of -log p along it, and observed, which may be NULL, is not read. */
-    nade_status (*loss_and_gradients)(nade_context *context, struct backend *backend, const struct cells *cells,
+    nade_status (*loss_and_gradients)(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                       const uint8_t *observed, double *loss);
 
     /* log_density (orders, rows).  NaN where an output is not finite. */
-    nade_status (*score_block)(nade_context *context, struct backend *backend, const struct cells *cells,
+    nade_status (*score_block)(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density);
 
     /* outputs (rows, nd_widest_block(plan)): row r begins with the head's outputs for column target[r] given all cells
      * of the row that are there but that of the target, which is never read.  A row's outputs do not depend on the
      * others.  They may be not finite. */
-    nade_status (*conditional_block)(nade_context *context, struct backend *backend, const struct cells *cells,
+    nade_status (*conditional_block)(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                      const size_t *target, double *outputs);
 
     /* cells (rows, columns) in and out, in the plan's units.  Where an output is not finite its cell and those after it

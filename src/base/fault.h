@@ -21,7 +21,7 @@ enum fault {
     FAULT_FRESH_LOST = 33,        /* a resumed run goes on with the rows it began with */
     FAULT_SAMPLE_NO_FLOOR = 40,   /* the sampler's scales lack the density's floor */
     FAULT_SAMPLE_ORDERING = 41,   /* with K orderings, samples never use the last */
-    FAULT_CELL_SHIFTED = 71,      /* the cell score's cell begins at the value instead of lying around it */
+    FAULT_BIN_SHIFTED = 71,       /* the cell score's bin begins at the value instead of lying around it */
     FAULT_RANGE_LATER = 72,       /* rows that miss the range of a second column are kept */
     FAULT_ABSENCE_LOST = 70,      /* a missing cell stays missing where absence is a label */
     FAULT_FIXED_SUM_EARLY = 20,   /* fixed order: a cell's weight also learns from the cell's own position */

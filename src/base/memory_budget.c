@@ -18,14 +18,14 @@ enum { HEAD_BYTES = 16 };
 
 _Static_assert(_Alignof(max_align_t) <= HEAD_BYTES, "the head must leave the block aligned");
 
-static void let_go(struct budget *budget)
+static void drop_holder(struct budget *budget)
 {
     nade_allocator inner = budget->inner;
     if (atomic_fetch_sub(&budget->holders, 1) == 1) inner.release(inner.user, budget);
 }
 
 /* Adds to what is used, unless that exceeds the limit. */
-static bool spend(struct budget *budget, size_t bytes)
+static bool take_bytes(struct budget *budget, size_t bytes)
 {
     size_t used = atomic_load(&budget->used);
     do
@@ -37,7 +37,7 @@ static bool spend(struct budget *budget, size_t bytes)
 static void *allocate(void *user, size_t bytes)
 {
     struct budget *budget = user;
-    if (bytes > SIZE_MAX - HEAD_BYTES || !spend(budget, bytes + HEAD_BYTES)) {
+    if (bytes > SIZE_MAX - HEAD_BYTES || !take_bytes(budget, bytes + HEAD_BYTES)) {
         atomic_store(&budget->refused, bytes);
         return NULL;
     }
@@ -61,7 +61,7 @@ static void release(void *user, void *block)
     memcpy(&bytes, whole, sizeof bytes);
     budget->inner.release(budget->inner.user, whole);
     atomic_fetch_sub(&budget->used, bytes);
-    let_go(budget);
+    drop_holder(budget);
 }
 
 static struct budget *budget_of(const nade_allocator *allocator)
@@ -91,7 +91,7 @@ void nd_budget_join(const nade_allocator *allocator)
 void nd_budget_leave(const nade_allocator *allocator)
 {
     struct budget *budget = budget_of(allocator);
-    if (budget) let_go(budget);
+    if (budget) drop_holder(budget);
 }
 
 size_t nd_budget_limit(const nade_allocator *allocator)

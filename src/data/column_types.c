@@ -122,7 +122,7 @@ static const char *object_to_categorical(const struct nade_table *table, const s
  * What the kind is otherwise is its head's (model/head.h). */
 static const struct {
     const char *name, *option;
-    const char *(*objection)(const struct nade_table *table, const struct table_column *column);
+    const char *(*reason_against)(const struct nade_table *table, const struct table_column *column);
 } kinds[] = {
     [NADE_BINARY] = {"binary", "--binary", object_to_binary},
     [NADE_REAL] = {"real", "--real", object_to_real},
@@ -143,7 +143,7 @@ static nade_status check_types(nade_context *context, const struct nade_table *t
         const struct table_column *column = &table->column[i];
         if (!chosen[column->place]) continue;
         if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, i);
-        const char *problem = kinds[type].objection(table, column);
+        const char *problem = kinds[type].reason_against(table, column);
         char name[ND_EXCERPT];
         if (problem)
             return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be %s: it %s", table->source,

@@ -24,7 +24,7 @@ static void answer_some(void *argument, size_t task, unsigned worker)
 static nade_status finish_block(nade_context *context, struct cell_block *b)
 {
     const struct cell_scratch *s = b->scratch;
-    const struct cells cells = {b->used, b->columns, CELLS_FLOATS, s->cells};
+    const struct encoded_rows cells = {b->used, b->columns, ENCODED_FLOATS, s->cells};
     if (b->used == 0) return NADE_OK;
     nade_status status = nd_session_outputs(context, b->session, &cells, s->target, s->outputs);
     if (status == NADE_NOT_FINITE)

@@ -18,7 +18,7 @@ struct scoring {
     const nade_table *table;
     struct arena arena;
     nade_session *session;
-    struct cells cells;
+    struct encoded_rows cells;
     struct column_query query;
     struct unseen_cells unseen;
     double *half_step; /* (columns), plan's units, 0 = none; NULL: densities, not cell scores */
@@ -146,10 +146,10 @@ static double deviation(const double *values, size_t count, size_t stride)
     return sqrt(squares / (double)(count - 1));
 }
 
-static struct cells rows_of(const struct cells *cells, size_t first, size_t rows)
+static struct encoded_rows rows_of(const struct encoded_rows *cells, size_t first, size_t rows)
 {
-    struct cells part = *cells;
-    size_t size = cells->kind == CELLS_FLOATS ? sizeof(float) : 1;
+    struct encoded_rows part = *cells;
+    size_t size = cells->kind == ENCODED_FLOATS ? sizeof(float) : 1;
     part.rows = rows;
     part.data = (const char *)cells->data + first * cells->columns * size;
     return part;
@@ -158,7 +158,7 @@ static struct cells rows_of(const struct cells *cells, size_t first, size_t rows
 static nade_status score_rows(struct scoring *s, size_t first, size_t rows)
 {
     size_t orderings = s->orderings;
-    struct cells part = rows_of(&s->cells, first, rows);
+    struct encoded_rows part = rows_of(&s->cells, first, rows);
     struct score_query query = {s->order, orderings, s->query.given_count + s->query.of_count, s->query.given_count,
                                 s->half_step};
     nade_status status = nd_session_scores(s->context, s->session, &part, &query, s->by_ordering);
@@ -202,8 +202,8 @@ static double marginal_sum(const struct scoring *s)
         for (size_t c = 0; c < plan->columns; c++) {
             float x = nd_cell(&s->cells, row, c);
             if (isnan(x) || !s->query.of[c]) continue;
-            sum += nd_log_cell_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
-                                          s->half_step ? s->half_step[c] : 0);
+            sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
+                                         s->half_step ? s->half_step[c] : 0);
         }
         sum -= s->log_scale[row];
     }

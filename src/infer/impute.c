@@ -115,7 +115,7 @@ static nade_status check_finite(nade_context *context, const struct imputing *s)
 
 static nade_status answer_all(nade_context *context, struct imputing *s)
 {
-    const struct cells cells = {s->rows, s->model->plan.columns, CELLS_FLOATS, s->cells};
+    const struct encoded_rows cells = {s->rows, s->model->plan.columns, ENCODED_FLOATS, s->cells};
     const struct cellwise cellwise = {
         .session = s->session,
         .cells = &cells,

@@ -99,7 +99,7 @@ static nade_status check_block(struct sampling *s, size_t first, size_t rows, co
 {
     const struct plan *plan = &s->model->plan;
     size_t c = s->ranges.bounded, width = nd_widest_block(plan);
-    const struct cells cells = {rows, plan->columns, CELLS_FLOATS, s->cells + first * plan->columns};
+    const struct encoded_rows cells = {rows, plan->columns, ENCODED_FLOATS, s->cells + first * plan->columns};
     nade_status status = nd_session_outputs(s->context, s->session, &cells, target, outputs);
     if (status == NADE_NOT_FINITE)
         return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->session->row));

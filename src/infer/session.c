@@ -73,7 +73,7 @@ static nade_status found_at(nade_session *session, size_t row, size_t column)
     return NADE_NOT_FINITE;
 }
 
-nade_status nd_session_outputs(nade_context *context, nade_session *session, const struct cells *cells,
+nade_status nd_session_outputs(nade_context *context, nade_session *session, const struct encoded_rows *cells,
                                const size_t *target, double *outputs)
 {
     const struct plan *plan = &session->model->plan;
@@ -86,11 +86,11 @@ nade_status nd_session_outputs(nade_context *context, nade_session *session, con
 }
 
 /* Walks along an order again, a column at a time, to the first whose outputs are not finite.  scratch: (columns). */
-static nade_status find_column(nade_context *context, nade_session *session, const struct cells *cells, size_t row,
-                               const struct score_query *query, size_t k, float *scratch, double *outputs)
+static nade_status find_column(nade_context *context, nade_session *session, const struct encoded_rows *cells,
+                               size_t row, const struct score_query *query, size_t k, float *scratch, double *outputs)
 {
     const size_t *order = query->order + k * query->length;
-    const struct cells one = {1, cells->columns, CELLS_FLOATS, scratch};
+    const struct encoded_rows one = {1, cells->columns, ENCODED_FLOATS, scratch};
     for (size_t c = 0; c < cells->columns; c++) scratch[c] = NAN;
     for (size_t t = 0; t < query->length; t++) {
         float x = nd_cell(cells, row, order[t]);
@@ -104,8 +104,9 @@ static nade_status find_column(nade_context *context, nade_session *session, con
     return found_at(session, row, SIZE_MAX);
 }
 
-static nade_status blame_column(nade_context *context, nade_session *session, const struct cells *cells, size_t row,
-                                const struct score_query *query, size_t k)
+static nade_status name_column_not_finite(nade_context *context, nade_session *session,
+                                          const struct encoded_rows *cells, size_t row, const struct score_query *query,
+                                          size_t k)
 {
     struct arena arena = {context->allocator, NULL};
     float *scratch = nd_arena_alloc(&arena, cells->columns, sizeof *scratch);
@@ -118,14 +119,14 @@ static nade_status blame_column(nade_context *context, nade_session *session, co
 
 /* With finite outputs every log density is: cells lie within 1e15 deviations, and squares of what floats can hold are
  * far from a double's end. */
-nade_status nd_session_scores(nade_context *context, nade_session *session, const struct cells *cells,
+nade_status nd_session_scores(nade_context *context, nade_session *session, const struct encoded_rows *cells,
                               const struct score_query *query, double *log_density)
 {
     nade_status status = session->entries->score_block(context, session->backend, cells, query, log_density);
     for (size_t row = 0; row < cells->rows && status == NADE_OK; row++)
         for (size_t k = 0; k < query->orders && status == NADE_OK; k++)
             if (!isfinite(log_density[k * cells->rows + row]))
-                status = blame_column(context, session, cells, row, query, k);
+                status = name_column_not_finite(context, session, cells, row, query, k);
     return status;
 }
 

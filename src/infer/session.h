@@ -48,9 +48,9 @@ void nd_session_end(nade_session *session, const nade_session *given);
 nade_status nd_session_need_single(nade_context *context, nade_session *session);
 
 /* score_block, conditional_block and sample_block of the backend. */
-nade_status nd_session_scores(nade_context *context, nade_session *session, const struct cells *cells,
+nade_status nd_session_scores(nade_context *context, nade_session *session, const struct encoded_rows *cells,
                               const struct score_query *query, double *log_density);
-nade_status nd_session_outputs(nade_context *context, nade_session *session, const struct cells *cells,
+nade_status nd_session_outputs(nade_context *context, nade_session *session, const struct encoded_rows *cells,
                                const size_t *target, double *outputs);
 nade_status nd_session_draws(nade_context *context, nade_session *session, const struct sample_query *query,
                              size_t rows, float *cells);

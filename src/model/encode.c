@@ -26,7 +26,7 @@ struct encoder {
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
     bool *used;                  /* (table columns): in the model */
-    enum cell_kind kind;
+    enum encoding kind;
     void *cells; /* (row_count, schema columns), being filled */
 };
 
@@ -185,7 +185,7 @@ static float missing_value(struct label_search *labels)
 static void put(const struct encoder *e, size_t row, size_t column, float value)
 {
     size_t at = row * e->schema->count + column;
-    if (e->kind == CELLS_FLOATS)
+    if (e->kind == ENCODED_FLOATS)
         ((float *)e->cells)[at] = value;
     else
         ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
@@ -256,7 +256,7 @@ static nade_status encode_column(const struct encoder *e, size_t column)
     return status;
 }
 
-void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale)
+void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells, const bool *chosen, double *log_scale)
 {
     for (size_t row = 0; row < cells->rows; row++) log_scale[row] = 0;
     for (size_t c = 0; c < cells->columns; c++) {
@@ -267,17 +267,17 @@ void nd_log_scale(const struct schema *schema, const struct cells *cells, const 
     }
 }
 
-static enum cell_kind choose_kind(const struct schema *schema)
+static enum encoding choose_kind(const struct schema *schema)
 {
     for (size_t c = 0; c < schema->count; c++)
         if (!nd_head_for(schema->column[c].type)->labels || schema->column[c].label_count > BYTE_VALUES_MOST)
-            return CELLS_FLOATS;
-    return CELLS_BYTES;
+            return ENCODED_FLOATS;
+    return ENCODED_BYTES;
 }
 
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
                       const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
-                      struct cells *cells)
+                      struct encoded_rows *cells)
 {
     struct encoder e = {
         .context = context,
@@ -295,10 +295,10 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
     if (status != NADE_OK) return status;
     if (e.used) warn_of_extras(&e);
     if (nd_multiply(e.row_count, schema->count, &count))
-        e.cells = nd_arena_alloc(arena, count, e.kind == CELLS_FLOATS ? sizeof(float) : 1);
+        e.cells = nd_arena_alloc(arena, count, e.kind == ENCODED_FLOATS ? sizeof(float) : 1);
     if (!e.cells) return nd_no_memory(context, "the rows");
     for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
     if (status != NADE_OK) return status;
-    *cells = (struct cells){e.row_count, schema->count, e.kind, e.cells};
+    *cells = (struct encoded_rows){e.row_count, schema->count, e.kind, e.cells};
     return NADE_OK;
 }

@@ -23,10 +23,10 @@ nade_status nd_match_columns(nade_context *context, struct arena *arena, const s
  * as missing and are counted there. */
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
                       const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
-                      struct cells *cells);
+                      struct encoded_rows *cells);
 
 /* log_scale (rows): the sum of log sd over each row's present real cells, of the chosen columns (NULL: all).  What a
  * log density in standardised units exceeds that in data units by. */
-void nd_log_scale(const struct schema *schema, const struct cells *cells, const bool *chosen, double *log_scale);
+void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells, const bool *chosen, double *log_scale);
 
 #endif

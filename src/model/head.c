@@ -36,10 +36,10 @@ bool nd_outputs_are_finite(const struct plan_column *column, const double *outpu
     return good;
 }
 
-double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half)
+double nd_log_bin_or_density(const struct plan_column *column, const double *outputs, double x, double half)
 {
     if (!nd_outputs_are_finite(column, outputs)) return NAN;
-    if (half > 0 && column->head->log_cell) return column->head->log_cell(column, outputs, x, half);
+    if (half > 0 && column->head->log_bin) return column->head->log_bin(column, outputs, x, half);
     return column->head->log_density(column, outputs, x);
 }
 

@@ -68,8 +68,8 @@ struct head {
     /* log p(x | outputs). */
     double (*log_density)(const struct plan_column *column, const double *outputs, double x);
 
-    /* log of the mean density over the cell x ± half, half > 0; NULL: it has no cells. */
-    double (*log_cell)(const struct plan_column *column, const double *outputs, double x, double half);
+    /* log of the mean density over the bin x ± half, half > 0; NULL: it has no cells. */
+    double (*log_bin)(const struct plan_column *column, const double *outputs, double x, double half);
 
     /* -log p(x | outputs), and its gradient with respect to the outputs. */
     double (*loss_gradient)(const struct plan_column *column, const double *outputs, double x, double *gradient);
@@ -115,9 +115,9 @@ nade_status nd_refuse_empty_range(nade_context *context, const struct column_spe
  * float32, so that what the CPU holds in double must not go beyond it. */
 bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs);
 
-/* The head's log_cell where there is a cell (half > 0) and the head has one, else its log_density; NaN where outputs
+/* The head's log_bin where there is a bin (half > 0) and the head has one, else its log_density; NaN where outputs
  * are not finite. */
-double nd_log_cell_or_density(const struct plan_column *column, const double *outputs, double x, double half);
+double nd_log_bin_or_density(const struct plan_column *column, const double *outputs, double x, double half);
 
 /* For samplers: an index drawn from softmax(logits) by inverting the cumulative probabilities at uniform, in [0, 1). */
 size_t nd_pick_from_logits(const double *logits, size_t count, double uniform);

@@ -46,11 +46,11 @@ static double log_density(const struct plan_column *column, const double *output
 }
 
 /* Neighbouring cells share an end: an atom there belongs to the upper one. */
-static double log_cell(const struct plan_column *column, const double *outputs, double x, double half)
+static double log_bin(const struct plan_column *column, const double *outputs, double x, double half)
 {
     size_t count = column->components;
     struct log_sum joint = {-HUGE_VAL, 0};
-    if (ND_FAULT(FAULT_CELL_SHIFTED)) x += half;
+    if (ND_FAULT(FAULT_BIN_SHIFTED)) x += half;
     for (size_t a = 0; a < column->atoms; a++)
         if (x - half <= (double)column->atom[a] && (double)column->atom[a] < x + half) nd_add_term(&joint, outputs[a]);
     for (size_t c = column->atoms; c < count; c++) {
@@ -229,7 +229,7 @@ const struct head nd_head_mixture = {
     .decode = nd_decode_real,
     .range = nd_range_real,
     .log_density = log_density,
-    .log_cell = log_cell,
+    .log_bin = log_bin,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,

@@ -7,7 +7,7 @@
 
 struct fit_job {
     const struct plan *plan;
-    const struct cells *cells;
+    const struct encoded_rows *cells;
     struct schema *schema;
     float *values; /* (threads, rows) */
 };
@@ -26,7 +26,7 @@ static void fit_column(void *argument, size_t column, unsigned worker)
 }
 
 nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
-                             const struct cells *cells, struct schema *schema)
+                             const struct encoded_rows *cells, struct schema *schema)
 {
     for (size_t c = 0; c < plan->columns; c++) {
         struct column_spec *spec = &schema->column[c];

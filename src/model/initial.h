@@ -7,7 +7,7 @@
 
 /* Fits every column's marginal (schema->column[].marginal) to its present cells. */
 nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
-                             const struct cells *cells, struct schema *schema);
+                             const struct encoded_rows *cells, struct schema *schema);
 
 /* Hidden biases uniform in ±1/sqrt(inputs), hidden weights in ±scale/sqrt(inputs); output weights in a smaller range
  * and output biases as each head asks.  parameters (plan->parameters), zeroed. */

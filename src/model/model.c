@@ -57,14 +57,14 @@ static uint64_t hash_schema(uint64_t hash, const struct schema *schema)
     return hash;
 }
 
-uint64_t nd_fingerprint(const struct schema *schema, const struct cells *cells)
+uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *cells)
 {
     uint64_t hash = hash_schema(0xCBF29CE484222325u, schema);
     size_t count = cells->rows * cells->columns;
     hash = hash_number(hash, cells->rows, 8);
     hash = hash_number(hash, cells->columns, 8);
     hash = hash_number(hash, (uint64_t)cells->kind, 1);
-    if (cells->kind == CELLS_BYTES) {
+    if (cells->kind == ENCODED_BYTES) {
         const uint8_t *bytes = cells->data;
         for (size_t i = 0; i < count; i++) hash = hash_byte(hash, bytes[i]);
     } else {

@@ -49,6 +49,6 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
                            size_t length);
 
 /* A 64-bit FNV-1a hash of names, types, units, labels and cells. */
-uint64_t nd_fingerprint(const struct schema *schema, const struct cells *cells);
+uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *cells);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <float.h>
 
-#include "data/cells.h"
+#include "data/encoded_rows.h"
 #include "data/table.h"
 
 /* Least scale of a mixture component in standardised units; a coarser recording step raises it. */

@@ -11,7 +11,7 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
 {
     const struct schema *schema = &model->schema;
     struct arena arena = {context->allocator, NULL};
-    struct cells cells;
+    struct encoded_rows cells;
     const size_t *from = NULL;
     nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, unseen, &cells);
     if (status == NADE_OK) status = nd_match_columns(context, &arena, schema, table, &from);

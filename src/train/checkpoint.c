@@ -184,7 +184,7 @@ nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint)
 }
 
 static nade_status check_rows(struct run *run, const struct json_value *text, const char *key,
-                              const struct cells *cells, uint64_t fingerprint, const char *what)
+                              const struct encoded_rows *cells, uint64_t fingerprint, const char *what)
 {
     char found[FINGERPRINT_TEXT];
     if (nd_json_is_text(nd_json_get(text, key), fingerprint_text(cells->rows, fingerprint, found))) return NADE_OK;

@@ -67,7 +67,7 @@ static double mean_of(const double *values, size_t count)
 
 /* Encodes rows and finds their mean sum of log sd. */
 static nade_status encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count,
-                               struct cells *cells, double *scale)
+                               struct encoded_rows *cells, double *scale)
 {
     double *log_scale = nd_arena_alloc(&run->arena, count, sizeof *log_scale);
     if (!log_scale) return nd_no_memory(run->context, "the rows");

@@ -18,7 +18,7 @@ struct run {
     struct arena arena;       /* what lives as long as the run */
     struct nade_model *model; /* being made */
 
-    struct cells train, valid;
+    struct encoded_rows train, valid;
     uint64_t train_fingerprint, valid_fingerprint; /* of the rows as they were at first */
     struct fresh_rows *fresh;                      /* NULL: the training rows stay */
     double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */

@@ -76,7 +76,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
 
 /* Algorithm 1 trains for a number of iterations, so a stage hands on what it ended with; its best iteration only where
  * that is asked for and there are validation rows to know it by. */
-static nade_status find_heritage(struct run *run, const float **parameters)
+static nade_status find_inherited(struct run *run, const float **parameters)
 {
     *parameters = run->best;
     if (run->options.pretrain_best && run->valid.rows > 0) return NADE_OK;
@@ -89,7 +89,7 @@ static nade_status find_heritage(struct run *run, const float **parameters)
 nade_status nd_stage_next(struct run *run)
 {
     const float *parameters;
-    nade_status status = find_heritage(run, &parameters);
+    nade_status status = find_inherited(run, &parameters);
     if (status != NADE_OK) return status;
     struct run old = *run;
     run->entries->close(run->backend);

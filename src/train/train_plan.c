@@ -19,7 +19,7 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
 {
     enum { ROW_BYTES = 40 };
     const struct plan *plan = &run->model->plan;
-    uint64_t cell = run->train.kind == CELLS_FLOATS ? sizeof(float) : 1;
+    uint64_t cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
     uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
     for (size_t l = 0; l < plan->layers; l++) width += 3 * plan->hidden[l];

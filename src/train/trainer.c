@@ -28,7 +28,7 @@ static bool has_nonfinite(const float *values, size_t count)
 }
 
 /* The first tensor, parameters before gradients, that is not finite; values (parameters) is scratch. */
-static const char *find_culprit(struct run *run, float *values)
+static const char *find_tensor_not_finite(struct run *run, float *values)
 {
     const struct plan *plan = &run->plan;
     const enum block blocks[] = {BLOCK_PARAMETERS, BLOCK_GRADIENT};
@@ -43,7 +43,7 @@ static const char *find_culprit(struct run *run, float *values)
 
 static nade_status report_divergence(struct run *run, uint64_t update)
 {
-    const char *name = find_culprit(run, run->best);
+    const char *name = find_tensor_not_finite(run, run->best);
     return nd_fail(run->context, NADE_NOT_FINITE,
                    "training diverged: the loss at update %" PRIu64
                    " is not finite (tensor %s); try a lower learning rate than %g",

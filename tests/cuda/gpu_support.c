@@ -197,15 +197,15 @@ bool gpu_fits_bytes(const struct plan *plan)
     return true;
 }
 
-struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
-                       enum cell_kind kind)
+struct encoded_rows gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
+                              enum encoding kind)
 {
     size_t columns = model->plan.columns;
-    struct cells cells = {rows, columns, kind, NULL};
+    struct encoded_rows cells = {rows, columns, kind, NULL};
     float *values = gpu_alloc(model, rows * columns, sizeof *values);
     support_random_cells(&model->plan, rows, seed, plan->missing, values);
     cells.data = values;
-    if (kind == CELLS_FLOATS) return cells;
+    if (kind == ENCODED_FLOATS) return cells;
     uint8_t *bytes = gpu_alloc(model, rows * columns, 1);
     for (size_t i = 0; i < rows * columns; i++)
         bytes[i] = isnan(values[i]) ? (uint8_t)ND_BYTE_MISSING : (uint8_t)values[i];

@@ -86,8 +86,8 @@ struct backend *gpu_open(const struct backend_entries *entries, const struct sup
                          nade_precision precision);
 
 /* Random cells of a plan in the model's arena: bytes when asked for, which takes discrete columns of few labels. */
-struct cells gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
-                       enum cell_kind kind);
+struct encoded_rows gpu_cells(struct support_model *model, const struct gpu_plan *plan, size_t rows, uint32_t seed,
+                              enum encoding kind);
 bool gpu_fits_bytes(const struct plan *plan);
 
 /* Memory in the model's arena; the test fails where there is none. */

@@ -13,7 +13,7 @@
 typedef nade_status (*draws_function)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                       uint64_t update, uint32_t *row, uint8_t *observed);
 
-static void check_slot(const struct cells *cells, const struct update_rule *rule, uint64_t draw, size_t slot,
+static void check_slot(const struct encoded_rows *cells, const struct update_rule *rule, uint64_t draw, size_t slot,
                        uint32_t row, const uint8_t *observed)
 {
     static uint64_t keys[6000];
@@ -31,14 +31,14 @@ static void check_slot(const struct cells *cells, const struct update_rule *rule
     assert_memory_equal(observed, expected, cells->columns);
 }
 
-static void check_draws(draws_function draws, const struct gpu_plan *plan, enum cell_kind kind, size_t batch)
+static void check_draws(draws_function draws, const struct gpu_plan *plan, enum encoding kind, size_t batch)
 {
     const uint64_t firsts[] = {0, 0xFFFFFFF0u, (uint64_t)5 << 33}, updates[] = {0, 1, 17, 399};
     struct support_model m;
     gpu_build(&m, plan);
     const struct backend_entries *entries = gpu_entries(m.context);
     struct backend *backend = gpu_open(entries, &m, NADE_PRECISION_TF32);
-    struct cells cells = gpu_cells(&m, plan, 333, 8, kind);
+    struct encoded_rows cells = gpu_cells(&m, plan, 333, 8, kind);
     struct update_rule rule = RULE(NADE_NAG, 0.01, 0, batch);
     uint32_t *row = gpu_alloc(&m, batch, sizeof *row);
     uint8_t *observed = gpu_alloc(&m, batch * cells.columns, 1);
@@ -61,26 +61,26 @@ static void test_draws(void **state)
 {
     static const struct {
         struct gpu_plan plan;
-        enum cell_kind kind;
+        enum encoding kind;
         size_t batch;
     } tables[] = {
-        {{"b", 1, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 100},
-        {{"b", 3, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1},
-        {{"brc4", 15, {4}, 1, 2, NADE_RELU, true, false, 0.4}, CELLS_FLOATS, 130},
-        {{"r", 63, {4}, 1, 2, NADE_RELU, true, false, 0}, CELLS_FLOATS, 1000},
-        {{"b", 123, {4}, 1, 1, NADE_RELU, true, false, 0.9}, CELLS_BYTES, 100},
-        {{"b", 129, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 130},
-        {{"r", 131, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 130},
-        {{"a", 300, {4}, 1, 3, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
-        {{"b", 512, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 100},
-        {{"r", 513, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 100},
-        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 1000},
-        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0.5}, CELLS_BYTES, 64},
-        {{"r", 1022, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 64},
-        {{"b", 1024, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 64},
-        {{"b", 1025, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_BYTES, 64},
-        {{"b", 5000, {4}, 1, 1, NADE_RELU, true, false, 0.1}, CELLS_BYTES, 32},
-        {{"r", 5000, {4}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, 16},
+        {{"b", 1, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 100},
+        {{"b", 3, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 1},
+        {{"brc4", 15, {4}, 1, 2, NADE_RELU, true, false, 0.4}, ENCODED_FLOATS, 130},
+        {{"r", 63, {4}, 1, 2, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 1000},
+        {{"b", 123, {4}, 1, 1, NADE_RELU, true, false, 0.9}, ENCODED_BYTES, 100},
+        {{"b", 129, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 130},
+        {{"r", 131, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 130},
+        {{"a", 300, {4}, 1, 3, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 100},
+        {{"b", 512, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 100},
+        {{"r", 513, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 100},
+        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 1000},
+        {{"b", 784, {4}, 1, 1, NADE_RELU, true, false, 0.5}, ENCODED_BYTES, 64},
+        {{"r", 1022, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 64},
+        {{"b", 1024, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 64},
+        {{"b", 1025, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, 64},
+        {{"b", 5000, {4}, 1, 1, NADE_RELU, true, false, 0.1}, ENCODED_BYTES, 32},
+        {{"r", 5000, {4}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, 16},
     };
     (void)state;
     if (gpu_stand_in()) skip();

@@ -16,7 +16,7 @@
 enum { PURPOSE_OBSERVED = 2100 };
 
 /* Observed sets of all sizes; in the first rows none, all but one (the smallest column that is there stays hidden). */
-static uint8_t *observed_sets(struct support_model *m, const struct cells *cells)
+static uint8_t *observed_sets(struct support_model *m, const struct encoded_rows *cells)
 {
     uint8_t *observed = gpu_alloc(m, cells->rows * cells->columns, 1);
     for (size_t row = 0; row < cells->rows; row++) {
@@ -34,7 +34,7 @@ static uint8_t *observed_sets(struct support_model *m, const struct cells *cells
 
 /* Loss and gradient (parameters) of one backend. */
 static double evaluate(struct support_model *m, const struct backend_entries *entries, nade_precision precision,
-                       const struct cells *cells, const uint8_t *observed, float *gradient)
+                       const struct encoded_rows *cells, const uint8_t *observed, float *gradient)
 {
     struct backend *backend = gpu_open(entries, m, precision);
     double loss = NAN;
@@ -72,12 +72,12 @@ static void compare_gradients(const struct support_model *m, const struct gpu_pr
     gpu_see(words, worst);
 }
 
-static void check_gradients(const struct gpu_plan *plan, const struct backend_entries *yardstick, enum cell_kind kind,
+static void check_gradients(const struct gpu_plan *plan, const struct backend_entries *yardstick, enum encoding kind,
                             size_t rows)
 {
     struct support_model m;
     gpu_build(&m, plan);
-    struct cells cells = gpu_cells(&m, plan, rows, 11, kind);
+    struct encoded_rows cells = gpu_cells(&m, plan, rows, 11, kind);
     uint8_t *observed = plan->fixed ? NULL : observed_sets(&m, &cells);
     float *expected = gpu_alloc(&m, m.plan.parameters, sizeof *expected);
     float *found = gpu_alloc(&m, m.plan.parameters, sizeof *found);
@@ -86,7 +86,7 @@ static void check_gradients(const struct gpu_plan *plan, const struct backend_en
         const struct gpu_precision *p = &gpu_precisions[i];
         char described[GPU_WORDS], words[GPU_WORDS + 40];
         snprintf(words, sizeof words, "%s, %zu rows of %s", gpu_describe(plan, p->name, described), rows,
-                 kind == CELLS_BYTES ? "bytes" : "floats");
+                 kind == ENCODED_BYTES ? "bytes" : "floats");
         double mine = evaluate(&m, gpu_entries(m.context), p->precision, &cells, observed, found);
         gpu_note("loss", p->name, fabs(mine - loss) / fabs(loss), p->loss);
         support_assert_close(words, mine, loss, p->loss, 0);
@@ -100,8 +100,8 @@ static void test_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
-        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_FLOATS, 3);
-        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_FLOATS, 200);
+        check_gradients(&gpu_plans[i], &nd_reference_double, ENCODED_FLOATS, 3);
+        check_gradients(&gpu_plans[i], &nd_reference_double, ENCODED_FLOATS, 200);
     }
 }
 
@@ -111,7 +111,7 @@ static void test_gradients_of_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
         if (strpbrk(gpu_plans[i].kinds, "raw")) continue;
-        check_gradients(&gpu_plans[i], &nd_reference_double, CELLS_BYTES, 50);
+        check_gradients(&gpu_plans[i], &nd_reference_double, ENCODED_BYTES, 50);
         cases++;
     }
     assert_true(cases > 5);
@@ -121,7 +121,7 @@ static void test_wide_gradients(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_wide_plan_count; i++)
-        check_gradients(&gpu_wide_plans[i], &nd_cpu_entries, CELLS_FLOATS, 20);
+        check_gradients(&gpu_wide_plans[i], &nd_cpu_entries, ENCODED_FLOATS, 20);
 }
 
 /* Loss and gradient of a batch come out in the same bytes each time. */
@@ -130,7 +130,7 @@ static void check_same_gradients(const struct gpu_plan *plan, nade_precision pre
     struct support_model m;
     gpu_build(&m, plan);
     const struct backend_entries *entries = gpu_entries(m.context);
-    struct cells cells = gpu_cells(&m, plan, rows, 13, CELLS_FLOATS);
+    struct encoded_rows cells = gpu_cells(&m, plan, rows, 13, ENCODED_FLOATS);
     uint8_t *observed = observed_sets(&m, &cells);
     float *first = gpu_alloc(&m, m.plan.parameters, sizeof *first);
     float *again = gpu_alloc(&m, m.plan.parameters, sizeof *again);
@@ -149,7 +149,7 @@ static void test_tuned_products(void **state)
     for (size_t i = 0; i < gpu_tuned_plan_count; i++) {
         const struct gpu_tuned_plan *tuned = &gpu_tuned_plans[i];
         size_t rows = gpu_tuned_batch(tuned);
-        check_gradients(&tuned->plan, &nd_cpu_entries, CELLS_FLOATS, rows);
+        check_gradients(&tuned->plan, &nd_cpu_entries, ENCODED_FLOATS, rows);
         for (size_t p = 0; p < gpu_precision_count(); p++)
             check_same_gradients(&tuned->plan, gpu_precisions[p].precision, rows);
     }
@@ -166,7 +166,7 @@ static void test_one_label_each(void **state)
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         struct support_model m;
         gpu_build(&m, &plans[i]);
-        struct cells cells = gpu_cells(&m, &plans[i], 50, 14, CELLS_BYTES);
+        struct encoded_rows cells = gpu_cells(&m, &plans[i], 50, 14, ENCODED_BYTES);
         const uint8_t *observed = plans[i].fixed ? NULL : observed_sets(&m, &cells);
         float *gradient = gpu_alloc(&m, m.plan.parameters, sizeof *gradient);
         for (size_t p = 0; p < gpu_precision_count(); p++) {
@@ -182,7 +182,7 @@ static void test_one_label_each(void **state)
 /* ---- validation -------------------------------------------------------------------------------------------------- */
 
 static double validate(struct support_model *m, const struct backend_entries *entries, nade_precision precision,
-                       const struct cells *cells, uint32_t seed, size_t repeats)
+                       const struct encoded_rows *cells, uint32_t seed, size_t repeats)
 {
     struct backend *backend = gpu_open(entries, m, precision);
     double loss = NAN;
@@ -198,7 +198,7 @@ static void check_validation(const struct gpu_plan *plan, const struct backend_e
 {
     struct support_model m;
     gpu_build(&m, plan);
-    struct cells cells = gpu_cells(&m, plan, rows, 12, CELLS_FLOATS);
+    struct encoded_rows cells = gpu_cells(&m, plan, rows, 12, ENCODED_FLOATS);
     double expected = validate(&m, yardstick, NADE_PRECISION_AUTO, &cells, 5, repeats);
     double other = validate(&m, yardstick, NADE_PRECISION_AUTO, &cells, 6, repeats);
     if (!plan->fixed && m.plan.columns > 1) assert_true(fabs(other - expected) > gpu_precisions[0].loss * expected);

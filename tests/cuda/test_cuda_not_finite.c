@@ -102,12 +102,12 @@ static void check_overflow(const struct training_case *c, const struct backend_e
 static void test_gradients_that_overflow(void **state)
 {
     static const struct training_case overflow[] = {
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, RULE(NADE_ADAM, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, CELLS_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_ADAM, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
     };
     (void)state;
     for (size_t i = 0; i < sizeof overflow / sizeof *overflow; i++) {

@@ -72,7 +72,7 @@ static void test_same_bytes_of_tuned_products(void **state)
     (void)state;
     for (size_t i = 0; i < gpu_tuned_plan_count; i++) {
         const struct gpu_tuned_plan *tuned = &gpu_tuned_plans[i];
-        struct training_case c = {tuned->plan, tuned->plan.kinds[0] == 'b' ? CELLS_BYTES : CELLS_FLOATS,
+        struct training_case c = {tuned->plan, tuned->plan.kinds[0] == 'b' ? ENCODED_BYTES : ENCODED_FLOATS,
                                   RULE(NADE_NAG, 1e-4, 0.02, gpu_tuned_batch(tuned))};
         for (size_t p = 0; p < gpu_precision_count(); p++) check_tuned(&c, gpu_precisions[p].precision);
     }

@@ -68,7 +68,7 @@ static void check_against_cpu(const struct gpu_plan *plan, double missing, bool 
     holes.missing = missing;
     gpu_build(&m, plan);
     size_t columns = m.plan.columns, count = ROWS * columns;
-    struct cells given = gpu_cells(&m, &holes, ROWS, 51, CELLS_FLOATS);
+    struct encoded_rows given = gpu_cells(&m, &holes, ROWS, 51, ENCODED_FLOATS);
     struct sample_query query = query_for(&m, ROWS, 9);
     float *expected = gpu_alloc(&m, count, sizeof *expected), *found = gpu_alloc(&m, count, sizeof *found);
     if (bounded) query.bounded = 0, query.low = -0.5, query.high = 0.25;
@@ -131,7 +131,7 @@ static void check_counts(const struct gpu_plan *plan, const struct gpu_precision
     sampling_fill_states(&m.plan, states, row);
     for (size_t i = 0; i < states * columns; i++) all[i] = (float)row[i];
     struct backend *backend = gpu_open(entries, &m, p->precision);
-    struct cells scored = {states, columns, CELLS_FLOATS, all};
+    struct encoded_rows scored = {states, columns, ENCODED_FLOATS, all};
     struct score_query density = {order, 1, columns, 0, NULL};
     support_assert_ok(m.context, entries->score_block(m.context, backend, &scored, &density, probability));
     entries->close(backend);
@@ -176,7 +176,7 @@ static void check_uniform(const struct gpu_precision *p)
     }
     sample(&m, entries, p->precision, &query, COUNTED, cells);
     struct backend *backend = gpu_open(entries, &m, p->precision);
-    struct cells drawn = {COUNTED, 3, CELLS_FLOATS, cells};
+    struct encoded_rows drawn = {COUNTED, 3, ENCODED_FLOATS, cells};
     support_assert_ok(m.context, entries->conditional_block(m.context, backend, &drawn, target, outputs));
     entries->close(backend);
     for (size_t r = 0; r < COUNTED; r++)

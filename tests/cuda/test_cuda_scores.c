@@ -59,8 +59,8 @@ static void close_scorer(struct scorer s)
     s.entries->close(s.backend);
 }
 
-static void score(struct support_model *m, struct scorer s, const struct cells *cells, const struct score_query *query,
-                  double *log_density)
+static void score(struct support_model *m, struct scorer s, const struct encoded_rows *cells,
+                  const struct score_query *query, double *log_density)
 {
     for (size_t i = 0; i < query->orders * cells->rows; i++) log_density[i] = NAN;
     support_assert_ok(m->context, s.entries->score_block(m->context, s.backend, cells, query, log_density));
@@ -77,7 +77,7 @@ static double worst_of(const double *found, const double *expected, size_t count
 }
 
 static void check_query(struct support_model *m, const struct gpu_plan *plan, const struct scorer *scorers,
-                        const struct cells *cells, struct score_query query)
+                        const struct encoded_rows *cells, struct score_query query)
 {
     size_t count = query.orders * cells->rows;
     double *expected = gpu_alloc(m, count, sizeof *expected), *found = gpu_alloc(m, count, sizeof *found);
@@ -93,10 +93,10 @@ static void check_query(struct support_model *m, const struct gpu_plan *plan, co
 
 /* One and several orderings; all columns, half of them; some given; densities of cells. */
 static void check_queries(struct support_model *m, const struct gpu_plan *plan, const struct scorer *scorers,
-                          enum cell_kind kind, size_t rows)
+                          enum encoding kind, size_t rows)
 {
     size_t columns = m->plan.columns, half = (columns + 1) / 2;
-    struct cells cells = gpu_cells(m, plan, rows, 41, kind), few = cells;
+    struct encoded_rows cells = gpu_cells(m, plan, rows, 41, kind), few = cells;
     const size_t *order = orders_of(m, ORDERS), *part = shortened(m, order, ORDERS, half);
     double *steps = gpu_alloc(m, columns, sizeof *steps);
     for (size_t c = 0; c < columns; c++) steps[c] = m->plan.column[c].values == 0 && c % 2 == 0 ? 0.05 : 0;
@@ -117,9 +117,9 @@ static void check_plan(const struct gpu_plan *plan, const struct backend_entries
     scorers[0] = open_scorer(&m, yardstick, NADE_PRECISION_AUTO);
     for (size_t i = 0; i < gpu_precision_count(); i++)
         scorers[1 + i] = open_scorer(&m, gpu_entries(m.context), gpu_precisions[i].precision);
-    check_queries(&m, plan, scorers, CELLS_FLOATS, rows);
-    check_queries(&m, plan, scorers, CELLS_FLOATS, 1);
-    if (gpu_fits_bytes(&m.plan)) check_queries(&m, plan, scorers, CELLS_BYTES, rows / 2);
+    check_queries(&m, plan, scorers, ENCODED_FLOATS, rows);
+    check_queries(&m, plan, scorers, ENCODED_FLOATS, 1);
+    if (gpu_fits_bytes(&m.plan)) check_queries(&m, plan, scorers, ENCODED_BYTES, rows / 2);
     for (size_t i = 0; i < 1 + gpu_precision_count(); i++) close_scorer(scorers[i]);
     support_free(&m);
 }
@@ -168,7 +168,7 @@ static void check_sum(const struct gpu_plan *plan, const struct gpu_precision *p
     char words[GPU_WORDS];
     sampling_fill_states(&m.plan, states, values);
     for (size_t i = 0; i < states * columns; i++) floats[i] = (float)values[i];
-    struct cells cells = {states, columns, CELLS_FLOATS, floats};
+    struct encoded_rows cells = {states, columns, ENCODED_FLOATS, floats};
     struct score_query query = {orders_of(&m, orders), orders, columns, 0, NULL};
     struct scorer scorer = open_scorer(&m, gpu_entries(m.context), p->precision);
     score(&m, scorer, &cells, &query, log_density);
@@ -204,7 +204,7 @@ static double integrate(struct support_model *m, struct scorer scorer, const siz
         memcpy(values + i * columns, fixed, columns * sizeof *values);
         values[i * columns + last] = (float)(((double)i - POINTS / 2) * step);
     }
-    struct cells cells = {POINTS, columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {POINTS, columns, ENCODED_FLOATS, values};
     struct score_query query = {order, 1, length, length - 1, NULL};
     score(m, scorer, &cells, &query, log_density);
     for (size_t i = 0; i < POINTS; i++) sum += exp(log_density[i]) * step;
@@ -248,7 +248,7 @@ static void test_integrals(void **state)
  */
 
 static void condition(struct support_model *m, const struct backend_entries *entries, nade_precision precision,
-                      const struct cells *cells, const size_t *target, double *outputs)
+                      const struct encoded_rows *cells, const size_t *target, double *outputs)
 {
     struct backend *backend = gpu_open(entries, m, precision);
     support_assert_ok(m->context, entries->conditional_block(m->context, backend, cells, target, outputs));
@@ -269,7 +269,7 @@ static void check_conditionals(const struct gpu_plan *plan)
     struct support_model m;
     gpu_build(&m, plan);
     size_t room = ROWS * nd_widest_block(&m.plan);
-    struct cells cells = gpu_cells(&m, plan, ROWS, 43, CELLS_FLOATS);
+    struct encoded_rows cells = gpu_cells(&m, plan, ROWS, 43, ENCODED_FLOATS);
     size_t *target = gpu_alloc(&m, ROWS, sizeof *target);
     double *outputs = gpu_alloc(&m, room, sizeof *outputs), *expected = gpu_alloc(&m, room, sizeof *expected);
     double *found = gpu_alloc(&m, room, sizeof *found), *alone = gpu_alloc(&m, room, sizeof *alone);
@@ -283,7 +283,7 @@ static void check_conditionals(const struct gpu_plan *plan)
         pack(&m.plan, target, ROWS, outputs, found);
         gpu_note("outputs of single cells", p->name, worst_of(found, expected, count), p->outputs);
         support_assert_all_close(gpu_describe(plan, p->name, words), found, expected, count, p->outputs);
-        struct cells one = {1, cells.columns, CELLS_FLOATS, (const float *)cells.data + 5 * cells.columns};
+        struct encoded_rows one = {1, cells.columns, ENCODED_FLOATS, (const float *)cells.data + 5 * cells.columns};
         condition(&m, gpu_entries(m.context), p->precision, &one, target + 5, alone);
         assert_memory_equal(alone, outputs + 5 * nd_widest_block(&m.plan),
                             m.plan.column[target[5]].output_width * sizeof *alone);
@@ -309,7 +309,7 @@ static void check_rows(const struct gpu_plan *plan, nade_precision precision, si
     struct support_model m;
     gpu_build(&m, plan);
     size_t columns = m.plan.columns;
-    struct cells cells = gpu_cells(&m, plan, rows, 44, CELLS_FLOATS);
+    struct encoded_rows cells = gpu_cells(&m, plan, rows, 44, ENCODED_FLOATS);
     const float *values = cells.data, *row = values + 3 * columns;
     float *mixed = gpu_alloc(&m, rows * columns, sizeof *mixed);
     double *bulk = gpu_alloc(&m, 2 * rows, sizeof *bulk), *found = gpu_alloc(&m, 2 * rows, sizeof *found);
@@ -320,14 +320,14 @@ static void check_rows(const struct gpu_plan *plan, nade_precision precision, si
     scorer = open_scorer(&m, gpu_entries(m.context), precision);
     score(&m, scorer, &cells, &query, found);
     assert_memory_equal(found, bulk, 2 * rows * sizeof *bulk);
-    struct cells one = {1, columns, CELLS_FLOATS, row};
+    struct encoded_rows one = {1, columns, ENCODED_FLOATS, row};
     score(&m, scorer, &one, &query, found);
     assert_true(found[0] == bulk[3] && found[1] == bulk[rows + 3]);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (places[i] >= rows) continue;
         memcpy(mixed, values, rows * columns * sizeof *mixed);
         memcpy(mixed + places[i] * columns, row, columns * sizeof *mixed);
-        struct cells other = {rows, columns, CELLS_FLOATS, mixed};
+        struct encoded_rows other = {rows, columns, ENCODED_FLOATS, mixed};
         score(&m, scorer, &other, &query, found);
         assert_true(found[places[i]] == bulk[3] && found[rows + places[i]] == bulk[rows + 3]);
     }
@@ -376,7 +376,7 @@ static void test_one_label_each(void **state)
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         struct support_model m;
         gpu_build(&m, &plans[i]);
-        struct cells cells = gpu_cells(&m, &plans[i], ROWS, 46, CELLS_BYTES);
+        struct encoded_rows cells = gpu_cells(&m, &plans[i], ROWS, 46, ENCODED_BYTES);
         struct score_query query = {orders_of(&m, 2), 2, 5, 0, NULL};
         for (size_t p = 0; p < gpu_precision_count(); p++) {
             struct scorer scorer = open_scorer(&m, gpu_entries(m.context), gpu_precisions[p].precision);
@@ -397,7 +397,7 @@ static void test_missing_is_marginalised(void **state)
     struct support_model m;
     (void)state;
     gpu_build(&m, &plan);
-    struct cells cells = {1, 4, CELLS_FLOATS, row};
+    struct encoded_rows cells = {1, 4, ENCODED_FLOATS, row};
     struct score_query all = {full, 1, 4, 0, NULL}, some = {without, 1, 3, 0, NULL};
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         double found[2];
@@ -419,7 +419,7 @@ static void test_scores_follow_the_parameters(void **state)
     uint64_t failed;
     (void)state;
     gpu_build(&m, &plan);
-    struct cells cells = gpu_cells(&m, &plan, ROWS, 45, CELLS_BYTES);
+    struct encoded_rows cells = gpu_cells(&m, &plan, ROWS, 45, ENCODED_BYTES);
     struct score_query query = {orders_of(&m, 1), 1, 20, 0, NULL};
     struct update_rule rule = {NADE_NAG, 0.1, 0.9, 0, 100, 0, 50, 1, false};
     for (size_t p = 0; p < gpu_precision_count(); p++) {

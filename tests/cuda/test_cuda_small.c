@@ -29,7 +29,7 @@ static const float *first_moments(struct training_rig *rig, const struct trainin
 static double validation_of(struct training_rig *rig, size_t rows, size_t repeats)
 {
     double loss = NAN;
-    struct cells valid = gpu_cells(&rig->m, &rig->c->plan, rows, 77, rig->c->kind);
+    struct encoded_rows valid = gpu_cells(&rig->m, &rig->c->plan, rows, 77, rig->c->kind);
     support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_VALID, &valid));
     support_assert_ok(rig->m.context, rig->entries->validate(rig->m.context, rig->backend, 5, repeats, &loss));
     return loss;
@@ -67,10 +67,10 @@ static void check_one_block(const struct training_case *c, double tolerance)
 static void test_one_block(void **state)
 {
     static const struct training_case odd[] = {
-        {{"r", 1, {3}, 1, 1, NADE_RELU, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 1)},
-        {{"r", 2, {1, 1}, 2, 2, NADE_TANH, true, false, 0}, CELLS_FLOATS, SHARED(NADE_ADAM, 0.003, 0, 3)},
-        {{"brbc7", 1, {15, 16}, 2, 17, NADE_RELU, true, false, 0.2}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 33)},
-        {{"9r", 3, {31}, 1, 42, NADE_SIGMOID, true, false, 0}, CELLS_FLOATS, SHARED(NADE_NAG, 0.003, 0, 128)},
+        {{"r", 1, {3}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.003, 0, 1)},
+        {{"r", 2, {1, 1}, 2, 2, NADE_TANH, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_ADAM, 0.003, 0, 3)},
+        {{"brbc7", 1, {15, 16}, 2, 17, NADE_RELU, true, false, 0.2}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.003, 0, 33)},
+        {{"9r", 3, {31}, 1, 42, NADE_SIGMOID, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.003, 0, 128)},
     };
     (void)state;
     if (gpu_stand_in()) skip();

@@ -91,8 +91,8 @@ static void test_first_updates(void **state)
 /* Two stretches of rows become others, with a hole where holes is true. */
 static void change_rows(struct training_rig *rig, bool holes)
 {
-    size_t columns = rig->cells.columns, size = rig->c->kind == CELLS_FLOATS ? sizeof(float) : 1;
-    struct cells others = gpu_cells(&rig->m, &rig->c->plan, TABLE_ROWS, 32, rig->c->kind);
+    size_t columns = rig->cells.columns, size = rig->c->kind == ENCODED_FLOATS ? sizeof(float) : 1;
+    struct encoded_rows others = gpu_cells(&rig->m, &rig->c->plan, TABLE_ROWS, 32, rig->c->kind);
     char *to = (char *)rig->cells.data;
     for (size_t row = 0; row < TABLE_ROWS; row++)
         if ((row >= 100 && row < 250) || row >= 490)

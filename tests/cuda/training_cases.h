@@ -8,7 +8,7 @@ enum { TABLE_ROWS = 500, UPDATES = 100 };
 
 struct training_case {
     struct gpu_plan plan;
-    enum cell_kind kind;
+    enum encoding kind;
     struct update_rule rule;
 };
 
@@ -38,7 +38,7 @@ struct training_rig {
     const struct training_case *c;
     const struct backend_entries *entries;
     struct backend *backend;
-    struct cells cells; /* what it trains on */
+    struct encoded_rows cells; /* what it trains on */
 };
 
 /* entries NULL: the backend under test. */

@@ -111,7 +111,7 @@ static struct device devices[] = {{NADE_DEVICE_REFERENCE, "reference", 1e-12, 2e
 struct rig {
     const struct device *device;
     const char *scene; /* the case's name */
-    enum cell_kind kind;
+    enum encoding kind;
     struct support_model model;
     const struct backend_entries *entries;
     struct backend *backend;
@@ -123,7 +123,7 @@ typedef void (*rig_check)(struct rig *rig);
 static const char *label(struct rig *rig, const char *name)
 {
     snprintf(rig->what, sizeof rig->what, "%s, %s cells, %s.%s", rig->device->name,
-             rig->kind == CELLS_BYTES ? "byte" : "float", rig->scene, name);
+             rig->kind == ENCODED_BYTES ? "byte" : "float", rig->scene, name);
     return rig->what;
 }
 
@@ -192,11 +192,11 @@ static void run_case(const struct device *device, const char *scene, rig_check c
     nade_precision precision = NADE_PRECISION_AUTO;
     support_assert_ok(rig.model.context, nd_backend_open(rig.model.context, &rig.model.plan, device->device, precision,
                                                          &rig.entries, &rig.backend));
-    rig.kind = CELLS_FLOATS;
+    rig.kind = ENCODED_FLOATS;
     reset_backend(&rig);
     check(&rig);
     if (all_labels(&rig.model.plan)) {
-        rig.kind = CELLS_BYTES;
+        rig.kind = ENCODED_BYTES;
         reset_backend(&rig);
         check(&rig);
     }
@@ -220,18 +220,18 @@ static void for_each_case(void **state, rig_check check)
     assert_true(cases >= CASES_LEAST);
 }
 
-static struct cells cells_of(struct rig *rig, const char *name)
+static struct encoded_rows cells_of(struct rig *rig, const char *name)
 {
     const struct entry *values = find(rig->scene, name);
     size_t columns = rig->model.plan.columns;
-    struct cells cells = {values->count / columns, columns, rig->kind, NULL};
+    struct encoded_rows cells = {values->count / columns, columns, rig->kind, NULL};
     float *floats = rig_alloc(rig, values->count, sizeof *floats);
     uint8_t *bytes = rig_alloc(rig, values->count, sizeof *bytes);
     for (size_t i = 0; i < values->count; i++) {
         floats[i] = (float)values->value[i];
-        if (rig->kind == CELLS_BYTES) bytes[i] = isnan(floats[i]) ? (uint8_t)ND_BYTE_MISSING : (uint8_t)floats[i];
+        if (rig->kind == ENCODED_BYTES) bytes[i] = isnan(floats[i]) ? (uint8_t)ND_BYTE_MISSING : (uint8_t)floats[i];
     }
-    cells.data = rig->kind == CELLS_FLOATS ? (const void *)floats : (const void *)bytes;
+    cells.data = rig->kind == ENCODED_FLOATS ? (const void *)floats : (const void *)bytes;
     return cells;
 }
 
@@ -255,7 +255,7 @@ static void compare_tensors(struct rig *rig, const float *block, const char *pre
 static void check_loss_and_gradients(struct rig *rig)
 {
     nade_context *context = rig->model.context;
-    struct cells cells = cells_of(rig, "train_cells");
+    struct encoded_rows cells = cells_of(rig, "train_cells");
     bool fixed = rig->model.plan.ordering != NULL;
     const struct entry *sets = fixed ? NULL : find(rig->scene, "observed");
     uint8_t *observed = fixed ? NULL : rig_alloc(rig, sets->count, sizeof *observed);
@@ -272,7 +272,7 @@ static void check_loss_and_gradients(struct rig *rig)
 static void check_density(struct rig *rig, const char *name, size_t length, size_t given)
 {
     nade_context *context = rig->model.context;
-    struct cells cells = cells_of(rig, "valid_cells");
+    struct encoded_rows cells = cells_of(rig, "valid_cells");
     const struct entry *orders = find(rig->scene, "orders"), *expected = find(rig->scene, name);
     size_t count = orders->count / cells.columns;
     size_t *order = rig_alloc(rig, count * length, sizeof *order);
@@ -298,7 +298,7 @@ static void check_densities(struct rig *rig)
 static void check_validation(struct rig *rig)
 {
     nade_context *context = rig->model.context;
-    struct cells train = cells_of(rig, "train_cells"), valid = cells_of(rig, "valid_cells");
+    struct encoded_rows train = cells_of(rig, "train_cells"), valid = cells_of(rig, "valid_cells");
     const double *expected = find(rig->scene, "valid_loss")->value; /* seed, repeats, loss */
     double loss = NAN;
     support_assert_ok(context, rig->entries->set_data(context, rig->backend, DATA_TRAIN, &train));
@@ -342,7 +342,7 @@ static void check_trace(struct rig *rig, nade_optimizer optimizer, const char *n
 {
     nade_context *context = rig->model.context;
     struct update_rule rule = rule_of(rig, optimizer, name);
-    struct cells cells = cells_of(rig, "train_cells");
+    struct encoded_rows cells = cells_of(rig, "train_cells");
     char losses_name[32], prefix[32];
     snprintf(losses_name, sizeof losses_name, "%s.losses", name);
     snprintf(prefix, sizeof prefix, "%s.", name);

@@ -246,7 +246,7 @@ static void test_cells(void **state)
         double sum = 0;
         if (e.column.atoms) e.atom[0] = (float)half; /* where two cells meet */
         for (int i = -500; i <= 500; i++) {
-            double x = 2 * half * i, cell = exp(e.column.head->log_cell(&e.column, e.outputs, x, half)) * 2 * half;
+            double x = 2 * half * i, cell = exp(e.column.head->log_bin(&e.column, e.outputs, x, half)) * 2 * half;
             double expected = sampling_mixture_cdf(&e.column, e.outputs, x + half) -
                               sampling_mixture_cdf(&e.column, e.outputs, x - half) +
                               sampling_atom_probability(&e.column, e.outputs, x - half) -
@@ -346,7 +346,7 @@ static struct backend *open_with(const struct backend_entries *entries, const st
 static double *ask(struct world *w, const struct backend_entries *entries, struct backend *backend, size_t first,
                    size_t rows)
 {
-    const struct cells cells = {rows, w->columns, CELLS_FLOATS, w->cells + first * w->columns};
+    const struct encoded_rows cells = {rows, w->columns, ENCODED_FLOATS, w->cells + first * w->columns};
     double *outputs = nd_arena_alloc(&w->m.arena, rows * w->widest, sizeof *outputs);
     assert_non_null(outputs);
     support_assert_ok(w->m.context,
@@ -387,7 +387,7 @@ static void test_agreement_with_scores(void **state)
         const double *outputs = ask(&w, candidates[i], backend, 0, ROWS);
         for (size_t row = 0; row < ROWS; row++) {
             size_t target = w.target[row], order[8], length = 0;
-            const struct cells cells = {1, w.columns, CELLS_FLOATS, w.cells + row * w.columns};
+            const struct encoded_rows cells = {1, w.columns, ENCODED_FLOATS, w.cells + row * w.columns};
             float x = nd_cell(&cells, 0, target);
             double score;
             if (isnan(x)) continue;

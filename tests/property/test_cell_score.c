@@ -17,7 +17,7 @@ static void score(struct support_model *m, const struct backend_entries *entries
                   const double *half_step, double *found)
 {
     struct backend *backend;
-    struct cells cells = {count, COLUMNS, CELLS_FLOATS, rows};
+    struct encoded_rows cells = {count, COLUMNS, ENCODED_FLOATS, rows};
     struct score_query query = {order, 1, 3, 2, half_step};
     support_assert_ok(m->context, entries->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m->context, entries->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));

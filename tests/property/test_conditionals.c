@@ -83,7 +83,7 @@ static void close_world(struct world *w)
 static void score(struct world *w, const float *rows, size_t count, const size_t *order, size_t length, size_t given,
                   double *log_density)
 {
-    struct cells cells = {count, w->columns, CELLS_FLOATS, rows};
+    struct encoded_rows cells = {count, w->columns, ENCODED_FLOATS, rows};
     struct score_query query = {order, 1, length, given, NULL};
     support_assert_ok(w->m.context, w->entries->score_block(w->m.context, w->backend, &cells, &query, log_density));
 }

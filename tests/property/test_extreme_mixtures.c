@@ -98,7 +98,7 @@ static void check_place(const struct example *e, double x)
     double tail = head->tail(column, e->outputs, x);
     assert_true(tail >= 0 && tail <= 1);
     assert_true(isfinite(head->log_density(column, e->outputs, x)));
-    assert_true(isfinite(head->log_cell(column, e->outputs, x, 0.05)));
+    assert_true(isfinite(head->log_bin(column, e->outputs, x, 0.05)));
     assert_true(head->log_between(column, e->outputs, x, x + 1 + fabs(x)) <= 1e-9);
 }
 

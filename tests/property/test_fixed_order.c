@@ -29,12 +29,12 @@ static void build(struct support_model *m, const char *kinds, size_t units, nade
     assert_memory_equal(m->plan.ordering, ordering, columns * sizeof *ordering);
 }
 
-static struct cells random_cells(struct support_model *m, size_t rows, uint32_t seed, double missing)
+static struct encoded_rows random_cells(struct support_model *m, size_t rows, uint32_t seed, double missing)
 {
     float *values = nd_arena_alloc(&m->arena, rows * m->plan.columns, sizeof *values);
     assert_non_null(values);
     support_random_cells(&m->plan, rows, seed, missing, values);
-    return (struct cells){rows, m->plan.columns, CELLS_FLOATS, values};
+    return (struct encoded_rows){rows, m->plan.columns, ENCODED_FLOATS, values};
 }
 
 static struct backend *open_with(const struct backend_entries *entries, const struct support_model *m)
@@ -47,7 +47,7 @@ static struct backend *open_with(const struct backend_entries *entries, const st
 
 /* ---- gradients ------------------------------------------------------------------------------------------------- */
 
-static double loss_at(const struct support_model *m, const double *parameters, const struct cells *cells,
+static double loss_at(const struct support_model *m, const double *parameters, const struct encoded_rows *cells,
                       double *gradient)
 {
     double loss = NAN;
@@ -57,7 +57,7 @@ static double loss_at(const struct support_model *m, const double *parameters, c
 }
 
 /* Fourth-order central difference. */
-static double difference(const struct support_model *m, double *parameters, size_t at, const struct cells *cells)
+static double difference(const struct support_model *m, double *parameters, size_t at, const struct encoded_rows *cells)
 {
     const double h = 1e-3, start = parameters[at], step[] = {-2, -1, 1, 2}, factor[] = {1, -8, 8, -1};
     double sum = 0;
@@ -73,7 +73,7 @@ static void check_gradients(const char *kinds, nade_activation activation, doubl
 {
     struct support_model m;
     build(&m, kinds, 5, activation, rescale);
-    struct cells cells = random_cells(&m, 4, 11, missing);
+    struct encoded_rows cells = random_cells(&m, 4, 11, missing);
     double *parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *parameters);
     double *gradient = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *gradient);
     double *numeric = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *numeric);
@@ -111,7 +111,7 @@ static void test_gradients(void **state)
 
 /* The mean of -log p along the ordering, which scoring computes in another way. */
 static double scored_loss(const struct backend_entries *entries, const struct support_model *m, struct backend *backend,
-                          const struct cells *cells)
+                          const struct encoded_rows *cells)
 {
     double *log_density = nd_alloc(&m->context->allocator, cells->rows, sizeof *log_density), sum = 0;
     struct score_query query = {m->plan.ordering, 1, m->plan.columns, 0, NULL};
@@ -122,7 +122,7 @@ static double scored_loss(const struct backend_entries *entries, const struct su
 }
 
 /* Loss and gradients (parameters, as doubles) of one backend, whose loss, validation and scores must agree. */
-static double evaluate(const struct backend_entries *entries, struct support_model *m, const struct cells *cells,
+static double evaluate(const struct backend_entries *entries, struct support_model *m, const struct encoded_rows *cells,
                        double tolerance, double *gradient)
 {
     struct backend *backend = open_with(entries, m);
@@ -144,7 +144,7 @@ static void check_backends(const char *kinds, size_t units, nade_activation acti
 {
     struct support_model m;
     build(&m, kinds, units, activation, rescale);
-    struct cells cells = random_cells(&m, rows, 5, missing);
+    struct encoded_rows cells = random_cells(&m, rows, 5, missing);
     double *exact = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *exact);
     double *found = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *found);
     double loss = evaluate(&nd_reference_double, &m, &cells, 1e-12, exact);
@@ -194,7 +194,7 @@ static void check_missing_cells(bool rescale)
         if (!isnan(row[m.plan.ordering[t]])) shorter[length++] = m.plan.ordering[t];
     for (size_t b = 0; b < 2; b++) {
         struct backend *backend = open_with(backends[b], &m);
-        struct cells cells = {1, 4, CELLS_FLOATS, row}, empty = {1, 4, CELLS_FLOATS, none};
+        struct encoded_rows cells = {1, 4, ENCODED_FLOATS, row}, empty = {1, 4, ENCODED_FLOATS, none};
         struct score_query query = {shorter, 1, length, 0, NULL};
         double loss = NAN, log_density = NAN;
         support_assert_ok(m.context, backends[b]->loss_and_gradients(m.context, backend, &cells, NULL, &loss));
@@ -229,7 +229,7 @@ static void test_factors_of_one(void **state)
     assert_int_equal(scale->offset, plain.plan.parameters);
     memcpy(scaled.parameters, plain.parameters, plain.plan.parameters * sizeof(float));
     for (size_t t = 0; t < scale->rows; t++) scaled.parameters[scale->offset + t] = 1;
-    struct cells cells = random_cells(&plain, 20, 8, 0.2);
+    struct encoded_rows cells = random_cells(&plain, 20, 8, 0.2);
     double *one = nd_arena_alloc(&plain.arena, plain.plan.parameters, sizeof *one);
     double *other = nd_arena_alloc(&scaled.arena, scaled.plan.parameters, sizeof *other);
     for (size_t b = 0; b < 2; b++) {
@@ -254,7 +254,7 @@ static void test_factors_are_weights(void **state)
     build(&scaled, "brcb4r", 70, NADE_SIGMOID, true);
     const float *scale = scaled.parameters + scaled.plan.tensor[nd_scale_index(&scaled.plan)].offset;
     size_t first_layer = plain.plan.tensor[nd_weight_index(1)].offset;
-    struct cells cells = random_cells(&plain, ROWS, 8, 0.2);
+    struct encoded_rows cells = random_cells(&plain, ROWS, 8, 0.2);
     for (size_t t = 0; t < plain.plan.columns; t++) {
         struct score_query query = {plain.plan.ordering, 1, t + 1, t, NULL};
         memcpy(plain.parameters, scaled.parameters, plain.plan.parameters * sizeof(float));
@@ -290,7 +290,7 @@ static void check_loss_sums_to_one(bool rescale)
             uint8_t bits[BITS];
             double loss = NAN;
             for (size_t c = 0; c < BITS; c++) bits[c] = s >> c & 1;
-            struct cells cells = {1, BITS, CELLS_BYTES, bits};
+            struct encoded_rows cells = {1, BITS, ENCODED_BYTES, bits};
             support_assert_ok(m.context, backends[b]->set_data(m.context, backend, DATA_VALID, &cells));
             support_assert_ok(m.context, backends[b]->validate(m.context, backend, 1, 1, &loss));
             sum += exp(-loss);

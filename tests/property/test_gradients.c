@@ -9,7 +9,7 @@
 
 enum { ROWS = 3 };
 
-static double loss_at(const struct support_model *m, const double *parameters, const struct cells *cells,
+static double loss_at(const struct support_model *m, const double *parameters, const struct encoded_rows *cells,
                       const uint8_t *observed, double *gradient)
 {
     double loss = 0;
@@ -20,7 +20,7 @@ static double loss_at(const struct support_model *m, const double *parameters, c
 }
 
 /* Fourth-order central difference, so that truncation stays below what the comparison demands. */
-static double difference(const struct support_model *m, double *parameters, size_t at, const struct cells *cells,
+static double difference(const struct support_model *m, double *parameters, size_t at, const struct encoded_rows *cells,
                          const uint8_t *observed, double h)
 {
     const double start = parameters[at];
@@ -35,7 +35,7 @@ static double difference(const struct support_model *m, double *parameters, size
 }
 
 static void check_tensor(const struct support_model *m, const struct tensor_view *view, double *parameters,
-                         const struct cells *cells, const uint8_t *observed, const double *gradient)
+                         const struct encoded_rows *cells, const uint8_t *observed, const double *gradient)
 {
     size_t count = view->rows * view->columns, kinks = 0;
     double *numeric = nd_alloc(&m->context->allocator, count, sizeof *numeric), largest = 0;
@@ -77,7 +77,7 @@ static void check_model(const char *kinds, const size_t *hidden, size_t layers, 
     support_random_cells(&m.plan, ROWS, 11, missing, values);
     fill_observed(&m.plan, observed);
     for (size_t i = 0; i < m.plan.parameters; i++) parameters[i] = (double)m.parameters[i];
-    struct cells cells = {ROWS, m.plan.columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {ROWS, m.plan.columns, ENCODED_FLOATS, values};
     loss_at(&m, parameters, &cells, observed, gradient);
     for (size_t t = 0; t < m.plan.tensors; t++)
         check_tensor(&m, &m.plan.tensor[t], parameters, &cells, observed, gradient);

@@ -32,7 +32,7 @@ static void check_expectation(const struct backend_entries *entries, const struc
                               double tolerance)
 {
     size_t columns = m->plan.columns, present[16], n = 0;
-    struct cells cells = {1, columns, CELLS_FLOATS, row};
+    struct encoded_rows cells = {1, columns, ENCODED_FLOATS, row};
     struct backend *backend = NULL;
     double exact = 0, estimate = 0;
     for (size_t c = 0; c < columns; c++)
@@ -105,7 +105,7 @@ static void permute_parameters(const struct support_model *from, const struct su
 static double density(const struct backend_entries *entries, const struct support_model *m, const float *row,
                       const size_t *order)
 {
-    struct cells cells = {1, m->plan.columns, CELLS_FLOATS, row};
+    struct encoded_rows cells = {1, m->plan.columns, ENCODED_FLOATS, row};
     struct score_query query = {order, 1, m->plan.columns, 0, NULL};
     struct backend *backend = NULL;
     double log_density;

@@ -153,7 +153,7 @@ static void add_conditional(const struct support_model *m, const size_t *order, 
     sampling_fill_states(&m->plan, states, cells);
     for (size_t i = 0; i < states * columns; i++) values[i] = (float)cells[i];
     struct backend *backend = open_with(&nd_reference_double, m);
-    struct cells all = {states, columns, CELLS_FLOATS, values};
+    struct encoded_rows all = {states, columns, ENCODED_FLOATS, values};
     struct score_query query = {moved, 1, columns, first, NULL};
     support_assert_ok(m->context, nd_reference_double.score_block(m->context, backend, &all, &query, log_density));
     for (size_t s = 0; s < states; s++) {

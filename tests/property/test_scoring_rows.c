@@ -10,7 +10,7 @@ enum { PLACES = 2 * ND_TILE + 3 };
 static void score(const struct support_model *m, struct backend *backend, const float *values, size_t rows,
                   const size_t *order, double *log_density)
 {
-    struct cells cells = {rows, m->plan.columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {rows, m->plan.columns, ENCODED_FLOATS, values};
     struct score_query query = {order, 1, m->plan.columns, 0, NULL};
     support_assert_ok(m->context, nd_cpu_entries.score_block(m->context, backend, &cells, &query, log_density));
 }

@@ -70,7 +70,7 @@ static void check_discrete(const char *kinds, const size_t *hidden, size_t layer
     uint64_t *scratch = nd_arena_alloc(&m.arena, columns, sizeof *scratch);
     fill_states(&m.plan, states, values);
     for (size_t k = 0; k < ORDERS; k++) nd_draw_ordering(5, k, columns, scratch, order + k * columns);
-    struct cells cells = {states, columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {states, columns, ENCODED_FLOATS, values};
     struct score_query query = {order, ORDERS, columns, 0, NULL};
     for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
         const struct backend_entries *entries = candidates[b].entries;
@@ -119,7 +119,7 @@ static void test_fixed_order_states(void **state)
         float *values = nd_arena_alloc(&m.arena, states * columns, sizeof *values);
         double *log_density = nd_arena_alloc(&m.arena, states, sizeof *log_density);
         fill_states(&m.plan, states, values);
-        struct cells cells = {states, columns, CELLS_FLOATS, values};
+        struct encoded_rows cells = {states, columns, ENCODED_FLOATS, values};
         struct score_query query = {m.plan.ordering, 1, columns, 0, NULL};
         for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
             const struct backend_entries *entries = candidates[b].entries;
@@ -150,7 +150,7 @@ static double integrate(const struct backend_entries *entries, struct backend *b
         memcpy(values + p * columns, fixed, columns * sizeof *values);
         values[p * columns + last] = p < column->atoms ? column->atom[p] : (float)(((double)p - MIDDLE) * step);
     }
-    struct cells cells = {POINTS, columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {POINTS, columns, ENCODED_FLOATS, values};
     struct score_query query = {order, 1, length, length - 1, NULL};
     support_assert_ok(m->context, entries->score_block(m->context, backend, &cells, &query, log_density));
     for (size_t p = 0; p < POINTS; p++) sum += exp(log_density[p]) * (p < column->atoms ? width : step);
@@ -199,7 +199,7 @@ static void test_missing_is_marginalised(void **state)
     struct support_model m;
     (void)state;
     support_build(&m, "brcb", two, 2, 2, NADE_RELU, true);
-    struct cells cells = {1, 4, CELLS_FLOATS, row};
+    struct encoded_rows cells = {1, 4, ENCODED_FLOATS, row};
     for (size_t b = 0; b < sizeof candidates / sizeof *candidates; b++) {
         const struct backend_entries *entries = candidates[b].entries;
         struct backend *backend = open_with(entries, &m);

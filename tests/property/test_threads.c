@@ -12,8 +12,8 @@ struct outcome {
     double loss, valid, scores[ORDERS * ROWS];
 };
 
-static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer, const struct cells *cells,
-                     const size_t *order, struct outcome *outcome)
+static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer,
+                     const struct encoded_rows *cells, const size_t *order, struct outcome *outcome)
 {
     const struct backend_entries *entries = &nd_cpu_entries;
     struct update_rule rule = {.optimizer = optimizer,
@@ -59,7 +59,7 @@ static void check(nade_optimizer optimizer, bool fixed, bool rescale)
     other->parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof(float));
     support_random_cells(&m.plan, ROWS, 9, 0.1, values);
     for (size_t i = 0; i < ORDERS * columns; i++) order[i] = (i * 3 + i / columns) % columns;
-    struct cells cells = {ROWS, columns, CELLS_FLOATS, values};
+    struct encoded_rows cells = {ROWS, columns, ENCODED_FLOATS, values};
     run_with(&m, 1, optimizer, &cells, order, first);
     assert_memory_not_equal(first->parameters, m.parameters, m.plan.parameters * sizeof(float));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -16,7 +16,7 @@ static const size_t hidden[] = {100, 100};
 struct work {
     struct support_model model;
     float values[ROWS * COLUMNS];
-    struct cells cells;
+    struct encoded_rows cells;
     size_t order[COLUMNS];
     nade_context *context;
     struct backend *backend;
@@ -65,7 +65,7 @@ static void begin(struct work *w, nade_allocator allocator)
     memset(kinds, 'b', COLUMNS);
     support_build(&w->model, kinds, hidden, sizeof hidden / sizeof *hidden, 1, NADE_RELU, true);
     support_random_cells(&w->model.plan, ROWS, 3, 0, w->values);
-    w->cells = (struct cells){ROWS, COLUMNS, CELLS_FLOATS, w->values};
+    w->cells = (struct encoded_rows){ROWS, COLUMNS, ENCODED_FLOATS, w->values};
     for (size_t c = 0; c < COLUMNS; c++) w->order[c] = c;
     nade_context_options_init(&options, sizeof options);
     options.allocator = allocator;

@@ -36,7 +36,7 @@ static void check_chunks(size_t lines, size_t rows, size_t orders, size_t length
     struct chunk_shape shape = nd_chunk_shape(lines, rows, orders, length);
     assert_true(shape.rows > 0 && shape.orders > 0);
     assert_true(shape.rows * shape.orders <= nd_tile_walkers(lines));
-    assert_true(shape.orders * length <= nd_tile_order_cells(length));
+    assert_true(shape.orders * length <= nd_tile_order_columns(length));
     assert_true(nd_tile_densities(lines) >= lines);
     memset(seen, 0, rows * orders);
     for (size_t row = 0; row < rows; row += shape.rows)

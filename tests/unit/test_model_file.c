@@ -255,9 +255,10 @@ static void fingerprint_follows_shape_and_contents(void **state)
     (void)state;
     static const uint8_t bytes[] = {0, 1, 255, 1, 0, 1}, others[] = {0, 1, 255, 1, 0, 0};
     float numbers[] = {0.5f, NAN}, negative[] = {0.5f, -NAN}, swapped[] = {NAN, 0.5f};
-    const struct cells a = {2, 3, CELLS_BYTES, bytes}, b = {3, 2, CELLS_BYTES, bytes}, c = {2, 3, CELLS_BYTES, others};
-    const struct cells d = {1, 2, CELLS_FLOATS, numbers}, e = {1, 2, CELLS_FLOATS, negative},
-                       g = {1, 2, CELLS_FLOATS, swapped}, none = {0, 0, CELLS_BYTES, bytes};
+    const struct encoded_rows a = {2, 3, ENCODED_BYTES, bytes}, b = {3, 2, ENCODED_BYTES, bytes},
+                              c = {2, 3, ENCODED_BYTES, others};
+    const struct encoded_rows d = {1, 2, ENCODED_FLOATS, numbers}, e = {1, 2, ENCODED_FLOATS, negative},
+                              g = {1, 2, ENCODED_FLOATS, swapped}, none = {0, 0, ENCODED_BYTES, bytes};
     assert_true(nd_fingerprint(&schema, &a) != nd_fingerprint(&schema, &b));
     assert_true(nd_fingerprint(&schema, &a) != nd_fingerprint(&schema, &c));
     assert_true(nd_fingerprint(&schema, &d) == nd_fingerprint(&schema, &e));

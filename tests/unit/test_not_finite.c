@@ -134,7 +134,7 @@ static void check_backend(const struct backend_entries *entries, const struct na
     const struct sample_query sample = {.order = order, .draw = draw, .row = row, .bounded = SIZE_MAX};
     const struct score_query score = {order, 2, COLUMNS, 0, NULL};
     float cells[2 * COLUMNS], given[COLUMNS] = {1, 0, 0.5f, 2};
-    const struct cells rows = {1, COLUMNS, CELLS_FLOATS, given};
+    const struct encoded_rows rows = {1, COLUMNS, ENCODED_FLOATS, given};
     double density[2];
     struct backend *backend;
     support_assert_ok(context, entries->open(context, &model->plan, NADE_PRECISION_AUTO, &backend));
@@ -168,10 +168,10 @@ static void test_what_is_finite(void **state)
     const struct plan_column column = {.head = nd_head_for(NADE_CATEGORICAL), .output_width = 3, .values = 3};
     (void)state;
     assert_true(nd_outputs_are_finite(&column, good));
-    assert_true(isfinite(nd_log_cell_or_density(&column, good, 1, 0)));
+    assert_true(isfinite(nd_log_bin_or_density(&column, good, 1, 0)));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(nd_outputs_are_finite(&column, bad[i]));
-        assert_true(isnan(nd_log_cell_or_density(&column, bad[i], 1, 0)) != 0);
+        assert_true(isnan(nd_log_bin_or_density(&column, bad[i], 1, 0)) != 0);
     }
 }
 

@@ -85,7 +85,7 @@ static void test_encodes_by_name(void **state)
     nade_context *context = context_with(&warnings);
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     double log_scale[2];
     (void)state;
     learn(context, &arena, mixed, &s);
@@ -94,7 +94,7 @@ static void test_encodes_by_name(void **state)
     nd_log_scale(&s, &cells, NULL, log_scale);
     assert_int_equal(warnings.count, 1);
     assert_non_null(strstr(warnings.last, "'note'"));
-    assert_true(cells.kind == CELLS_FLOATS && cells.rows == 2 && cells.columns == 4);
+    assert_true(cells.kind == ENCODED_FLOATS && cells.rows == 2 && cells.columns == 4);
     assert_true(nd_cell(&cells, 0, 0) == 0 && nd_cell(&cells, 1, 0) == 1);
     assert_true(isnan(nd_cell(&cells, 0, 1)) && log_scale[0] == 0);
     support_assert_close("z", (double)nd_cell(&cells, 1, 1), (40 - s.column[1].mean) / s.column[1].sd, 1e-6, 0);
@@ -111,7 +111,7 @@ static void refuse_rows(const char *text, const char *words)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     learn(context, &arena, mixed, &s);
     nade_table *table = read_good(context, text, NULL);
     assert_int_equal(nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells), NADE_BAD_INPUT);
@@ -141,7 +141,7 @@ static void test_unseen_labels_as_missing(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     struct unseen_cells unseen = {.count = 0};
     (void)state;
     learn(context, &arena, mixed, &s);
@@ -166,7 +166,7 @@ static void test_missing_as_value(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     struct unseen_cells unseen = {.count = 0};
     size_t rows[] = {0, 1, 2, 3};
     (void)state;
@@ -237,7 +237,7 @@ static void test_numeric_labels(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     (void)state;
     for (int i = 0; i < 25; i++) strcat(text, "1E1,0\n2,1\n2.0,1\n2.0,1\n-1,0\n");
     learn(context, &arena, text, &s);
@@ -248,7 +248,7 @@ static void test_numeric_labels(void **state)
     assert_string_equal(s.column[0].labels[2], "1E1");
     nade_table *table = read_good(context, "k,b\n02,1\n10,0\n,1\n", NULL);
     support_assert_ok(context, nd_encode(context, &arena, &s, table, NULL, 0, NULL, NULL, &cells));
-    assert_int_equal(cells.kind, CELLS_BYTES);
+    assert_int_equal(cells.kind, ENCODED_BYTES);
     assert_true(nd_cell(&cells, 0, 0) == 1 && nd_cell(&cells, 1, 0) == 2 && isnan(nd_cell(&cells, 2, 0)));
     nade_table_free(table);
     nd_arena_free(&arena);
@@ -261,7 +261,7 @@ static void test_labels_with_leading_zeros(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     (void)state;
     learn(context, &arena, "k,x\n07,1.5\n7,2.5\nA,3\n", &s);
     assert_int_equal(s.column[0].label_count, 3);
@@ -285,7 +285,7 @@ static void test_labels_that_are_codes(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     (void)state;
     for (int i = 0; i < 20; i++) strcat(text, "10001,01\n1234,00\n02139,01\n01234,01\n");
     learn(context, &arena, text, &s);
@@ -310,7 +310,7 @@ static void test_latin1(void **state)
     nade_context *context = new_context();
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
-    struct cells cells;
+    struct encoded_rows cells;
     (void)state;
     learn(context, &arena,
           "stra\xdf"

@@ -192,7 +192,7 @@ static nade_status get_block_cpu(nade_context *context, struct backend *opaque, 
 }
 
 static nade_status set_data_cpu(nade_context *context, struct backend *opaque, enum data_role role,
-                                const struct cells *cells)
+                                const struct encoded_rows *cells)
 {
     struct cpu_backend *backend = (void *)opaque;
     (void)context;

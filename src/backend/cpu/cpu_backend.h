@@ -62,7 +62,7 @@ struct cpu_backend {
     const struct cpu_products *products;
     struct pool *pool;
     float *block[BLOCK_COUNT]; /* each (parameters) */
-    struct cells data[DATA_ROLES];
+    struct encoded_rows data[DATA_ROLES];
     size_t input_stride;
     size_t *stride; /* (L+1): of each layer's outputs */
     struct weight_block *blocks;
@@ -95,11 +95,11 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 nade_status nd_cpu_validate(nade_context *context, struct backend *backend, uint32_t seed, size_t repeats,
                             double *loss);
-nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *backend, const struct cells *cells,
+nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                       const uint8_t *observed, double *loss);
-nade_status nd_cpu_score_block(nade_context *context, struct backend *backend, const struct cells *cells,
+nade_status nd_cpu_score_block(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density);
-nade_status nd_cpu_conditional_block(nade_context *context, struct backend *backend, const struct cells *cells,
+nade_status nd_cpu_conditional_block(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                      const size_t *target, double *outputs);
 nade_status nd_cpu_sample_block(nade_context *context, struct backend *backend, const struct sample_query *query,
                                 size_t rows, float *cells);

@@ -6,7 +6,7 @@
 
 struct conditional_job {
     struct cpu_backend *backend;
-    const struct cells *cells;
+    const struct encoded_rows *cells;
     const size_t *target; /* (rows) */
     size_t widest;
     double *outputs; /* (rows, widest) */
@@ -40,7 +40,7 @@ static void conditional_tile(void *argument, size_t task, unsigned worker)
                               hidden + i * backend->stride[plan->layers - 1], job->outputs + (first + i) * job->widest);
 }
 
-nade_status nd_cpu_conditional_block(nade_context *context, struct backend *opaque, const struct cells *cells,
+nade_status nd_cpu_conditional_block(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                      const size_t *target, double *outputs)
 {
     struct cpu_backend *backend = (void *)opaque;

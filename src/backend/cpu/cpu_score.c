@@ -14,7 +14,7 @@ enum { GROUP_POSITIONS = 2048 }; /* a task is about so many positions: then padd
 
 struct score_job {
     struct cpu_backend *backend;
-    const struct cells *cells;
+    const struct encoded_rows *cells;
     const struct score_query *query;
     size_t group_rows, groups;
     double *log_density; /* (orders, rows) */
@@ -38,7 +38,7 @@ static double line_log_density(const struct score_job *job, const struct tile_li
     double half = job->query->half_step ? job->query->half_step[line->column] : 0;
     const struct plan_column *column = &backend->plan->column[line->column];
     nd_cpu_column_outputs(backend, column, hidden, outputs);
-    return nd_log_cell_or_density(column, outputs, (double)line->x, half);
+    return nd_log_bin_or_density(column, outputs, (double)line->x, half);
 }
 
 static void finish_tile(const struct score_job *job, struct worker_scratch *scratch, struct tile *tile,
@@ -85,7 +85,7 @@ static void score_group(void *argument, size_t task, unsigned worker)
     finish_tile(job, scratch, &tile, job->log_density + order * job->cells->rows);
 }
 
-nade_status nd_cpu_score_block(nade_context *context, struct backend *opaque, const struct cells *cells,
+nade_status nd_cpu_score_block(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density)
 {
     struct cpu_backend *backend = (void *)opaque;

@@ -10,11 +10,11 @@
 /* ---- first section: rows --------------------------------------------------------------------------------------- */
 
 /* x (D) = the row's cells, 0 where missing; present (D).  Returns how many are present. */
-static uint32_t load_row(const struct cells *cells, size_t row, float *x, uint8_t *present)
+static uint32_t load_row(const struct encoded_rows *cells, size_t row, float *x, uint8_t *present)
 {
     uint32_t count = 0;
     size_t columns = cells->columns;
-    if (cells->kind == CELLS_BYTES) {
+    if (cells->kind == ENCODED_BYTES) {
         const uint8_t *from = (const uint8_t *)cells->data + row * columns;
         for (size_t c = 0; c < columns; c++) {
             present[c] = from[c] != ND_BYTE_MISSING;
@@ -352,7 +352,7 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
     return NADE_OK;
 }
 
-nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opaque, const struct cells *cells,
+nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                       const uint8_t *observed, double *loss)
 {
     struct cpu_backend *backend = (void *)opaque;

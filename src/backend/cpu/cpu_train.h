@@ -10,7 +10,7 @@ enum source { SOURCE_TRAIN, SOURCE_VALID, SOURCE_GIVEN };
 
 struct batch_job {
     struct cpu_backend *backend;
-    const struct cells *cells;
+    const struct encoded_rows *cells;
     enum source source;
     uint32_t seed;
     uint64_t update;         /* SOURCE_TRAIN */

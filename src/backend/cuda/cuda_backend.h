@@ -30,9 +30,9 @@ struct cuda_layer {
 };
 
 struct cuda_data {
-    void *cells;         /* device copy, NULL when there is none */
-    struct cells source; /* what it is a copy of */
-    struct device_cells view;
+    void *cells;                /* device copy, NULL when there is none */
+    struct encoded_rows source; /* what it is a copy of */
+    struct device_rows view;
 };
 
 struct cuda_training; /* train/cuda_training.h: what all ways of training share */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "backend/cuda/cuda_blocks.h"
-#include "backend/cuda/cuda_cells.h"
 #include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/cuda_rows.h"
 #include "backend/cuda/score/cuda_score.h"
 #include "backend/cuda/train/cuda_graphs.h"
 #include "backend/cuda_loader.h"
@@ -103,7 +103,7 @@ static nade_status get_block(nade_context *context, struct backend *backend, enu
 }
 
 static nade_status set_data(nade_context *context, struct backend *backend, enum data_role role,
-                            const struct cells *cells)
+                            const struct encoded_rows *cells)
 {
     lock();
     return unlock(nd_cuda_set_data(context, of_ours(backend), role, cells));
@@ -135,21 +135,21 @@ static nade_status validate(nade_context *context, struct backend *backend, uint
     return status == NADE_OK ? nd_validation_run(context, of_ours(backend), &validation, loss) : status;
 }
 
-static nade_status loss_and_gradients(nade_context *context, struct backend *backend, const struct cells *cells,
+static nade_status loss_and_gradients(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                       const uint8_t *observed, double *loss)
 {
     lock();
     return unlock(nd_training_gradients(context, of_ours(backend), cells, observed, loss));
 }
 
-static nade_status score_block(nade_context *context, struct backend *backend, const struct cells *cells,
+static nade_status score_block(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density)
 {
     lock();
     return unlock(nd_score_densities(context, of_ours(backend), cells, query, log_density));
 }
 
-static nade_status conditional_block(nade_context *context, struct backend *backend, const struct cells *cells,
+static nade_status conditional_block(nade_context *context, struct backend *backend, const struct encoded_rows *cells,
                                      const size_t *target, double *outputs)
 {
     lock();

@@ -6,7 +6,7 @@
 
 #include "backend/cuda/cuda_plan.h"
 #include "base/inline.h"
-#include "data/cells.h"
+#include "data/encoded_rows.h"
 #include "nade/nade.h"
 
 enum { LANES = 32 };
@@ -20,7 +20,7 @@ inline unsigned blocks_of(size_t count, size_t size)
 }
 
 /* A cell of a table with so many columns, NaN when missing. */
-__device__ __forceinline__ float cell_at(const struct device_cells &cells, size_t columns, size_t row, size_t column)
+__device__ __forceinline__ float cell_at(const struct device_rows &cells, size_t columns, size_t row, size_t column)
 {
     const size_t at = row * columns + column;
     if (!cells.bytes) return static_cast<const float *>(cells.data)[at];

@@ -47,8 +47,8 @@ struct device_rates {
     float decay;
 };
 
-struct device_cells {
-    const void *data; /* (rows, columns): bytes or floats as in struct cells */
+struct device_rows {
+    const void *data; /* (rows, columns): bytes or floats as in struct encoded_rows */
     int32_t bytes;
     int32_t complete; /* no cell is missing */
     uint32_t rows;

@@ -12,6 +12,7 @@ extern const struct backend_entries nd_reference_double, nd_reference_float;
 /* Mean loss of rows under observed sets (not read with a fixed order); gradient (plan->parameters) may be NULL.
  * False: no memory. */
 bool nd_reference_loss_double(const nade_allocator *allocator, const struct plan *plan, const double *parameters,
-                              const struct cells *cells, const uint8_t *observed, double *loss, double *gradient);
+                              const struct encoded_rows *cells, const uint8_t *observed, double *loss,
+                              double *gradient);
 
 #endif

@@ -20,7 +20,7 @@ const struct backend_entries nd_reference_double = {
 };
 
 bool nd_reference_loss_double(const nade_allocator *allocator, const struct plan *plan, const double *parameters,
-                              const struct cells *cells, const uint8_t *observed, double *loss, double *gradient)
+                              const struct encoded_rows *cells, const uint8_t *observed, double *loss, double *gradient)
 {
     struct work_double work;
     bool good = work_open_double(allocator, plan, &work);

@@ -27,8 +27,8 @@ static void REF(fixed_outputs)(const struct plan *plan, const real *parameters, 
 }
 
 /* Fills work->path with h_d of every position and work->delta with `factor` times the outputs' gradients. */
-static double REF(fixed_forward)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
-                                 double factor, struct REF(work) * work)
+static double REF(fixed_forward)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
+                                 size_t row, double factor, struct REF(work) * work)
 {
     size_t width = plan->hidden[0], bias = plan->tensor[nd_weight_index(0) + 1].offset;
     real *a = work->input;
@@ -84,8 +84,8 @@ static void REF(fixed_backward_scale)(const struct plan *plan, const real *param
 
 /* From the last position to the first.  x of position d enters every later sum, so its weight's gradient is x times the
  * total of da over the later positions; the bias enters all of them. */
-static void REF(fixed_backward)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
-                                struct REF(work) * work, real *gradient)
+static void REF(fixed_backward)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
+                                size_t row, struct REF(work) * work, real *gradient)
 {
     const struct tensor_view *weight = &plan->tensor[nd_weight_index(0)], *bias = weight + 1;
     real *later = work->input, *below = work->delta_below;
@@ -109,8 +109,8 @@ static void REF(fixed_backward)(const struct plan *plan, const real *parameters,
 }
 
 /* -log p of one row along the plan's ordering; gradient, which may be NULL, grows by factor times its gradient. */
-static double REF(fixed_row)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
-                             double factor, struct REF(work) * work, real *gradient)
+static double REF(fixed_row)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
+                             size_t row, double factor, struct REF(work) * work, real *gradient)
 {
     double loss = REF(fixed_forward)(plan, parameters, cells, row, factor, work);
     if (gradient) REF(fixed_backward)(plan, parameters, cells, row, work, gradient);

@@ -82,8 +82,8 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
 /* ---- forward ------------------------------------------------------------------------------------------------- */
 
 /* Input = [x where observed, else 0; observed].  Hidden and missing cells are not read. */
-static void REF(fill_input)(const struct plan *plan, const struct cells *cells, size_t row, const uint8_t *observed,
-                            real *input)
+static void REF(fill_input)(const struct plan *plan, const struct encoded_rows *cells, size_t row,
+                            const uint8_t *observed, real *input)
 {
     for (size_t i = 0; i < plan->inputs; i++) input[i] = 0;
     for (size_t c = 0; c < plan->columns; c++) {
@@ -136,8 +136,8 @@ static void REF(forward)(const struct plan *plan, const real *parameters, real s
 /* ---- loss and backward ----------------------------------------------------------------------------------------- */
 
 /* Paper, eq. (12): weight · sum over hidden present columns of -log p; work->delta = its gradient times `factor`. */
-static double REF(row_loss)(const struct plan *plan, const struct cells *cells, size_t row, const uint8_t *observed,
-                            double factor, struct REF(work) * work)
+static double REF(row_loss)(const struct plan *plan, const struct encoded_rows *cells, size_t row,
+                            const uint8_t *observed, double factor, struct REF(work) * work)
 {
     size_t present = 0, hidden = 0;
     double loss = 0;
@@ -196,7 +196,7 @@ static void REF(backward)(const struct plan *plan, const real *parameters, struc
 
 /* Loss of one row; gradient, which may be NULL, grows by factor times its gradient.  With a fixed order observed is not
  * read. */
-static double REF(row)(const struct plan *plan, const real *parameters, const struct cells *cells, size_t row,
+static double REF(row)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells, size_t row,
                        const uint8_t *observed, double factor, struct REF(work) * work, real *gradient)
 {
     if (plan->ordering) return REF(fixed_row)(plan, parameters, cells, row, factor, work, gradient);
@@ -207,7 +207,7 @@ static double REF(row)(const struct plan *plan, const real *parameters, const st
     return loss;
 }
 
-static double REF(rows)(const struct plan *plan, const real *parameters, const struct cells *cells,
+static double REF(rows)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
                         const uint8_t *observed, struct REF(work) * work, real *gradient)
 {
     double sum = 0;
@@ -220,7 +220,7 @@ static double REF(rows)(const struct plan *plan, const real *parameters, const s
 /* ---- densities ------------------------------------------------------------------------------------------------- */
 
 /* Paper, eq. (1) and (6): the chain rule along an order, one network pass a column. */
-static double REF(row_log_density)(const struct plan *plan, const real *parameters, const struct cells *cells,
+static double REF(row_log_density)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
                                    size_t row, const struct score_query *query, size_t k, struct REF(work) * work)
 {
     const size_t *order = query->order + k * query->length;
@@ -235,8 +235,8 @@ static double REF(row_log_density)(const struct plan *plan, const real *paramete
             REF(fill_input)(plan, cells, row, work->observed, work->input);
             REF(forward)(plan, parameters, REF(scale_of)(plan, parameters, order[t]), work);
             for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
-            sum += nd_log_cell_or_density(column, work->block, (double)x,
-                                          query->half_step ? query->half_step[order[t]] : 0);
+            sum += nd_log_bin_or_density(column, work->block, (double)x,
+                                         query->half_step ? query->half_step[order[t]] : 0);
         }
         work->observed[order[t]] = 1;
     }
@@ -250,7 +250,7 @@ struct REF(backend) {
     const struct plan *plan;
     struct REF(work) work;
     real *block[BLOCK_COUNT]; /* each (parameters) */
-    struct cells data[DATA_ROLES];
+    struct encoded_rows data[DATA_ROLES];
 };
 
 static void REF(close)(struct backend *opaque)
@@ -301,7 +301,7 @@ static nade_status REF(get_block)(nade_context *context, struct backend *opaque,
 }
 
 static nade_status REF(set_data)(nade_context *context, struct backend *opaque, enum data_role role,
-                                 const struct cells *cells)
+                                 const struct encoded_rows *cells)
 {
     struct REF(backend) *backend = (void *)opaque;
     (void)context;
@@ -309,7 +309,7 @@ static nade_status REF(set_data)(nade_context *context, struct backend *opaque, 
     return NADE_OK;
 }
 
-static uint32_t REF(find_present)(const struct cells *cells, size_t row, uint8_t *present)
+static uint32_t REF(find_present)(const struct encoded_rows *cells, size_t row, uint8_t *present)
 {
     uint32_t count = 0;
     for (size_t c = 0; c < cells->columns; c++) {
@@ -324,7 +324,7 @@ static uint32_t REF(find_present)(const struct cells *cells, size_t row, uint8_t
 static double REF(batch)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
 {
     const struct plan *plan = backend->plan;
-    const struct cells *cells = &backend->data[DATA_TRAIN];
+    const struct encoded_rows *cells = &backend->data[DATA_TRAIN];
     struct REF(work) *work = &backend->work;
     double sum = 0;
     memset(backend->block[BLOCK_GRADIENT], 0, plan->parameters * sizeof(real));
@@ -393,7 +393,7 @@ static nade_status REF(validate)(nade_context *context, struct backend *opaque, 
                                  double *loss)
 {
     struct REF(backend) *backend = (void *)opaque;
-    const struct cells *cells = &backend->data[DATA_VALID];
+    const struct encoded_rows *cells = &backend->data[DATA_VALID];
     struct REF(work) *work = &backend->work;
     double sum = 0;
     (void)context;
@@ -414,8 +414,8 @@ static nade_status REF(validate)(nade_context *context, struct backend *opaque, 
     return NADE_OK;
 }
 
-static nade_status REF(loss_and_gradients)(nade_context *context, struct backend *opaque, const struct cells *cells,
-                                           const uint8_t *observed, double *loss)
+static nade_status REF(loss_and_gradients)(nade_context *context, struct backend *opaque,
+                                           const struct encoded_rows *cells, const uint8_t *observed, double *loss)
 {
     struct REF(backend) *backend = (void *)opaque;
     real *gradient = backend->block[BLOCK_GRADIENT];
@@ -425,7 +425,7 @@ static nade_status REF(loss_and_gradients)(nade_context *context, struct backend
     return NADE_OK;
 }
 
-static nade_status REF(score_block)(nade_context *context, struct backend *opaque, const struct cells *cells,
+static nade_status REF(score_block)(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                     const struct score_query *query, double *log_density)
 {
     struct REF(backend) *backend = (void *)opaque;
@@ -437,8 +437,8 @@ static nade_status REF(score_block)(nade_context *context, struct backend *opaqu
     return NADE_OK;
 }
 
-static nade_status REF(conditional_block)(nade_context *context, struct backend *opaque, const struct cells *cells,
-                                          const size_t *target, double *outputs)
+static nade_status REF(conditional_block)(nade_context *context, struct backend *opaque,
+                                          const struct encoded_rows *cells, const size_t *target, double *outputs)
 {
     struct REF(backend) *backend = (void *)opaque;
     struct REF(work) *work = &backend->work;

@@ -6,7 +6,7 @@ static void REF(sample_row)(const struct plan *plan, const real *parameters, con
                             size_t row, struct REF(work) * work, float *cells)
 {
     const size_t *order = query->order + row * plan->columns;
-    const struct cells view = {1, plan->columns, CELLS_FLOATS, cells};
+    const struct encoded_rows view = {1, plan->columns, ENCODED_FLOATS, cells};
     REF(find_present)(&view, 0, work->observed);
     for (size_t t = 0; t < plan->columns; t++) {
         const struct plan_column *column = &plan->column[order[t]];

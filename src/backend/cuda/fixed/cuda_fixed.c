@@ -51,7 +51,7 @@ struct cuda_fixed {
 
 /* A batch: where its rows come from and what is wanted. */
 struct fixed_batch {
-    struct device_cells cells;
+    struct device_rows cells;
     const struct update_rule *rule; /* of the update that draws the rows; NULL: all rows of the cells */
     size_t rows, chunk;
     bool gradients;
@@ -376,7 +376,7 @@ static void launch(struct cuda_work *work, const struct update_rule *rule, uint6
 static void put_validation(struct cuda_work *work, struct cuda_validation *validation)
 {
     struct cuda_backend *backend = work->backend;
-    struct device_cells cells = backend->data[DATA_VALID].view;
+    struct device_rows cells = backend->data[DATA_VALID].view;
     struct fixed_batch batch = {cells, NULL, cells.rows, 0, false};
     work->status = need_state(work->context, backend);
     if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, VALID_ROWS);
@@ -388,19 +388,19 @@ static void put_validation(struct cuda_work *work, struct cuda_validation *valid
 }
 
 /* The rows on the device, in a buffer of their own. */
-static nade_status upload_cells(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
-                                struct device_cells *view)
+static nade_status upload_cells(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
+                                struct device_rows *view)
 {
     struct device_buffer *buffer = &backend->fixed->buffer[BUFFER_CELLS];
-    size_t size = cells->columns * (cells->kind == CELLS_BYTES ? sizeof(uint8_t) : sizeof(float));
+    size_t size = cells->columns * (cells->kind == ENCODED_BYTES ? sizeof(uint8_t) : sizeof(float));
     nade_status status = need(context, buffer, cells->rows, size);
     if (status != NADE_OK) return status;
-    *view = (struct device_cells){
-        .data = buffer->memory, .bytes = cells->kind == CELLS_BYTES, .rows = (uint32_t)cells->rows};
+    *view = (struct device_rows){
+        .data = buffer->memory, .bytes = cells->kind == ENCODED_BYTES, .rows = (uint32_t)cells->rows};
     return upload(context, backend, buffer->memory, cells->data, cells->rows * size, "copying the rows to the device");
 }
 
-static void gradients(struct cuda_work *work, const struct cells *cells, const uint8_t *observed, double *loss)
+static void gradients(struct cuda_work *work, const struct encoded_rows *cells, const uint8_t *observed, double *loss)
 {
     struct cuda_backend *backend = work->backend;
     struct fixed_batch batch = {.rows = cells->rows, .gradients = true};

@@ -37,7 +37,7 @@ struct fixed_job {
     size_t entries; /* I + 1 + O: inputs, bias, outputs; D more where positions have factors */
     int activation;
 
-    struct device_cells cells;
+    struct device_rows cells;
     const struct device_progress *progress; /* NULL: the rows are numbers first, first + 1, … of the cells.  Else they
                                                are what the update progress->next draws for its slots first, … */
     uint32_t seed;

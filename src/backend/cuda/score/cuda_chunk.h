@@ -11,8 +11,8 @@
 /* A chunk on the device: which rows, along which orders. */
 struct device_chunk {
     struct device_plan plan;
-    struct device_cells cells; /* the chunk's rows alone */
-    const int32_t *order;      /* (orders, length) */
+    struct device_rows cells; /* the chunk's rows alone */
+    const int32_t *order;     /* (orders, length) */
     int32_t orders, length;
     int32_t rows;
 };

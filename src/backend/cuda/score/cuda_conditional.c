@@ -6,7 +6,7 @@
 #include "backend/cuda/score/cuda_score.h"
 
 /* Rows first…first+rows-1 with their targets hidden. */
-static void stage_rows(struct scoring_walk *walk, const struct cells *cells, const size_t *target, size_t first,
+static void stage_rows(struct scoring_walk *walk, const struct encoded_rows *cells, const size_t *target, size_t first,
                        size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -18,7 +18,7 @@ static void stage_rows(struct scoring_walk *walk, const struct cells *cells, con
     }
 }
 
-nade_status nd_score_conditionals(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_score_conditionals(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                   const size_t *target, double *outputs)
 {
     nade_status status = nd_cuda_begin_walk(context, backend);

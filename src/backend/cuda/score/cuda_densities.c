@@ -12,7 +12,7 @@
 struct score_run {
     nade_context *context;
     struct cuda_backend *backend;
-    const struct cells *cells;
+    const struct encoded_rows *cells;
     const struct score_query *query;
     double *log_density; /* (orders, rows) */
     size_t chunks;       /* begun so far */
@@ -24,7 +24,7 @@ static struct device_chunk chunk_of(const struct score_run *run, const struct sc
 {
     return (struct device_chunk){
         .plan = run->backend->device,
-        .cells = {.data = lane->cells, .bytes = run->cells->kind == CELLS_BYTES, .rows = (uint32_t)lane->rows},
+        .cells = {.data = lane->cells, .bytes = run->cells->kind == ENCODED_BYTES, .rows = (uint32_t)lane->rows},
         .order = lane->order,
         .orders = (int32_t)lane->orders,
         .length = (int32_t)run->query->length,
@@ -62,12 +62,12 @@ static cudaError_t find_densities(const struct score_run *run, struct scoring_la
 }
 
 /* The heads' own functions for the cells' mean densities, on the host. */
-static void add_cells(const struct score_run *run, struct scoring_lane *lane, size_t scored, size_t end)
+static void add_bins(const struct score_run *run, struct scoring_lane *lane, size_t scored, size_t end)
 {
     const struct plan *plan = run->backend->plan;
     const struct cuda_scoring *scoring = run->backend->scoring;
-    const float *outputs = scoring->cell_outputs;
-    double *block = scoring->cell_block;
+    const float *outputs = scoring->bin_outputs;
+    double *block = scoring->bin_block;
     for (size_t line = 0; line < (end - scored) * lane->orders * lane->rows; line++, outputs += scoring->widest) {
         size_t row = line % lane->rows, group = line / lane->rows;
         size_t order = lane->first_order + group % lane->orders, position = scored + group / lane->orders;
@@ -77,20 +77,20 @@ static void add_cells(const struct score_run *run, struct scoring_lane *lane, si
         const struct plan_column *column = &plan->column[c];
         for (size_t i = 0; i < column->output_width; i++) block[i] = (double)outputs[i];
         lane->totals[group % lane->orders * lane->rows + row] +=
-            nd_log_cell_or_density(column, block, (double)x, run->query->half_step[c]);
+            nd_log_bin_or_density(column, block, (double)x, run->query->half_step[c]);
     }
 }
 
-static cudaError_t fetch_cells(const struct score_run *run, struct scoring_lane *lane, const struct line_job *job)
+static cudaError_t fetch_bins(const struct score_run *run, struct scoring_lane *lane, const struct line_job *job)
 {
     struct cuda_scoring *scoring = run->backend->scoring;
     size_t lines = (size_t)(job->end - job->scored) * lane->orders * lane->rows;
     cudaError_t error = nd_cuda_line_outputs(job, lane->stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(scoring->cell_outputs, lane->outputs, lines * scoring->widest * sizeof(float),
+        error = cudaMemcpyAsync(scoring->bin_outputs, lane->outputs, lines * scoring->widest * sizeof(float),
                                 cudaMemcpyDeviceToHost, lane->stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(lane->stream);
-    if (error == cudaSuccess) add_cells(run, lane, (size_t)job->scored, (size_t)job->end);
+    if (error == cudaSuccess) add_bins(run, lane, (size_t)job->scored, (size_t)job->end);
     return error;
 }
 
@@ -110,7 +110,7 @@ static nade_status score_deep(const struct score_run *run, struct scoring_lane *
                                      &hidden);
     if (status != NADE_OK) return status;
     job->lines.hidden = hidden;
-    cudaError_t error = run->query->half_step ? fetch_cells(run, lane, job) : find_densities(run, lane, job);
+    cudaError_t error = run->query->half_step ? fetch_bins(run, lane, job) : find_densities(run, lane, job);
     return nd_cuda_check(run->context, error, "scoring rows");
 }
 
@@ -161,7 +161,7 @@ static nade_status collect(const struct score_run *run, struct scoring_lane *lan
 static nade_status send_chunk(const struct score_run *run, struct scoring_lane *lane)
 {
     const struct score_query *query = run->query;
-    size_t listed = lane->orders * query->length, size = run->cells->kind == CELLS_BYTES ? 1 : sizeof(float);
+    size_t listed = lane->orders * query->length, size = run->cells->kind == ENCODED_BYTES ? 1 : sizeof(float);
     size_t row_bytes = run->cells->columns * size;
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < listed; i++) lane->columns[i] = (int32_t)query->order[lane->first_order * query->length + i];
@@ -229,22 +229,22 @@ static nade_status score_chunks(struct score_run *run)
     return status;
 }
 
-static nade_status need_cell_outputs(nade_context *context, struct cuda_backend *backend)
+static nade_status need_bin_outputs(nade_context *context, struct cuda_backend *backend)
 {
     struct cuda_scoring *scoring = backend->scoring;
-    if (!scoring->cell_outputs)
-        scoring->cell_outputs = nd_arena_alloc(&backend->arena, scoring->lines, scoring->widest * sizeof(float));
-    if (!scoring->cell_block)
-        scoring->cell_block = nd_arena_alloc(&backend->arena, scoring->widest, sizeof *scoring->cell_block);
-    return scoring->cell_outputs && scoring->cell_block ? NADE_OK : nd_no_memory(context, "the cells");
+    if (!scoring->bin_outputs)
+        scoring->bin_outputs = nd_arena_alloc(&backend->arena, scoring->lines, scoring->widest * sizeof(float));
+    if (!scoring->bin_block)
+        scoring->bin_block = nd_arena_alloc(&backend->arena, scoring->widest, sizeof *scoring->bin_block);
+    return scoring->bin_outputs && scoring->bin_block ? NADE_OK : nd_no_memory(context, "the cells");
 }
 
-nade_status nd_score_densities(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_score_densities(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density)
 {
     struct score_run run = {context, backend, cells, query, log_density, 0};
     nade_status status = nd_cuda_begin_scoring(context, run.backend);
-    if (status == NADE_OK && query->half_step) status = need_cell_outputs(context, run.backend);
+    if (status == NADE_OK && query->half_step) status = need_bin_outputs(context, run.backend);
     if (status != NADE_OK) return status;
     struct cuda_scoring *scoring = run.backend->scoring;
     for (int i = 0; i < ND_SCORING_LANES; i++) scoring->lane[i].has_cells = false;

@@ -50,17 +50,17 @@ static void carve_lane(const struct cuda_backend *backend, struct scoring_lane *
                        struct carver *pinned)
 {
     const struct cuda_scoring *scoring = backend->scoring;
-    size_t element = nd_cuda_element(backend), order_cells = nd_tile_order_cells(backend->plan->columns);
+    size_t element = nd_cuda_element(backend), order_columns = nd_tile_order_columns(backend->plan->columns);
     for (int i = 0; i < 2; i++) lane->tile[i] = carve(device, scoring->lines, widest_stride(backend) * element);
     lane->workspace = carve(device, 1, ND_PRODUCT_WORKSPACE);
     lane->sum = carve(device, scoring->walkers, backend->plan->hidden[0] * sizeof(double));
     lane->outputs = carve(device, scoring->lines, scoring->widest * sizeof(float));
     lane->density = carve(device, nd_tile_densities(scoring->lines), sizeof(double));
     lane->total = carve(device, scoring->walkers, sizeof(double));
-    lane->order = carve(device, order_cells, sizeof(int32_t));
+    lane->order = carve(device, order_columns, sizeof(int32_t));
     lane->cells = carve(device, scoring->walkers, backend->plan->columns * sizeof(float));
     lane->totals = carve(pinned, scoring->walkers, sizeof(double));
-    lane->columns = carve(pinned, order_cells, sizeof(int32_t));
+    lane->columns = carve(pinned, order_columns, sizeof(int32_t));
 }
 
 static nade_status open_lane(nade_context *context, const struct cuda_backend *backend, struct scoring_lane *lane)

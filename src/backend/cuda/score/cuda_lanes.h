@@ -21,10 +21,10 @@ struct scoring_lane {
     float *outputs;   /* (lines, widest block) */
     double *density;  /* (nd_tile_densities) */
     double *total;    /* (walkers) */
-    int32_t *order;   /* (nd_tile_order_cells) */
+    int32_t *order;   /* (nd_tile_order_columns) */
     void *cells;      /* (walkers, columns) floats or bytes */
     double *totals;   /* pinned (walkers) */
-    int32_t *columns; /* pinned (nd_tile_order_cells) */
+    int32_t *columns; /* pinned (nd_tile_order_columns) */
 
     bool busy;      /* with the chunk below, whose totals are not fetched yet */
     bool has_cells; /* the cells are those of the rows below */
@@ -53,8 +53,8 @@ struct cuda_scoring {
     cudaEvent_t ready;       /* the transposed layer is */
     struct scoring_lane lane[ND_SCORING_LANES];
     struct scoring_walk walk;
-    float *cell_outputs; /* host (lines, widest): for cell scores; NULL until first needed */
-    double *cell_block;  /* host (widest): the same */
+    float *bin_outputs; /* host (lines, widest): for cell scores; NULL until first needed */
+    double *bin_block;  /* host (widest): the same */
 };
 
 /* Makes backend->scoring, at the first call, and the first layer's transposed copy current for all lanes. */

@@ -5,9 +5,9 @@
 
 #include "backend/cuda/cuda_backend.h"
 
-nade_status nd_score_densities(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_score_densities(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                const struct score_query *query, double *log_density);
-nade_status nd_score_conditionals(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_score_conditionals(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                   const size_t *target, double *outputs);
 nade_status nd_score_samples(nade_context *context, struct cuda_backend *backend, const struct sample_query *query,
                              size_t rows, float *cells);

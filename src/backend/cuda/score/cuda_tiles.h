@@ -17,7 +17,7 @@ enum {
     ND_WALKERS_MOST = 1024,
     ND_SPLIT_ROWS = 512,         /* rows of a call that are worth two chunks */
     ND_HELD_DENSITIES = 1 << 20, /* of a chunk's lines that wait to be added up, at least a tile's */
-    ND_ORDER_CELLS = 1 << 20     /* columns that the orders of a chunk list, but for a single order that is longer */
+    ND_ORDER_COLUMNS = 1 << 20   /* columns that the orders of a chunk list, but for a single order that is longer */
 };
 
 /* Lines of a tile: a power of two, given the bytes of a line's hidden units and of its outputs. */
@@ -43,9 +43,9 @@ static inline size_t nd_tile_densities(size_t lines)
 }
 
 /* The most cells of the orders of a chunk. */
-static inline size_t nd_tile_order_cells(size_t columns)
+static inline size_t nd_tile_order_columns(size_t columns)
 {
-    return columns > ND_ORDER_CELLS ? columns : ND_ORDER_CELLS;
+    return columns > ND_ORDER_COLUMNS ? columns : ND_ORDER_COLUMNS;
 }
 
 struct chunk_shape {
@@ -61,7 +61,7 @@ static inline struct chunk_shape nd_chunk_shape(size_t lines, size_t rows, size_
     size_t chunks = (rows + walkers - 1) / walkers;
     if (orders == 1 && chunks == 1 && rows >= ND_SPLIT_ROWS) chunks = 2;
     struct chunk_shape shape = {(rows + chunks - 1) / chunks, 1};
-    size_t most = walkers / shape.rows, stored = ND_ORDER_CELLS / (length ? length : 1);
+    size_t most = walkers / shape.rows, stored = ND_ORDER_COLUMNS / (length ? length : 1);
     if (most > stored) most = stored;
     if (most > orders) most = orders;
     if (most > 1) shape.orders = most;

@@ -40,7 +40,7 @@ struct small_layer {
 /* What one block does: updates of a network, or the losses of its validation rows. */
 struct small_job {
     struct device_plan plan;
-    struct device_cells cells;
+    struct device_rows cells;
     struct small_layout layout;
     uint32_t seed;
     uint32_t repeats;    /* draws of each validation row; 0: training */

@@ -13,7 +13,7 @@ enum draw_source { DRAW_TRAIN, DRAW_VALID, DRAW_GIVEN };
 /* One row of a batch: which, what of it is observed, its input, its targets. */
 struct draw_job {
     struct device_plan plan;
-    struct device_cells cells;
+    struct device_rows cells;
     enum draw_source source;
     uint32_t seed;
     const struct device_progress *progress; /* DRAW_TRAIN: the draw is first_draw + next + offset */

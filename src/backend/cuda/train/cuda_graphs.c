@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_blocks.h"
-#include "backend/cuda/cuda_cells.h"
 #include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/cuda_rows.h"
 #include "backend/cuda/train/cuda_draws.h"
 #include "backend/cuda/train/cuda_step_jobs.h"
 #include "backend/cuda/train/cuda_streams.h"
@@ -303,7 +303,7 @@ void nd_graphs_gradient_of(struct cuda_work *work, const struct update_rule *rul
 }
 
 /* With the rows and the observed sets on the device. */
-static void put_given(struct cuda_work *work, const struct cells *cells, const struct cuda_data *data,
+static void put_given(struct cuda_work *work, const struct encoded_rows *cells, const struct cuda_data *data,
                       const uint8_t *observed, void *seen, double *loss)
 {
     nd_work_note(work, nd_cuda_copy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
@@ -315,7 +315,7 @@ static void put_given(struct cuda_work *work, const struct cells *cells, const s
     gradient_alone(work, &job, cells->rows, loss);
 }
 
-static void gradients(struct cuda_work *work, const struct cells *cells, const uint8_t *observed, double *loss)
+static void gradients(struct cuda_work *work, const struct encoded_rows *cells, const uint8_t *observed, double *loss)
 {
     struct cuda_data data = {0};
     void *seen = NULL;
@@ -327,7 +327,7 @@ static void gradients(struct cuda_work *work, const struct cells *cells, const u
     struct cuda_graphs *graphs = work->backend->graphs;
     nd_streams_need_workspaces(work, &graphs->streams);
     build_pass(work, cells->rows, true, &graphs->train);
-    if (work->status == NADE_OK) work->status = nd_cuda_copy_cells(work->context, cells, &data);
+    if (work->status == NADE_OK) work->status = nd_cuda_copy_rows(work->context, cells, &data);
     if (work->status == NADE_OK)
         work->status = nd_cuda_alloc(work->context, &seen, cells->rows, cells->columns, "the observed sets");
     if (work->status == NADE_OK) put_given(work, cells, &data, observed, seen, loss);

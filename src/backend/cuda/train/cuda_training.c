@@ -199,7 +199,7 @@ nade_status nd_validation_run(nade_context *context, struct cuda_backend *backen
     return work.status;
 }
 
-nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                   const uint8_t *observed, double *loss)
 {
     struct cuda_work work = {context, backend, NADE_OK};

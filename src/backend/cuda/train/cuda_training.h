@@ -45,7 +45,7 @@ struct training_way {
     void (*run_validation)(struct cuda_work *work, const struct cuda_validation *validation);
 
     /* Locked.  Loss and BLOCK_GRADIENT of rows under given observed sets; waits for them. */
-    void (*gradients)(struct cuda_work *work, const struct cells *cells, const uint8_t *observed, double *loss);
+    void (*gradients)(struct cuda_work *work, const struct encoded_rows *cells, const uint8_t *observed, double *loss);
 };
 
 /* What a training has whatever its way. */
@@ -76,7 +76,7 @@ nade_status nd_validation_run(nade_context *context, struct cuda_backend *backen
                               const struct cuda_validation *validation, double *loss);
 
 /* Locked. */
-nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct cells *cells,
+nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                   const uint8_t *observed, double *loss);
 
 /* For the ways.  Makes backend->training with room for so many updates; puts the progress before draw first_draw on the

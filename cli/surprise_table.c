@@ -1,4 +1,4 @@
-#include "cell_scores_table.h"
+#include "surprise_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,14 +10,13 @@
 
 enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, NAME_MOST = 24 };
 
-size_t cell_scores_part(const nade_model *model)
+size_t surprise_part(const nade_model *model)
 {
     size_t rows = PART_CELLS / nade_model_columns(model);
     return rows > PART_ROWS ? PART_ROWS : rows > 0 ? rows : 1;
 }
 
-int cell_scores_begin(struct cell_scores_table *table, const struct common *common, const nade_model *model,
-                      size_t part)
+int surprise_begin(struct surprise_table *table, const struct common *common, const nade_model *model, size_t part)
 {
     table->columns = nade_model_columns(model);
     table->surprise = calloc(part, table->columns * sizeof *table->surprise);
@@ -29,7 +28,7 @@ int cell_scores_begin(struct cell_scores_table *table, const struct common *comm
     return report_no_memory(common);
 }
 
-void cell_scores_free(struct cell_scores_table *table)
+void surprise_free(struct surprise_table *table)
 {
     free(table->surprise);
     free(table->tail);
@@ -38,7 +37,7 @@ void cell_scores_free(struct cell_scores_table *table)
     free(table->count);
 }
 
-static void write_names(const struct cell_scores_table *table, const nade_model *model, struct output *output)
+static void write_names(const struct surprise_table *table, const nade_model *model, struct output *output)
 {
     const char *before = "";
     for (size_t c = 0; c < table->columns; c++) {
@@ -53,7 +52,7 @@ static void write_names(const struct cell_scores_table *table, const nade_model 
     output_print(output, "\n");
 }
 
-static void write_row(const struct cell_scores_table *table, size_t row, struct output *output)
+static void write_row(const struct surprise_table *table, size_t row, struct output *output)
 {
     const char *before = "";
     char surprise[EXACT_SIZE], tail[EXACT_SIZE];
@@ -70,8 +69,8 @@ static void write_row(const struct cell_scores_table *table, size_t row, struct 
     output_print(output, "\n");
 }
 
-nade_status cell_scores_add(struct cell_scores_table *table, nade_context *context, const nade_model *model,
-                            const nade_table *part, const nade_score_options *options, struct output *output)
+nade_status surprise_add(struct surprise_table *table, nade_context *context, const nade_model *model,
+                         const nade_table *part, const nade_score_options *options, struct output *output)
 {
     size_t rows = nade_table_rows(part);
     nade_status status = nade_score_cells(context, model, part, options, table->surprise, table->tail, table->scored);
@@ -87,7 +86,7 @@ nade_status cell_scores_add(struct cell_scores_table *table, nade_context *conte
     return NADE_OK;
 }
 
-static int report_as_json(const struct cell_scores_table *table, const nade_model *model,
+static int report_as_json(const struct surprise_table *table, const nade_model *model,
                           const nade_score_options *options)
 {
     json_t *list = json_array();
@@ -100,8 +99,8 @@ static int report_as_json(const struct cell_scores_table *table, const nade_mode
     return report_json(json_with_device(object, options->device, options->precision));
 }
 
-int cell_scores_report(const struct cell_scores_table *table, const struct common *common, const nade_model *model,
-                       const nade_score_options *options)
+int surprise_report(const struct surprise_table *table, const struct common *common, const nade_model *model,
+                    const nade_score_options *options)
 {
     char name[NAME_MOST + 1];
     if (common->json) return report_as_json(table, model, options);

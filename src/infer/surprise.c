@@ -1,4 +1,4 @@
-#include "infer/cell_scores.h"
+#include "infer/surprise.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "model/encode.h"
 #include "model/head.h"
 
-struct cell_scoring {
+struct surprise_run {
     const nade_model *model;
     const nade_table *table;
     struct arena arena;
     struct column_query query;
     struct unseen_cells unseen;
-    struct cells cells;
+    struct encoded_rows cells;
     size_t count;            /* cells: rows · columns */
     bool *wanted;            /* (rows, columns): there and asked for */
     double *surprise, *tail; /* (rows, columns), NaN where not wanted */
 };
 
-static nade_status prepare(nade_context *context, struct cell_scoring *s, const nade_score_options *options)
+static nade_status prepare(nade_context *context, struct surprise_run *s, const nade_score_options *options)
 {
     size_t columns = s->model->plan.columns;
     if (s->model->plan.ordering)
@@ -48,7 +48,7 @@ static nade_status prepare(nade_context *context, struct cell_scoring *s, const 
 
 static void answer(void *user, size_t row, size_t c, const double *outputs)
 {
-    const struct cell_scoring *s = user;
+    const struct surprise_run *s = user;
     const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
     double x = (double)nd_cell(&s->cells, row, c);
@@ -60,11 +60,11 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
 
 static struct row_place place_of(const void *user, size_t row)
 {
-    const struct cell_scoring *s = user;
+    const struct surprise_run *s = user;
     return nd_table_place(s->table, row);
 }
 
-static nade_status check_finite(nade_context *context, const struct cell_scoring *s)
+static nade_status check_finite(nade_context *context, const struct surprise_run *s)
 {
     size_t columns = s->model->plan.columns;
     for (size_t at = 0; at < s->count; at++)
@@ -78,10 +78,10 @@ static nade_status check_finite(nade_context *context, const struct cell_scoring
     return NADE_OK;
 }
 
-nade_status nd_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
-                           const nade_score_options *options, double *surprise, double *tail, int *scored)
+nade_status nd_surprise(nade_context *context, const nade_model *model, const nade_table *table,
+                        const nade_score_options *options, double *surprise, double *tail, int *scored)
 {
-    struct cell_scoring s = {.model = model, .table = table, .arena = {context->allocator, NULL}};
+    struct surprise_run s = {.model = model, .table = table, .arena = {context->allocator, NULL}};
     nade_status status = prepare(context, &s, options);
     nade_session *session = NULL;
     if (status == NADE_OK)

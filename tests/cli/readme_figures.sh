@@ -1,10 +1,10 @@
-# What README.md says of the paper's figures is what the counts of docs/results.md add up to.
+# What README.md says of the paper's figures is what the counts of docs/results-figures.md add up to.
 . "$(dirname "$0")/../support/checks.bash"
 : "${NADE_SOURCE_DIR:?}"
 
 # counts WORDS: the sums over tables of passed, reached, density only, below, incomplete, not run.
 counts() {
-    sed -n "s/^| Table [1-4], $1 |//p" "$NADE_SOURCE_DIR/docs/results.md" |
+    sed -n "s/^| Table [1-4], $1 |//p" "$NADE_SOURCE_DIR/docs/results-figures.md" |
         awk -F'|' '{for (i = 1; i <= 6; i++) sum[i] += $i} END {print sum[1], sum[2], sum[3], sum[4], sum[5], sum[6]; exit NR != 4}'
 }
 read -r passed reached density below incomplete missing <<<"$(counts "the paper's recipe")"

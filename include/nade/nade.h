@@ -3,7 +3,7 @@
  * This is the whole public interface of libnade.  Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
- * the caller frees with the matching *_free, which accepts NULL.
+ *    the caller frees with the matching *_free, which accepts NULL.
  *  - A function that can fail returns a nade_status.  On anything but NADE_OK the outputs are untouched and
  *    nade_last_error(context) is one sentence that says what was found, where, and what was expected.
  *  - Option structures begin with their own size.  Fill them with the matching *_init (which sets every default),
@@ -12,10 +12,10 @@
  *  - The library never prints, exits, aborts or installs signal handlers, and keeps no global mutable state.  The CUDA
  *    backend, an object that is opened at run time, has two things of the process besides what CUDA's own runtime
  *    keeps: a lock around work on the device, and the queues in which trainings that share it (share_device) wait for
- *    each other.  The library's threads block all signals, and a call blocks them in its own thread while an output has
- *    a temporary name.  A program that writes to pipes ignores SIGPIPE, and one that may meet a limit on file sizes
- *    (RLIMIT_FSIZE) SIGXFSZ: the call then fails with NADE_NO_OUTPUT and leaves the old file; else the system ends the
- *    program, as it does by default.
+ *    each other.
+ *  - The library's threads block all signals.  A program that writes to pipes ignores SIGPIPE, and one that may meet a
+ *    limit on file sizes (RLIMIT_FSIZE) SIGXFSZ: the call then fails with NADE_NO_OUTPUT and leaves the old file; else
+ *    the system ends the program, as it does by default.
  *  - A context serves one thread at a time; different contexts may be used concurrently.  Tables and models are
  *    never changed by the functions that take them as const, so several contexts may share one.
  *  - Rows and columns are counted from zero.  Log densities are natural logarithms in the data's own units.
@@ -59,8 +59,7 @@ typedef enum nade_status {
 typedef struct nade_context nade_context;
 
 /* Where the library's own memory comes from.  allocate returns NULL when it can't, and memory aligned as malloc's;
- * release is never called with NULL.  Both must be safe to call from several threads at once.
- * (libpng and libjpeg allocate for themselves.) */
+ * release is never called with NULL.  Both must be safe to call from several threads at once. */
 typedef struct nade_allocator {
     void *user;
     void *(*allocate)(void *user, size_t bytes);
@@ -257,7 +256,7 @@ typedef struct nade_train_plan {
 
 typedef struct nade_train_options {
     size_t size;
-    const size_t *hidden; /* units of each hidden layer; not copied until the call */
+    const size_t *hidden; /* (layers) units of each hidden layer */
     size_t layers;        /* 1 or more */
     size_t components;    /* of the mixture of a real column: Gaussians, and atoms where it has any */
     nade_activation activation;
@@ -343,7 +342,7 @@ NADE_API void nade_model_free(nade_model *model);
 
 NADE_API size_t nade_model_columns(const nade_model *model);
 
-/* As nade_table_column. */
+/* The same of a model's column. */
 NADE_API void nade_model_column(const nade_model *model, size_t column, nade_column *filled);
 
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
@@ -427,7 +426,8 @@ typedef struct nade_score_summary {
 /* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
  * names (extra ones are ignored with a warning), else by position.  Missing cells are marginalised.
  * log_density (rows); spread (rows), the standard deviation of log p over orderings, may be NULL; so may summary.
- * A row's numbers do not depend on the other rows, nor on the number of threads. */
+ * A row's numbers do not depend on the other rows, nor on the number of threads.  Outputs are written when all rows
+ * have been scored; until then the call holds as many numbers of its own. */
 NADE_API nade_status nade_score(nade_context *context, const nade_model *model, const nade_table *table,
                                 const nade_score_options *options, double *log_density, double *spread,
                                 nade_score_summary *summary);

@@ -199,8 +199,9 @@ static int take_range(const struct common *common, const nade_model *model, cons
     double value, low = -HUGE_VAL, high = HUGE_VAL;
     nade_column column = column_of_model(model, condition->column);
     if (!column.numeric)
-        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is %s, expected a range on a real column only",
-                            column.name, nade_type_name(column.type));
+        return report_error(common, NADE_BAD_CALL,
+                            "--where: column '%s' is %s, expected a range on a column of numbers only", column.name,
+                            nade_type_name(column.type));
     if (condition->has_left && condition->value &&
         (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
         return report_error(

@@ -40,11 +40,13 @@ int check_image(const struct common *common, const nade_model *model, size_t hei
         return report_error(common, NADE_BAD_CALL,
                             "--image: found %zux%zu, %zu pixels, expected one for each of the model's %zu columns",
                             height, width, height * width, columns);
-    for (size_t c = 0; c < columns; c++)
-        if (column_of_model(model, c).type == NADE_CATEGORICAL)
+    for (size_t c = 0; c < columns; c++) {
+        nade_column column = column_of_model(model, c);
+        if (!column.numeric && column.type != NADE_BINARY)
             return report_error(common, NADE_BAD_CALL,
-                                "--image: column '%s' is categorical, expected binary or real columns for pixels",
-                                column_of_model(model, c).name);
+                                "--image: column '%s' is %s, expected binary or real columns for pixels", column.name,
+                                nade_type_name(column.type));
+    }
     return EXIT_DONE;
 }
 

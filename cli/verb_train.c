@@ -74,7 +74,7 @@ static const struct option options[] = {
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
      .help = "use only the rows of DATA whose numbers, counted from 0, are in this text file"},
-    {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns that are %s"},
+    {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns of type %s"},
     {.name = "missing-as-value", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.missing_as_value),
      .help = "columns in which absence is a label of its own; they become categorical"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),

@@ -50,7 +50,7 @@ refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --whe
 refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --where 'x>1e9' --where k=u
 refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample fixed --where 'x>1e9'
 refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
-refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where 'k>1'
+refuse 2 "column 'k' is binary, expected a range on a column of numbers only" -- "$NADE" sample model --where 'k>1'
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'
 for range in '1<=x>=2' '1>x<2' '1<x=2'; do
     refuse 2 "--where: found '$range', expected a range between two numbers such as" -- "$NADE" sample model --where "$range"
@@ -59,7 +59,7 @@ for range in '3<=x<=2' '2>=x>=3' '2<x<2' '2<=x<2'; do
     refuse 2 "--where: no number meets '$range'" -- "$NADE" sample model --where "$range"
 done
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where '1<x<big'
-refuse 2 "column 'k' is binary, expected a range on a real column only" -- "$NADE" sample model --where '0<k<2'
+refuse 2 "column 'k' is binary, expected a range on a column of numbers only" -- "$NADE" sample model --where '0<k<2'
 refuse 2 "column 'y': found 'x<2', expected a number" -- "$NADE" sample model --where '1=x<2'
 refuse 2 "--where: found '5<z<2'" -- "$NADE" sample model --where '5<z<2'
 refuse 2 "--where: found 'z<1'" -- "$NADE" sample model --where 'z<1'

@@ -118,6 +118,17 @@ static const char *object_to_categorical(const struct nade_table *table, const s
     return "holds fractions or more than 1000 different values, expected few labels";
 }
 
+static const char *object_to_count(const struct nade_table *table, const struct table_column *column)
+{
+    if (!nd_column_is_numeric(column)) return "holds text, expected numbers";
+    for (size_t row = 0; row < table->rows; row++) {
+        double number = nd_table_number(column, row);
+        if (number < 0 || (!isnan(number) && number != floor(number)))
+            return "holds numbers that are negative or not whole, expected counts";
+    }
+    return NULL;
+}
+
 /* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing).
  * What the kind is otherwise is its head's (model/head.h). */
 static const struct {
@@ -127,6 +138,7 @@ static const struct {
     [NADE_BINARY] = {"binary", "--binary", object_to_binary},
     [NADE_REAL] = {"real", "--real", object_to_real},
     [NADE_CATEGORICAL] = {"categorical", "--categorical", object_to_categorical},
+    [NADE_COUNT] = {"count", "--count", object_to_count},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds <= ND_TYPES_MOST, "as many as lists of them have room for");

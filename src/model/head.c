@@ -3,13 +3,14 @@
 #include <float.h>
 #include <math.h>
 
-extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax;
+extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count;
 
 /* One row for each kind of column. */
 static const struct head *const heads[] = {
     [NADE_BINARY] = &nd_head_bernoulli,
     [NADE_REAL] = &nd_head_mixture,
     [NADE_CATEGORICAL] = &nd_head_softmax,
+    [NADE_COUNT] = &nd_head_count,
 };
 
 const struct head *nd_head_for(nade_type type)

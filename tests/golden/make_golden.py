@@ -6,7 +6,7 @@
 
 Each line is `name count v v v ...`; names begin with their case.  Numbers read back exactly.  Shapes:
 
-    CASE.kinds         (D) character codes of tests/support's letters: b, r, a, c, or a digit for so many labels
+    CASE.kinds         (D) character codes of tests/support's letters: b, r, a, c, n, or a digit for so many labels
     CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks
     CASE.hidden        (L)
     CASE.ordering      (D), only of networks of one ordering
@@ -58,6 +58,9 @@ CASES = [
     ("atoms_tanh", "ara", [5, 4], 3, "tanh", True, 0.0),
     ("atoms_missing", "bac4ar", [7, 6], 4, "relu", True, 0.3),
     ("fixed_atoms", "arab", [8], 3, "relu", False, 0.2, [2, 3, 0, 1]),
+    ("counts_tanh", "nnn", [5, 4], 3, "tanh", True, 0.0),
+    ("counts_missing", "nbrnc", [7, 6], 2, "relu", True, 0.3),
+    ("fixed_counts", "nbn", [8], 2, "sigmoid", False, 0.2, [2, 0, 1]),
 ]
 
 

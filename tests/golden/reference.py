@@ -58,8 +58,8 @@ def ordering(seed, k, columns):
 
 # ---- network -------------------------------------------------------------------------------------------------------
 
-# kind: "binary", "real" or "categorical"; values: V of a categorical column; floor: least scale of a real one; atoms:
-# the values of a real one that have probabilities of their own, those of its first components.
+# kind: "binary", "real", "categorical" or "count"; values: V of a categorical column; floor: least scale of a real one;
+# atoms: the values of a real one that have probabilities of their own, those of its first components.
 Column = namedtuple("Column", "kind values floor atoms", defaults=[()])
 
 # columns: list of Column; hidden: units of each layer; components: C; activation: "relu", "sigmoid" or "tanh".
@@ -71,7 +71,7 @@ def input_width(column):
 
 
 def output_width(column, components):
-    return {"binary": 1, "categorical": column.values, "real": 3 * components}[column.kind]
+    return {"binary": 1, "categorical": column.values, "real": 3 * components, "count": 3 * components}[column.kind]
 
 
 def output_slices(net):
@@ -160,11 +160,32 @@ def mixture_joint(column, log_weight, log_normal, x):
     return np.concatenate([points, gaussians], axis=1)
 
 
+COUNT_MEAN, COUNT_SD = 1.0, 0.7  # of log(1 + count) in a count column
+
+
+def count_terms(outputs, x):
+    """log weights (rows, C), log of each component's probability, and its derivatives by log-mean and log-dispersion."""
+    logits, log_mean, log_dispersion = np.split(outputs, 3, axis=1)
+    k = np.round(np.expm1(COUNT_MEAN + COUNT_SD * x))[:, None]
+    mean, size = np.exp(log_mean), np.exp(-log_dispersion)
+    steps = np.arange(int(k.max(initial=0)))[:, None, None]  # log Γ(k + size) / (Γ(size) k!) is a sum of k terms
+    there = steps < k
+    log_choose = np.where(there, np.log((size + steps) / (1.0 + steps)), 0.0).sum(axis=0)
+    slope = np.where(there, 1.0 / (size + steps), 0.0).sum(axis=0)
+    log_zero = np.log(size / (size + mean))
+    log_p = log_choose + size * log_zero + k * np.log(mean / (size + mean))
+    by_size = slope + log_zero + (mean - k) / (size + mean)
+    return log_softmax(logits), log_p, size * (k - mean) / (size + mean), -size * by_size
+
+
 def head_log_density(column, outputs, x):
     if column.kind == "binary":
         return log_sigmoid(np.where(x == 1.0, outputs[:, 0], -outputs[:, 0]))
     if column.kind == "categorical":
         return log_softmax(outputs)[np.arange(len(x)), x.astype(int)]
+    if column.kind == "count":
+        log_weight, log_p, _, _ = count_terms(outputs, x)
+        return np.logaddexp.reduce(log_weight + log_p, axis=1)
     log_weight, log_normal, _, _, _ = mixture_terms(column, outputs, x)
     return np.logaddexp.reduce(mixture_joint(column, log_weight, log_normal, x), axis=1)
 
@@ -174,6 +195,11 @@ def head_gradient(column, outputs, x):
         return sigmoid(outputs) - x[:, None]
     if column.kind == "categorical":
         return np.exp(log_softmax(outputs)) - np.eye(column.values)[x.astype(int)]
+    if column.kind == "count":
+        log_weight, log_p, by_mean, by_dispersion = count_terms(outputs, x)
+        responsibility = np.exp(log_softmax(log_weight + log_p))
+        return np.concatenate([np.exp(log_weight) - responsibility, -responsibility * by_mean,
+                               -responsibility * by_dispersion], axis=1)
     log_weight, log_normal, z, scale, slope = mixture_terms(column, outputs, x)
     responsibility = np.exp(log_softmax(mixture_joint(column, log_weight, log_normal, x)))
     moving = responsibility * (np.arange(responsibility.shape[1]) >= len(column.atoms))  # atoms stay where they are
@@ -358,8 +384,9 @@ EXAMPLE = 1000  # a purpose that the library does not use
 
 def columns_of(kinds):
     """Columns from letters: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
-    labels, a digit so many labels."""
-    made = {"b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0),
+    labels, a digit so many labels, n count."""
+    made = {"n": Column("count", 0, 0.0),
+            "b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0),
             "a": Column("real", 0, 0.05, (0.0, 1.25))}
     return [made[k] if k in made else Column("categorical", int(k), 0.0) for k in kinds]
 
@@ -388,7 +415,13 @@ def example_cells(net, rows, seed, missing_share):
         real = 2.0 * (u[0] + u[1] + u[2]) - 3.0  # mean 0, variance 1
         if column.atoms and u[4] < 0.5:
             real = column.atoms[random_below(words[0], len(column.atoms))]
-        cells[i, c] = real if column.kind == "real" else random_below(words[0], column.values)
+        count = random_below(words[0], 12) * (3 if u[4] < 0.1 else 1)
+        if column.kind == "real":
+            cells[i, c] = real
+        elif column.kind == "count":
+            cells[i, c] = (math.log1p(count) - COUNT_MEAN) / COUNT_SD
+        else:
+            cells[i, c] = random_below(words[0], column.values)
         if u[3] < missing_share and c != random_below(random_word(seed, EXAMPLE + 2, 0, i, 0), len(net.columns)):
             cells[i, c] = math.nan
     return as_float32(cells)

@@ -72,7 +72,7 @@ def test_gradients():
 def test_fixed_gradients():
     """One ordering: the loss is the mean of -log p, its gradients are the central differences."""
     for kinds, activation, order in (("bbbb", "relu", [2, 0, 3, 1]), ("rc2b", "tanh", [3, 1, 0, 2]),
-                                     ("abar", "tanh", [1, 2, 0, 3])):
+                                     ("abar", "tanh", [1, 2, 0, 3]), ("nbn", "tanh", [1, 2, 0])):
         net = network(kinds, [5], 3, activation, False)
         parameters = ref.example_parameters(net, 9)
         cells = ref.example_cells(net, 6, 9, 0.2)

@@ -98,6 +98,7 @@ static void test_smooth_activations(void **state)
         check_model("brcb", two, 2, kinds[i], false, 0);
         check_model("aba", two, 2, kinds[i], true, 0);
         check_model("aarb", one, 1, kinds[i], true, 0.2);
+        check_model("nbn", two, 2, kinds[i], true, 0.2);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/philox.h"
+#include "model/head.h"
 
 /* Purposes that the library does not use. */
 enum { PURPOSE_PARAMETERS = 2000, PURPOSE_CELLS = 2001, PURPOSE_KEPT = 2002 };
@@ -20,6 +21,10 @@ static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7"
 
 static const double atoms[] = {0, 1.25};
 
+/* Of log(1 + count). */
+#define COUNT_MEAN 1.0
+#define COUNT_SD 0.7
+
 static struct column_spec column_of_kind(char kind)
 {
     struct column_spec column = {.type = NADE_CATEGORICAL, .sd = 1.0, .labels = label_texts};
@@ -29,6 +34,11 @@ static struct column_spec column_of_kind(char kind)
         column.labels = NULL;
         column.atom = kind == 'a' ? atoms : NULL;
         column.atoms = kind == 'a' ? sizeof atoms / sizeof *atoms : 0;
+    } else if (kind == 'n') {
+        column.type = NADE_COUNT;
+        column.mean = COUNT_MEAN;
+        column.sd = COUNT_SD;
+        column.labels = NULL;
     } else {
         assert_true(kind == 'c' || kind == 'w' || (kind >= '1' && kind <= '9'));
         column.label_count = kind == 'c' ? 3 : kind == 'w' ? MANY_LABELS : (size_t)(kind - '0');
@@ -115,9 +125,14 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
     }
 }
 
-/* The sum of three uniforms, scaled to mean 0 and variance 1, for a real column; a uniform label for another. */
+/* The sum of three uniforms, scaled to mean 0 and variance 1, for a real column; a small count, or now and then a
+ * larger one; a uniform label for another. */
 static float random_cell(const struct plan_column *column, const struct philox_block *block)
 {
+    if (column->head == nd_head_for(NADE_COUNT)) {
+        double count = nd_random_below(block->word[0], 12) * (block->word[1] % 10 == 0 ? 20.0 : 1.0);
+        return (float)((log1p(count) - COUNT_MEAN) / COUNT_SD);
+    }
     if (column->values > 0) return (float)nd_random_below(block->word[0], (uint32_t)column->values);
     if (column->atoms && block->word[2] % 2) return column->atom[block->word[1] % column->atoms];
     float sum = 0.0f;

@@ -126,6 +126,7 @@ static bool parse_real(const char *text, size_t length, double *value)
 static uint64_t most_of_kind(const struct option *option)
 {
     uint64_t most = option->kind == OPTION_U32 ? UINT32_MAX : option->kind == OPTION_U64 ? UINT64_MAX : SIZE_MAX;
+    if (option->most > 0) return (uint64_t)option->most;
     return option->below > 0 ? (uint64_t)option->below - 1 : most;
 }
 
@@ -165,8 +166,9 @@ static int store_bytes(const struct parser *parser, const struct option *option,
 
 static bool parse_bounded(const struct option *option, const char *text, size_t length, double *value)
 {
-    bool bounded = option->below > 0;
-    return parse_real(text, length, value) && *value >= option->least && (!bounded || *value < option->below);
+    if (!parse_real(text, length, value) || *value < option->least) return false;
+    if (option->most > 0) return *value <= option->most;
+    return option->below <= 0 || *value < option->below;
 }
 
 /* more: what else would do, "" for nothing. */
@@ -174,7 +176,10 @@ static int refuse_real(const struct parser *parser, const struct option *option,
 {
     char expected[160], bound[48] = "";
     if (option->below > 0) snprintf(bound, sizeof bound, " and below %g", option->below);
-    snprintf(expected, sizeof expected, "a number of at least %g%s%s", option->least, bound, more);
+    if (option->most > 0)
+        snprintf(expected, sizeof expected, "a number from %g to %g%s", option->least, option->most, more);
+    else
+        snprintf(expected, sizeof expected, "a number of at least %g%s%s", option->least, bound, more);
     return refuse_value(parser, option, text, expected);
 }
 

@@ -67,6 +67,7 @@ struct option {
     const struct choice *choices; /* OPTION_CHOICE */
     double least;                 /* numbers: the least value allowed */
     double below;                 /* numbers: all values lie below this; 0: no such bound */
+    double most;                  /* the same as the greatest value allowed, in the place of below; 0: below counts */
     const char *excludes;         /* the option that can't be given together with this one, or NULL */
 };
 

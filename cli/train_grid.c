@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "interrupt.h"
+#include "nade/replication.h"
 #include "report.h"
 
 struct train_setting train_setting_of(const nade_train_options *options)
@@ -13,7 +14,7 @@ struct train_setting train_setting_of(const nade_train_options *options)
     return (struct train_setting){.rate = options->learning_rate,
                                   .weight_decay = options->weight_decay,
                                   .seed = options->seed,
-                                  .stop_train_loss = options->stop_train_loss,
+                                  .stop_train_loss = options->replication ? options->replication->stop_train_loss : NAN,
                                   .checkpoint = options->checkpoint,
                                   .resume = options->resume};
 }
@@ -92,10 +93,14 @@ static void train_one(struct train_run *run)
     struct train_grid *grid = run->grid;
     const struct train_setting *setting = &run->setting;
     nade_train_options options = *grid->options;
+    nade_replication_options replication;
+    nade_replication_options_init(&replication);
+    if (options.replication) replication = *options.replication;
+    replication.stop_train_loss = setting->stop_train_loss;
+    options.replication = &replication;
     options.learning_rate = setting->rate;
     options.weight_decay = setting->weight_decay;
     options.seed = setting->seed;
-    options.stop_train_loss = setting->stop_train_loss;
     options.checkpoint = setting->checkpoint;
     options.resume = setting->resume;
     options.time_limit = run->time_limit;

@@ -14,6 +14,7 @@
 #include "table_input.h"
 #include "train_grid.h"
 #include "train_log.h"
+#include "train_rows.h"
 #include "verbs.h"
 
 enum preset { PRESET_DEFAULT, PRESET_PAPER };
@@ -29,7 +30,8 @@ struct train_arguments {
     struct type_overrides types;
     nade_read_options read;
     nade_train_options options;
-    size_t given[64]; /* options.given */
+    nade_replication_options replication;       /* options.replication */
+    size_t given[64], given_of_replication[16]; /* their given */
 };
 
 /* What a run owns. */
@@ -47,11 +49,6 @@ struct train_work {
 static const struct positional positionals[] = {{"DATA", offsetof(struct train_arguments, data)}};
 
 static const struct choice preset_choices[] = {{"default", PRESET_DEFAULT}, {"paper", PRESET_PAPER}, {NULL, 0}};
-static const struct choice order_choices[] = {
-    {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
-static const struct choice activation_choices[] = {
-    {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
-static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NADE_ADAM}, {NULL, 0}};
 
 #define AT(member) .offset = offsetof(struct train_arguments, member)
 
@@ -67,8 +64,7 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Data"},
     {.name = "valid", .metavar = "FILE", .kind = OPTION_TEXT, AT(valid), .excludes = "valid-fraction",
      .help = "validation rows; without it some rows of DATA are held out"},
-    {.name = "valid-fraction", .metavar = "F", .kind = OPTION_REAL, AT(options.valid_fraction), .below = 1,
-     .help = "share of the rows held out for validation; 0: none"},
+    NADE_SPLIT_OPTIONS(TRAIN_ROW)
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
@@ -84,58 +80,18 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Network"},
     {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
      .help = "units of each hidden layer"},
-    {.name = "components", .metavar = "C", .kind = OPTION_SIZE, AT(options.components), .least = 1, .below = 1001,
-     .help = "components of a real column's mixture: Gaussians, and the values that have probabilities of their own"},
-    {.name = "no-atoms", .kind = OPTION_OFF, AT(options.atoms),
-     .help = "give no value of a real column a probability of its own, however often it repeats"},
-    {.name = "activation", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.activation),
-     .choices = activation_choices, .help = "relu, sigmoid or tanh"},
-    {.name = "order", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.order), .choices = order_choices,
-     .help = "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a "
-             "single hidden layer (500 unless --hidden says otherwise) and no masks"},
+    NADE_NETWORK_OPTIONS(TRAIN_ROW)
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
      .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},
-    {.name = "rescale", .kind = OPTION_ON, AT(options.rescale),
-     .help = "with --order fixed: learn a factor for each position of the ordering, which begins at 1 and multiplies what "
-             "enters the hidden units there"},
-    {.name = "no-masks", .kind = OPTION_OFF, AT(options.masks),
-     .help = "do not show the network which of its inputs are observed"},
     {.kind = OPTION_HEADING, .help = "Training"},
     {.name = "recipe", .metavar = "NAME", .kind = OPTION_CHOICE, AT(preset), .choices = preset_choices, .excludes = "resume",
      .help = "default, or paper: the recipe of the paper's Table 1 in place of the defaults below and of atoms: nag "
              "with momentum 0.9, 100 iterations of 1000 updates of 100 rows, pretraining of 20 iterations, the best of "
              "the rates 0.016, 0.004, 0.001, 0.00025 and 0.0000675. Options that are given count in any case"},
-    {.name = "batch", .metavar = "B", .kind = OPTION_SIZE, AT(options.batch), .least = 1, .below = 10000001,
-     .help = "rows per update"},
-    {.name = "iterations", .metavar = "N", .kind = OPTION_U64, AT(options.iterations), .least = 1, .below = 1e9 + 1,
-     .help = "iterations, each ended by a validation"},
-    {.name = "updates", .metavar = "N", .kind = OPTION_U64, AT(options.updates), .below = 1e9 + 1,
-     .help = "updates per iteration; 0: once through the rows, but 300 to 1000"},
-    {.name = "optimizer", .metavar = "NAME", .kind = OPTION_CHOICE, AT(options.optimizer), .choices = optimizer_choices,
-     .help = "adam, or nag (Nesterov's momentum)"},
-    {.name = "lr", .metavar = "RATE,...", .kind = OPTION_REALS, AT(rates),
-     .help = "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag. Of several, each is "
-             "trained, side by side on a CUDA device, and the one with the best validation becomes the model"},
-    {.name = "momentum", .metavar = "M", .kind = OPTION_REAL, AT(options.momentum), .below = 1,
-     .help = "momentum of nag, first decay rate of adam"},
-    {.name = "weight-decay", .metavar = "W", .kind = OPTION_REAL, AT(options.weight_decay),
-     .help = "on weights, not on biases"},
-    {.name = "scaled-means", .kind = OPTION_ON, AT(options.scaled_means),
-     .help = "real columns: multiply the gradient of each Gaussian's mean by its scale, as the authors' code does; with nag "
-             "larger rates hold"},
-    {.name = "initial-scale", .metavar = "S", .kind = OPTION_REAL, AT(options.initial_scale), .below = 1000,
-     .help = "hidden weights begin within S / sqrt(units that enter the layer) of 0; 2.45 keeps the variance of "
-             "relu units from layer to layer"},
-    {.name = "pretrain", .metavar = "N", .kind = OPTION_U64, AT(options.pretrain), .below = 1e9 + 1,
-     .help = "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: "
-             "start with all layers at once"},
-    {.name = "pretrain-best", .kind = OPTION_ON, AT(options.pretrain_best),
-     .help = "go on from the best iteration of each depth, not from its last; the full run begins with it as the best so far"},
-    {.name = "patience", .metavar = "N", .kind = OPTION_U64, AT(options.patience), .below = 1e9 + 1,
-     .help = "stop after N iterations without a better validation; 0: never"},
-    {.name = "time-limit", .metavar = "S", .kind = OPTION_REAL, AT(options.time_limit),
-     .help = "stop after S seconds with the best model so far; 0: no limit. Several rates of --lr have S seconds together"},
-    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
+    NADE_RATE_OPTIONS(RATES_ROW)
+    NADE_TRAINING_OPTIONS(TRAIN_ROW)
+    {.kind = OPTION_HEADING, .help = "Replication"},
+    NADE_REPLICATION_FLAGS(REPLICATION_ROW)
     {.kind = OPTION_HEADING, .help = "Long runs"},
     {.name = "checkpoint", .metavar = "FILE", .kind = OPTION_TEXT, AT(options.checkpoint),
      .help = "keep here, after iterations, all that is needed to go on after a crash"},
@@ -152,12 +108,18 @@ static const struct option options[] = {
 enum { OPTIONS = sizeof options / sizeof *options };
 
 _Static_assert(OPTIONS <= sizeof((struct train_arguments *)NULL)->given / sizeof(size_t), "room for all options");
+#define ONE_MORE(...) +1
+_Static_assert(NADE_REPLICATION_FLAGS(ONE_MORE) <=
+                   sizeof((struct train_arguments *)NULL)->given_of_replication / sizeof(size_t),
+               "room for all of them");
+#undef ONE_MORE
 
 static void init_train(void *arguments)
 {
     struct train_arguments *train = arguments;
     nade_read_options_init(&train->read, sizeof train->read);
     nade_train_options_init(&train->options, sizeof train->options);
+    nade_replication_options_init(&train->replication);
     for (size_t l = 0; l < train->options.layers && l < SIZES_MOST; l++)
         train->hidden.size[train->hidden.count++] = train->options.hidden[l];
     train->rates = (struct real_list){.count = 1, .value = {train->options.learning_rate}};
@@ -252,8 +214,12 @@ static int read_ordering(struct train_arguments *train, struct train_work *run)
 static void pass_given(struct train_arguments *train)
 {
     nade_train_options *o = &train->options;
+    nade_replication_options *r = &train->replication;
     const size_t begin = offsetof(struct train_arguments, options);
+    const size_t begin_of_replication = offsetof(struct train_arguments, replication);
     o->given = train->given;
+    o->replication = r;
+    r->given = train->given_of_replication;
     for (size_t i = 0; i < verb_option_count(&verb_train); i++) {
         size_t offset = verb_option(&verb_train, i)->offset;
         if (!train->common.given[i]) continue;
@@ -265,6 +231,8 @@ static void pass_given(struct train_arguments *train)
             train->given[o->given_count++] = offsetof(nade_train_options, learning_rate);
         } else if (offset >= begin && offset < begin + sizeof *o) {
             train->given[o->given_count++] = offset - begin;
+        } else if (offset >= begin_of_replication && offset < begin_of_replication + sizeof *r) {
+            train->given_of_replication[r->given_count++] = offset - begin_of_replication;
         }
     }
 }

@@ -129,15 +129,16 @@ static int train_final(const struct fold_work *work, const struct train_run *cho
                        struct train_grid *final)
 {
     struct train_setting setting = chosen->setting;
-    nade_train_options options = paper_train_options(work->job);
-    options.valid_fraction = 0;
-    options.share_device = 0; /* one run a fold is not a hundred */
+    struct paper_options options;
+    paper_train_options(work->job, &options);
+    options.train.valid_fraction = 0;
+    options.replication.share_device = 0; /* one run a fold is not a hundred */
     setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
     snprintf(setting.label, sizeof setting.label, "%s seed %" PRIu32 " fold %zu, all rows  ", work->job->recipe->name,
              work->unit.seed, work->unit.fold);
-    return paper_train(work->job, final, &options, &setting, 1);
+    return paper_train(work->job, final, &options.train, &setting, 1);
 }
 
 /* Says and keeps that a final run has diverged, so that another setting is tried. */
@@ -195,10 +196,11 @@ static int run_grid(const struct fold_work *work, const nade_table *fit, const n
     struct train_grid grid = {0};
     char label[48];
     size_t count;
-    nade_train_options options = paper_train_options(job);
+    struct paper_options options;
+    paper_train_options(job, &options);
     snprintf(label, sizeof label, "seed %" PRIu32 " fold %zu", work->unit.seed, work->unit.fold);
     struct train_setting *settings = paper_grid_settings(job, work->unit.seed, label, fit, valid, &count);
-    int status = settings ? paper_train(job, &grid, &options, settings, count) : report_no_memory(job->common);
+    int status = settings ? paper_train(job, &grid, &options.train, settings, count) : report_no_memory(job->common);
     if (!status) status = train_grid_choose(&grid);
     if (!status) status = run_final(work, &grid, train);
     train_grid_close(&grid);

@@ -101,14 +101,15 @@ int paper_run_patches(struct paper_job *job)
 {
     struct patches_work work = {.job = job, .data = &job->recipe->patches};
     struct paper_test test = {.part = make_test_part, .user = &work};
-    nade_train_options options = paper_train_options(job);
+    struct paper_options options;
     int status = open_all_images(&work);
     if (!status) status = make_training(&work);
     if (!status) {
-        options.fresh = patch_feed_fill;
-        options.fresh_user = work.feed;
-        options.fresh_rows = work.data->fresh;
-        status = paper_run_seeds(job, &options, work.pool, work.valid, &test);
+        paper_train_options(job, &options);
+        options.replication.fresh = patch_feed_fill;
+        options.replication.fresh_user = work.feed;
+        options.replication.fresh_rows = work.data->fresh;
+        status = paper_run_seeds(job, &options.train, work.pool, work.valid, &test);
     }
     patch_feed_close(work.feed);
     nade_table_free(work.pool);

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "json_file.h"
 #include "report.h"
+#include "train_rows.h"
 
 /* ---- what a recipe may hold ------------------------------------------------------------------------------------ */
 
@@ -36,11 +37,6 @@ struct field {
 
 static const struct choice kind_choices[] = {
     {"split", PAPER_SPLIT}, {"folds", PAPER_FOLDS}, {"patches", PAPER_PATCHES}, {NULL, 0}};
-static const struct choice order_choices[] = {
-    {"agnostic", NADE_ORDER_AGNOSTIC}, {"fixed", NADE_ORDER_FIXED}, {NULL, 0}};
-static const struct choice activation_choices[] = {
-    {"relu", NADE_RELU}, {"sigmoid", NADE_SIGMOID}, {"tanh", NADE_TANH}, {NULL, 0}};
-static const struct choice optimizer_choices[] = {{"nag", NADE_NAG}, {"adam", NADE_ADAM}, {NULL, 0}};
 
 #define AT(member) .offset = offsetof(struct paper_recipe, member)
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -92,27 +88,44 @@ static const struct field gaussian_model_fields[] = {
     {"gaussian", FIELD_FLAG, AT(gaussian)},
 };
 
+/* Rows of nade/train_options.h: those of a part, the others vanish. */
+#define KIND_SIZE .kind = FIELD_SIZE
+#define KIND_COUNT .kind = FIELD_U64
+#define KIND_REAL .kind = FIELD_REAL
+#define KIND_FLAG .kind = FIELD_FLAG
+#define KIND_ACTIVATION .kind = FIELD_CHOICE, .choices = activation_choices
+#define KIND_OPTIMIZER .kind = FIELD_CHOICE, .choices = optimizer_choices
+#define KIND_ORDER .kind = FIELD_CHOICE, .choices = order_choices
+#define IN_MODEL_NO(...)
+#define IN_MODEL_MODEL(...) FIELD_ROW(true, __VA_ARGS__)
+#define IN_MODEL_TRAINING(...)
+#define IN_MODEL_MUST(...)
+#define IN_TRAINING_NO(...)
+#define IN_TRAINING_MODEL(...)
+#define IN_TRAINING_TRAINING(...) FIELD_ROW(true, __VA_ARGS__)
+#define IN_TRAINING_MUST(...) FIELD_ROW(false, __VA_ARGS__)
+#define FIELD_ROW(optional_, member, place, type, least_, most_) \
+    {.key = #member, KIND_##type, AT(place), .optional = optional_, .least = least_, .most = most_},
+#define MODEL_ROW(member, type, usual, least, most, checkpoint, record, recipe, ...) \
+    IN_MODEL_##recipe(member, options.member, type, least, most)
+#define MODEL_REPLICATION(member, type, usual, least, most, checkpoint, record, recipe, ...) \
+    IN_MODEL_##recipe(member, replication.member, type, least, most)
+#define TRAINING_ROW(member, type, usual, least, most, checkpoint, record, recipe, ...) \
+    IN_TRAINING_##recipe(member, options.member, type, least, most)
+#define TRAINING_REPLICATION(member, type, usual, least, most, checkpoint, record, recipe, ...) \
+    IN_TRAINING_##recipe(member, replication.member, type, least, most)
+
 static const struct field model_fields[] = {
     {"hidden", FIELD_SIZES, AT(hidden), .repeats = true, .least = 1, .most = 1e6},
-    {"activation", FIELD_CHOICE, AT(options.activation), .optional = true, .choices = activation_choices},
-    {"order", FIELD_CHOICE, AT(options.order), .optional = true, .choices = order_choices},
-    {"masks", FIELD_FLAG, AT(options.masks), .optional = true},
-    {"components", FIELD_SIZE, AT(options.components), .optional = true, .least = 1, .most = 1000},
-    {"rescale", FIELD_FLAG, AT(options.rescale), .optional = true},
+    NADE_TRAIN_OPTIONS(MODEL_ROW)
+    NADE_REPLICATION_OPTIONS(MODEL_REPLICATION)
 };
 
 static const struct field training_fields[] = {
-    {"optimizer", FIELD_CHOICE, AT(options.optimizer), .choices = optimizer_choices},
-    {"momentum", FIELD_REAL, AT(options.momentum), .least = 0, .most = 0.999999},
-    {"batch", FIELD_SIZE, AT(options.batch), .least = 1, .most = 1e7},
-    {"iterations", FIELD_U64, AT(options.iterations), .least = 1, .most = 1e9},
-    {"updates", FIELD_U64, AT(options.updates), .least = 1, .most = 1e9},
-    {"pretrain", FIELD_U64, AT(options.pretrain), .least = 0, .most = 1e9},
+    NADE_TRAIN_OPTIONS(TRAINING_ROW)
+    NADE_REPLICATION_OPTIONS(TRAINING_REPLICATION)
     {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
     {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
-    {"pretrain_best", FIELD_FLAG, AT(options.pretrain_best), .optional = true},
-    {"scaled_means", FIELD_FLAG, AT(options.scaled_means), .optional = true},
-    {"initial_scale", FIELD_REAL, AT(options.initial_scale), .optional = true, .least = 1e-6, .most = 1e3},
     {"precision", FIELD_CHOICE, AT(options.precision), .optional = true, .choices = precision_choices},
 };
 /* clang-format on */
@@ -317,11 +330,13 @@ static int check_network(const struct reading *reading)
     struct paper_recipe *recipe = reading->recipe;
     bool fixed = recipe->options.order == NADE_ORDER_FIXED;
     if (fixed && recipe->hidden.count != 1) return refuse(reading, "model.hidden", "one layer with a fixed order");
-    if (recipe->options.rescale && !fixed) return refuse(reading, "model.rescale", "false unless the order is fixed");
+    if (recipe->replication.rescale && !fixed)
+        return refuse(reading, "model.rescale", "false unless the order is fixed");
     if (fixed && (recipe->orderings.count != 1 || recipe->orderings.size[0] != 1))
         return refuse(reading, "orderings", "[1] with a fixed order");
     if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > recipe->patches.pool)
         return refuse(reading, "data.fresh", "at most data.pool");
+    if (recipe->options.updates == 0) return refuse(reading, "training.updates", "a whole number from 1 to 1000000000");
     qsort(recipe->orderings.size, recipe->orderings.count, sizeof *recipe->orderings.size, compare_sizes);
     recipe->options.hidden = recipe->hidden.size;
     recipe->options.layers = recipe->hidden.count;
@@ -332,7 +347,7 @@ static int read_network(struct reading *reading)
 {
     int status = read_part(reading, "model", model_fields, COUNT(model_fields));
     if (!status) status = read_part(reading, "training", training_fields, COUNT(training_fields));
-    if (!status && reading->recipe->kind == PAPER_FOLDS && reading->recipe->options.pretrain_best)
+    if (!status && reading->recipe->kind == PAPER_FOLDS && reading->recipe->replication.pretrain_best)
         return refuse(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
     return status ? status : check_network(reading);
 }
@@ -364,6 +379,7 @@ static void set_defaults(struct paper_recipe *recipe)
 {
     nade_train_options *options = &recipe->options;
     nade_train_options_init(options, sizeof *options);
+    nade_replication_options_init(&recipe->replication);
     options->atoms = 0;
     options->patience = 0;
     options->valid_fraction = 0;

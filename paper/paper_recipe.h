@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nade/nade.h"
+#include "nade/replication.h"
 #include "options.h"
 
 /* A recipe that is built in: the file's name without its ending, and its text. */
@@ -52,6 +52,7 @@ struct paper_recipe {
     int gaussian; /* a full Gaussian, not a network: nothing of what follows but seeds and paper has a meaning */
     struct size_list hidden;
     nade_train_options options; /* of model and training, but rate, weight decay and seed; no atoms, no patience */
+    nade_replication_options replication; /* of model and training, too */
     struct real_list rates, weight_decays;
     struct size_list seeds;
     struct size_list orderings; /* ascending */

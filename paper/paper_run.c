@@ -129,25 +129,43 @@ int paper_tell_means(const struct paper_job *job, const json_t *means)
 
 /* What a checkpoint must have as the recipe has it, also where that is the library's default: another form of the
  * recipe may have made it. */
+#define DECIDED_NO(structure, member)
+#define DECIDED_MODEL(structure, member) offsetof(structure, member),
+#define DECIDED_TRAINING(structure, member) offsetof(structure, member),
+#define DECIDED_MUST(structure, member) offsetof(structure, member),
 static const size_t decided[] = {
-#define DECIDED(member) offsetof(nade_train_options, member)
-    DECIDED(hidden),     DECIDED(activation),    DECIDED(order),         DECIDED(masks),         DECIDED(components),
-    DECIDED(rescale),    DECIDED(optimizer),     DECIDED(momentum),      DECIDED(batch),         DECIDED(iterations),
-    DECIDED(updates),    DECIDED(pretrain),      DECIDED(learning_rate), DECIDED(weight_decay),  DECIDED(seed),
-    DECIDED(fresh_rows), DECIDED(initial_scale), DECIDED(scaled_means),  DECIDED(pretrain_best),
-#undef DECIDED
+#define ROW(member, type, usual, least, most, checkpoint, record, recipe, ...)                                         \
+    DECIDED_##recipe(nade_train_options, member)
+    NADE_TRAIN_OPTIONS(ROW)
+#undef ROW
+        offsetof(nade_train_options, hidden),
+    offsetof(nade_train_options, learning_rate),
+    offsetof(nade_train_options, weight_decay),
+    offsetof(nade_train_options, seed),
+};
+static const size_t decided_replication[] = {
+#define ROW(member, type, usual, least, most, checkpoint, record, recipe, ...)                                         \
+    DECIDED_##recipe(nade_replication_options, member)
+    NADE_REPLICATION_OPTIONS(ROW)
+#undef ROW
+        offsetof(nade_replication_options, fresh_rows),
 };
 
-nade_train_options paper_train_options(const struct paper_job *job)
+void paper_train_options(const struct paper_job *job, struct paper_options *options)
 {
-    nade_train_options options = job->recipe->options;
-    options.hidden = job->recipe->hidden.size;
-    options.device = job->device;
-    options.precision = job->precision;
-    options.share_device = job->recipe->kind == PAPER_FOLDS; /* a hundred small networks */
-    options.given = decided;
-    options.given_count = sizeof decided / sizeof *decided;
-    return options;
+    nade_train_options *train = &options->train;
+    nade_replication_options *replication = &options->replication;
+    *train = job->recipe->options;
+    *replication = job->recipe->replication;
+    train->hidden = job->recipe->hidden.size;
+    train->device = job->device;
+    train->precision = job->precision;
+    train->replication = replication;
+    train->given = decided;
+    train->given_count = sizeof decided / sizeof *decided;
+    replication->share_device = job->recipe->kind == PAPER_FOLDS; /* a hundred small networks */
+    replication->given = decided_replication;
+    replication->given_count = sizeof decided_replication / sizeof *decided_replication;
 }
 
 struct train_setting *paper_grid_settings(const struct paper_job *job, uint32_t seed, const char *label,

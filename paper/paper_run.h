@@ -15,7 +15,12 @@ int paper_run_patches(struct paper_job *job);
 /* ---- training -------------------------------------------------------------------------------------------------- */
 
 /* The recipe's options with the job's device and precision. */
-nade_train_options paper_train_options(const struct paper_job *job);
+struct paper_options {
+    nade_train_options train;
+    nade_replication_options replication; /* train.replication */
+};
+
+void paper_train_options(const struct paper_job *job, struct paper_options *options);
 
 /* All rates with all weight decays for one seed on these tables; label: what their lines begin with after the recipe's
  * name ("seed 0").  *settings is to be freed; NULL without memory. */

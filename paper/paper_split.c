@@ -48,12 +48,13 @@ int paper_run_split(struct paper_job *job)
 {
     const struct paper_split_data *files = &job->recipe->split;
     nade_table *train = NULL, *valid = NULL, *test = NULL;
-    nade_train_options options = paper_train_options(job);
+    struct paper_options options;
+    paper_train_options(job, &options);
     int status = read_file(job, files->train, &train);
     if (!status) status = read_file(job, files->valid, &valid);
     if (!status) status = read_file(job, files->test, &test);
-    if (!status) status = check_test(job, &options, train, test);
-    if (!status) status = paper_run_seeds(job, &options, train, valid, &(struct paper_test){.whole = test});
+    if (!status) status = check_test(job, &options.train, train, test);
+    if (!status) status = paper_run_seeds(job, &options.train, train, valid, &(struct paper_test){.whole = test});
     nade_table_free(test);
     nade_table_free(valid);
     nade_table_free(train);

@@ -18,7 +18,7 @@ struct patch_source {
 /* NULL: no memory or no thread. */
 struct patch_feed *patch_feed_open(const struct patch_source *source);
 
-/* For nade_train_options.fresh with the feed as its user: always 0, the rows can be made. */
+/* For nade_replication_options.fresh with the feed as its user: always 0, the rows can be made. */
 int patch_feed_fill(void *feed, uint64_t number, double *values);
 
 void patch_feed_close(struct patch_feed *feed);

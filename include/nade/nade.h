@@ -1,6 +1,6 @@
 /* nade: a density for every subset of a table's columns.
  *
- * This is the whole public interface of libnade.  Conventions:
+ * This is the whole public interface of libnade, with train_options.h, which it includes.  Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
  *    the caller frees with the matching *_free, which accepts NULL.
@@ -25,6 +25,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "nade/train_options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -193,30 +195,6 @@ NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_tab
 
 typedef struct nade_model nade_model;
 
-typedef enum nade_activation { NADE_RELU = 0, NADE_SIGMOID = 1, NADE_TANH = 2 } nade_activation;
-typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
-
-/* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
-typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
-
-/* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
- * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
-typedef enum nade_device {
-    NADE_DEVICE_AUTO = 0,
-    NADE_DEVICE_CPU = 1,
-    NADE_DEVICE_REFERENCE = 2,
-    NADE_DEVICE_CUDA = 3
-} nade_device;
-
-/* How a CUDA device multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case.  The
- * other devices have one precision each: they take AUTO and FP32 and refuse the rest. */
-typedef enum nade_precision {
-    NADE_PRECISION_AUTO = 0, /* tf32 */
-    NADE_PRECISION_FP32 = 1,
-    NADE_PRECISION_TF32 = 2,
-    NADE_PRECISION_BF16 = 3
-} nade_precision;
-
 /* Replaces AUTO by what a call with these two would use, so that a program can say it, and fail before the work begins:
  * NADE_NO_DEVICE without a CUDA backend or a device for it, NADE_BAD_CALL for a precision that the device does not
  * have.  The CUDA backend is looked for once in a context's life, in the file that the environment variable
@@ -228,7 +206,7 @@ NADE_API nade_status nade_choose_device(nade_context *context, nade_device *devi
                                         char *name, size_t size);
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
-typedef struct nade_progress {
+struct nade_progress {
     size_t size;
     uint64_t stage; /* 0…stages-1: the stages of pretraining (depth 2, 3, …), then the full run */
     uint64_t stages;
@@ -243,85 +221,19 @@ typedef struct nade_progress {
     double best_valid_loss;  /* lowest so far */
     uint64_t best_iteration; /* where that was, counted from 1; 0: before the first */
     double seconds;          /* since training began */
-} nade_progress;
+};
 
 /* What a training run will take. */
-typedef struct nade_train_plan {
+struct nade_train_plan {
     size_t size;
     size_t train_rows, valid_rows, columns;
     size_t inputs, outputs; /* widths of the network's ends */
     size_t parameters;      /* numbers in the model */
     uint64_t updates;       /* in the whole run */
     uint64_t memory;        /* about how many bytes training will hold, tables included */
-} nade_train_plan;
+};
 
-typedef struct nade_train_options {
-    size_t size;
-    const size_t *hidden; /* (layers) units of each hidden layer */
-    size_t layers;        /* 1 or more */
-    size_t components;    /* of the mixture of a real column: Gaussians, and atoms where it has any */
-    nade_activation activation;
-    int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
-    size_t batch;        /* rows per update */
-    uint64_t iterations; /* at most */
-    uint64_t updates;    /* per iteration; 0: once through the rows, but 300 to 1000 */
-    nade_optimizer optimizer;
-    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
-    double momentum;       /* NAG's momentum, Adam's first decay rate */
-    double weight_decay;   /* on weights, not on biases */
-    uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
-    double time_limit;     /* seconds; 0: none.  The best model so far is returned */
-    double valid_fraction; /* share of the rows held out when no validation table is given; 0: none */
-    uint32_t seed;
-    nade_device device;
-    /* Called after each iteration and every few updates, and where a resumed run begins, from the calling thread.  A
-     * nonzero return ends training: the best model so far is the result.  May be NULL. */
-    int (*progress)(void *progress_user, const nade_progress *report);
-    void *progress_user;
-    nade_order order;       /* NADE_ORDER_FIXED: one hidden layer, no masks; masks is then ignored */
-    const size_t *ordering; /* NADE_ORDER_FIXED: (columns) the ordering; NULL: the table's own */
-    uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
-    const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
-    const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
-                               same, only paths, device, precision, time_limit and functions are free (but see given).
-                               The data must be the same */
-    nade_precision precision;
-    int atoms; /* 1: values that a real column repeats very often get probabilities of their own (docs/model.md) */
-    const size_t *given; /* (given_count) offsetof(nade_train_options, MEMBER) of members that were set on purpose: a
-                            checkpoint to resume must have the same, even where that is the default.  May be NULL */
-    size_t given_count;
-    double stop_train_loss; /* end after the first iteration of the full run whose train_loss is below it, in nats per
-                               row and data units as nade_progress has it; NaN: never */
-    /* Rows that take the place of others while training goes on: before every iteration but the run's first, fresh
-     * fills values (fresh_rows, columns), in data units, and they replace the rows of train that have been there
-     * longest, in turn from its first.  number counts these calls from 0 over all stages; equal numbers must give equal
-     * rows, because a resumed run asks again for those that would still be there.  Called from the calling thread; a
-     * nonzero return ends training with NADE_INTERRUPTED.  Only for tables of real columns without missing cells, all
-     * of whose rows are trained on: with a validation table, or with valid_fraction 0.  Means, deviations, marginals
-     * and the fingerprint are those of the first rows. */
-    int (*fresh)(void *fresh_user, uint64_t number, double *values);
-    void *fresh_user;
-    size_t fresh_rows; /* at most as many as train has; 0: none, and fresh is not called */
-    int rescale; /* 1, NADE_ORDER_FIXED only: a learnt factor for each position of the ordering on the sums that enter
-                    the hidden units there, as in the authors' RNADE of 2013 (docs/model.md) */
-    double initial_scale; /* hidden weights begin uniform in ±initial_scale/sqrt(inputs of the layer) */
-    int scaled_means; /* 1: updates see the gradient of each Gaussian's mean times its scale, as in the authors' code: a
-                         narrow Gaussian then takes no leaps, and larger rates hold (docs/model.md) */
-    int pretrain_best; /* 1: a stage of pretraining hands on the parameters of its best iteration, not of its last, and
-                          the full run keeps those that it began with unless it betters them (best_iteration 0).
-                          Without validation rows no iteration is known to be best, and the last is handed on */
-    int share_device; /* 1: many trainings run on one CUDA device at the same time, a thread each, so take little of it.
-                         A small network (docs/architecture.md says which) then has one multiprocessor to itself: slower
-                         alone, faster beside a hundred others.  Sums are rounded in another order, and results differ
-                         by that */
-    /* Called once from the calling thread, when options and rows are found good, the rows split and the network's sizes
-     * known, before anything is fitted: everything is prepared once, for the plan and for training.  A nonzero return
-     * ends the call with NADE_INTERRUPTED, without a model, unless max_memory of the context is below the plan's
-     * memory: that is NADE_NO_MEMORY.  May be NULL. */
-    int (*planned)(void *planned_user, const nade_train_plan *plan);
-    void *planned_user;
-} nade_train_options;
-
+/* Of a nade_train_options (train_options.h). */
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
 
 /* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out.  The

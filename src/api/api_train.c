@@ -1,28 +1,18 @@
-#include <math.h>
-
 #include "api/api_options.h"
+#include "nade/replication.h"
 #include "train/trainer.h"
 
 static const size_t usual_hidden[] = {500, 500};
 
 void nade_train_options_init(nade_train_options *options, size_t size)
 {
-    const nade_train_options defaults = {
-        .size = size,
-        .hidden = usual_hidden,
-        .layers = sizeof usual_hidden / sizeof *usual_hidden,
-        .components = 10,
-        .activation = NADE_RELU,
-        .masks = 1,
-        .batch = 100,
-        .iterations = 50,
-        .optimizer = NADE_ADAM,
-        .momentum = 0.9,
-        .valid_fraction = 0.1,
-        .device = NADE_DEVICE_AUTO,
-        .atoms = 1,
-        .stop_train_loss = NAN,
-        .initial_scale = 1,
+    const nade_train_options defaults = {.size = size,
+                                         .hidden = usual_hidden,
+                                         .layers = sizeof usual_hidden / sizeof *usual_hidden,
+                                         .device = NADE_DEVICE_AUTO,
+#define ROW(member, type, usual, ...) .member = usual,
+                                         NADE_TRAIN_OPTIONS(ROW)
+#undef ROW
     };
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
@@ -32,9 +22,14 @@ nade_status nade_train(nade_context *context, const nade_table *train, const nad
                        const nade_train_options *options, nade_model **model)
 {
     nade_train_options all;
+    nade_replication_options replication;
     if (!train || !model) return nd_fail(context, NADE_BAD_CALL, "nade_train needs a table and a place for the model");
     nade_train_options_init(&all, sizeof all);
+    nade_replication_options_init(&replication);
     nade_status status = nd_take_options(context, "train options", &all, sizeof all, options);
+    if (status == NADE_OK)
+        status = nd_take_options(context, "replication options", &replication, sizeof replication, all.replication);
+    all.replication = &replication;
     if (all.order == NADE_ORDER_FIXED && all.hidden == usual_hidden) all.layers = 1;
     return status == NADE_OK ? nd_train(context, train, valid, &all, model) : status;
 }

@@ -3,6 +3,7 @@
 #define ND_MODEL_MODEL_H
 
 #include "model/plan.h"
+#include "nade/replication.h"
 
 /* One line of the validation history. */
 struct history_entry {
@@ -10,19 +11,11 @@ struct history_entry {
 };
 
 struct training_record {
-    nade_optimizer optimizer;
-    double learning_rate, momentum, weight_decay;
-    double initial_scale;  /* of the hidden weights */
-    uint32_t scaled_means; /* 1: gradients of means were multiplied by their scales */
-    size_t batch;
-    uint64_t iterations, updates; /* asked for: iterations, updates per iteration */
+    /* Those that are recorded, as they were used: the learning rate and updates that 0 stood for. */
+    nade_train_options options;
+    nade_replication_options replication;
     uint64_t iterations_done, best_iteration;
-    uint64_t patience;
-    uint64_t pretrain;      /* iterations of each stage of pretraining */
-    uint32_t pretrain_best; /* 1: each of them handed on its best iteration */
-    uint32_t seed;
     size_t train_rows, valid_rows, valid_repeats;
-    size_t fresh_rows;             /* that were replaced before each iteration but the first */
     uint64_t fingerprint;          /* of the training cells at first, see nd_fingerprint */
     struct history_entry *history; /* (iterations_done) */
 };

@@ -9,25 +9,42 @@
 #include "model/head.h"
 #include "model/model.h"
 
-const char *const nd_activation_names[ND_ACTIVATIONS] = {
-    [NADE_RELU] = "relu", [NADE_SIGMOID] = "sigmoid", [NADE_TANH] = "tanh"};
-const char *const nd_optimizer_names[ND_OPTIMIZERS] = {[NADE_NAG] = "nag", [NADE_ADAM] = "adam"};
+#define WORD(value, word) [value] = word,
+const char *const nd_activation_names[ND_ACTIVATION_WORDS] = {NADE_ACTIVATIONS(WORD)};
+const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD)};
+const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
+#undef WORD
 const char *const nd_kind_names[ND_KINDS] = {"mlp"};
-const char *const nd_order_names[ND_ORDERS] = {[NADE_ORDER_AGNOSTIC] = "agnostic", [NADE_ORDER_FIXED] = "fixed"};
 
-#define FIELD(kind, name)                                                                                              \
-    {                                                                                                                  \
-#name, kind, offsetof(struct training_record, name)                                                            \
-    }
-
-const struct record_field nd_record_fields[ND_RECORD_FIELDS] = {
-    FIELD(FIELD_REAL, learning_rate),   FIELD(FIELD_REAL, momentum),       FIELD(FIELD_REAL, weight_decay),
-    FIELD(FIELD_SIZE, batch),           FIELD(FIELD_LONG, iterations),     FIELD(FIELD_LONG, updates),
-    FIELD(FIELD_LONG, iterations_done), FIELD(FIELD_LONG, best_iteration), FIELD(FIELD_LONG, patience),
-    FIELD(FIELD_LONG, pretrain),        FIELD(FIELD_WORD, seed),           FIELD(FIELD_SIZE, train_rows),
-    FIELD(FIELD_SIZE, valid_rows),      FIELD(FIELD_SIZE, valid_repeats),  FIELD(FIELD_SIZE, fresh_rows),
-    FIELD(FIELD_REAL, initial_scale),   FIELD(FIELD_WORD, scaled_means),   FIELD(FIELD_WORD, pretrain_best),
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct record_field fields[] = {
+#define OPTION(part, member, type, usual, record) \
+    {#member, VALUE_##type, offsetof(struct training_record, part.member), record, usual},
+#define ROW(member, type, usual, least, most, checkpoint, record, ...) OPTION(options, member, type, usual, record)
+    NADE_TRAIN_OPTIONS(ROW)
+#undef ROW
+#define ROW(member, type, usual, least, most, checkpoint, record, ...) OPTION(replication, member, type, usual, record)
+    NADE_REPLICATION_OPTIONS(ROW)
+#undef ROW
+#undef OPTION
+#define OUTCOME(member, type, place) {#member, type, offsetof(struct training_record, member), place, 0}
+    OUTCOME(iterations_done, VALUE_COUNT, 6),
+    OUTCOME(best_iteration, VALUE_COUNT, 7),
+    OUTCOME(train_rows, VALUE_SIZE, 11),
+    OUTCOME(valid_rows, VALUE_SIZE, 12),
+    OUTCOME(valid_repeats, VALUE_SIZE, 13),
+#undef OUTCOME
 };
+/* clang-format on */
+
+const struct record_field *nd_record_field(int after)
+{
+    const struct record_field *next = NULL;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].place > after && (!next || fields[i].place < next->place)) next = &fields[i];
+    return next;
+}
 
 static void put_text(struct model_writer *w, const char *text)
 {
@@ -138,41 +155,24 @@ static void put_floors(struct model_writer *w)
     nd_json_close(&w->writer, '}');
 }
 
-static uint64_t field_count(const struct training_record *record, const struct record_field *field)
-{
-    const char *at = (const char *)record + field->offset;
-    size_t size = 0;
-    uint32_t word = 0;
-    uint64_t count = 0;
-    if (field->kind == FIELD_SIZE) {
-        memcpy(&size, at, sizeof size);
-        return size;
-    }
-    if (field->kind == FIELD_WORD) {
-        memcpy(&word, at, sizeof word);
-        return word;
-    }
-    memcpy(&count, at, sizeof count);
-    return count;
-}
-
 static void put_field(struct model_writer *w, const struct training_record *record, const struct record_field *field)
 {
-    double number;
-    if (field->kind != FIELD_REAL) {
-        put_integer(w, field->key, field_count(record, field));
-        return;
-    }
-    memcpy(&number, (const char *)record + field->offset, sizeof number);
-    nd_write_number(w, field->key, number);
+    const char *at = (const char *)record + field->offset;
+    double number = nd_value_number(field->type, at);
+    if (field->place >= NADE_YOUNGER && number == field->usual) return;
+    if (nd_value_is_whole(field->type))
+        put_integer(w, field->key, nd_value_whole(field->type, at));
+    else
+        nd_write_number(w, field->key, number);
 }
 
 static void put_training(struct model_writer *w, const struct training_record *record)
 {
     char fingerprint[17];
     open_key(w, "training", '{');
-    put_word(w, "optimizer", nd_optimizer_names[record->optimizer]);
-    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) put_field(w, record, &nd_record_fields[i]);
+    put_word(w, "optimizer", nd_optimizer_names[record->options.optimizer]);
+    for (const struct record_field *field = nd_record_field(-1); field; field = nd_record_field(field->place))
+        put_field(w, record, field);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, record->fingerprint);
     put_word(w, "fingerprint", fingerprint);
     open_key(w, "train_loss", '[');
@@ -187,11 +187,11 @@ static void put_training(struct model_writer *w, const struct training_record *r
 /* JSON readers have signed 64-bit integers at best. */
 static nade_status check_record(nade_context *context, const struct training_record *record)
 {
-    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) {
-        const struct record_field *field = &nd_record_fields[i];
-        if (field->kind != FIELD_REAL && field_count(record, field) > INT64_MAX)
+    for (const struct record_field *field = nd_record_field(-1); field; field = nd_record_field(field->place)) {
+        uint64_t count = nd_value_whole(field->type, (const char *)record + field->offset);
+        if (nd_value_is_whole(field->type) && count > INT64_MAX)
             return nd_fail(context, NADE_BAD_CALL, "the training option %s is %ju, expected at most %jd", field->key,
-                           (uintmax_t)field_count(record, field), (intmax_t)INT64_MAX);
+                           (uintmax_t)count, (intmax_t)INT64_MAX);
     }
     return NADE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/option_rows.h"
 
 /* Failures are remembered, so that code which writes looks like the list of keys that it is. */
 struct model_writer {
@@ -17,25 +18,33 @@ void nd_write_number(struct model_writer *w, const char *key, double number);
 void nd_write_numbers(struct model_writer *w, const char *key, const double *numbers, size_t count);
 void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count);
 
-enum { ND_ACTIVATIONS = 3, ND_OPTIMIZERS = 2, ND_KINDS = 1, ND_ORDERS = 2, ND_RECORD_FIELDS = 18 };
+#define ND_ONE_MORE(value, word) +1
+enum {
+    ND_KINDS = 1,
+    ND_ACTIVATION_WORDS = NADE_ACTIVATIONS(ND_ONE_MORE),
+    ND_OPTIMIZER_WORDS = NADE_OPTIMIZERS(ND_ONE_MORE),
+    ND_ORDER_WORDS = NADE_ORDERS(ND_ONE_MORE)
+};
+#undef ND_ONE_MORE
 
 /* Indexed by the enumerations of the public header. */
-extern const char *const nd_activation_names[ND_ACTIVATIONS];
-extern const char *const nd_optimizer_names[ND_OPTIMIZERS];
+extern const char *const nd_activation_names[ND_ACTIVATION_WORDS];
+extern const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS];
+extern const char *const nd_order_names[ND_ORDER_WORDS];
 
-/* Kinds of network and of order that this version knows; orders are indexed by nade_order. */
+/* Kinds of network that this version knows. */
 extern const char *const nd_kind_names[ND_KINDS];
-extern const char *const nd_order_names[ND_ORDERS];
-
-enum field_kind { FIELD_REAL, FIELD_SIZE, FIELD_LONG, FIELD_WORD }; /* double, size_t, uint64_t, uint32_t */
 
 /* A number of struct training_record. */
 struct record_field {
     const char *key;
-    enum field_kind kind;
+    enum value_type type;
     size_t offset;
+    int place;    /* in the record, or NADE_NOWHERE */
+    double usual; /* of an option */
 };
 
-extern const struct record_field nd_record_fields[ND_RECORD_FIELDS];
+/* The field whose place is the next after `after`, -1 for the first; NULL: there are no more. */
+const struct record_field *nd_record_field(int after);
 
 #endif

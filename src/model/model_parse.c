@@ -130,7 +130,7 @@ static void read_architecture(struct model_reader *r, const struct json_value *r
     const struct json_value *object = nd_read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
     nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
-    nd_read_choice(r, object, "order", nd_order_names, ND_ORDERS);
+    nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS);
     nd_check_keys(r, object, keys, LENGTH(keys), NULL);
     const struct json_value *list = nd_read_list(r, object, "hidden", 1, ND_LAYERS_MOST);
     architecture->layers = nd_json_count(list);
@@ -138,7 +138,7 @@ static void read_architecture(struct model_reader *r, const struct json_value *r
     architecture->components =
         (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->activation =
-        (nade_activation)nd_read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATIONS);
+        (nade_activation)nd_read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATION_WORDS);
     architecture->masks = nd_read_flag(r, object, "masks");
     architecture->rescale = nd_json_get(object, "rescale") && nd_read_flag(r, object, "rescale");
 }
@@ -149,7 +149,7 @@ static void read_ordering(struct model_reader *r, const struct json_value *root,
 {
     const struct json_value *object = nd_json_get(root, "architecture"), *list = nd_json_get(object, "ordering");
     snprintf(r->where, sizeof r->where, "architecture.");
-    if (nd_read_choice(r, object, "order", nd_order_names, ND_ORDERS) == NADE_ORDER_AGNOSTIC) {
+    if (nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS) == NADE_ORDER_AGNOSTIC) {
         if (list) nd_wrong(r, "ordering", list, "none, since the order is \"agnostic\"");
         const struct json_value *rescale = nd_json_get(object, "rescale");
         if (rescale) nd_wrong(r, "rescale", rescale, "none, since the order is \"agnostic\"");
@@ -162,21 +162,23 @@ static void read_ordering(struct model_reader *r, const struct json_value *root,
 static void read_field(struct model_reader *r, const struct json_value *object, const struct record_field *field,
                        struct training_record *record)
 {
-    char *at = (char *)record + field->offset;
+    void *at = (char *)record + field->offset;
     const struct json_value *value = nd_json_get(object, field->key);
+    if (!value && field->place >= NADE_YOUNGER) nd_value_set(field->type, at, field->usual);
     if (!value) return; /* an earlier version did not know it: zero */
-    if (field->kind == FIELD_REAL) {
+    if (!nd_value_is_whole(field->type)) {
         double number = nd_read_number(r, object, field->key, -DBL_MAX, DBL_MAX, "a number");
         memcpy(at, &number, sizeof number);
-    } else if (field->kind == FIELD_SIZE) {
+    } else if (field->type == VALUE_SIZE) {
         size_t size = (size_t)nd_count_from(r, field->key, value, 0, SIZE_MAX < INT64_MAX ? SIZE_MAX : INT64_MAX);
         memcpy(at, &size, sizeof size);
-    } else if (field->kind == FIELD_WORD) {
-        uint32_t word = (uint32_t)nd_count_from(r, field->key, value, 0, UINT32_MAX);
-        memcpy(at, &word, sizeof word);
-    } else {
+    } else if (field->type == VALUE_COUNT) {
         uint64_t count = nd_count_from(r, field->key, value, 0, INT64_MAX);
         memcpy(at, &count, sizeof count);
+    } else { /* a word, or a flag that has the size of one */
+        uint64_t most = field->type == VALUE_WORD ? UINT32_MAX : INT32_MAX;
+        uint32_t word = (uint32_t)nd_count_from(r, field->key, value, 0, most);
+        memcpy(at, &word, sizeof word);
     }
 }
 
@@ -223,8 +225,10 @@ static void read_training(struct model_reader *r, const struct json_value *root,
     const struct json_value *object = nd_read_object(r, root, "training");
     snprintf(r->where, sizeof r->where, "training.");
     if (nd_json_get(object, "optimizer"))
-        record->optimizer = (nade_optimizer)nd_read_choice(r, object, "optimizer", nd_optimizer_names, ND_OPTIMIZERS);
-    for (size_t i = 0; i < ND_RECORD_FIELDS; i++) read_field(r, object, &nd_record_fields[i], record);
+        record->options.optimizer =
+            (nade_optimizer)nd_read_choice(r, object, "optimizer", nd_optimizer_names, ND_OPTIMIZER_WORDS);
+    for (const struct record_field *field = nd_record_field(-1); field; field = nd_record_field(field->place))
+        read_field(r, object, field, record);
     read_fingerprint(r, object, &record->fingerprint);
     read_history(r, object, record);
 }

@@ -3,82 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum field_type { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_COUNTER, FIELD_SEED, FIELD_BOUND };
-
-/* size_t, a double from 0, an int or enum, uint64_t, uint32_t, any double: NaN, which is null in the file, is none. */
-static const struct field {
-    const char *name;
-    enum field_type type;
-    size_t offset;
-} fields[] = {
-#define FIELD(name, type)                                                                                              \
-    {                                                                                                                  \
-#name, type, offsetof(nade_train_options, name)                                                                \
-    }
-    FIELD(components, FIELD_COUNT),
-    FIELD(activation, FIELD_CHOICE),
-    FIELD(masks, FIELD_CHOICE),
-    FIELD(batch, FIELD_COUNT),
-    FIELD(iterations, FIELD_COUNTER),
-    FIELD(updates, FIELD_COUNTER),
-    FIELD(optimizer, FIELD_CHOICE),
-    FIELD(learning_rate, FIELD_NUMBER),
-    FIELD(momentum, FIELD_NUMBER),
-    FIELD(weight_decay, FIELD_NUMBER),
-    FIELD(patience, FIELD_COUNTER),
-    FIELD(valid_fraction, FIELD_NUMBER),
-    FIELD(seed, FIELD_SEED),
-    FIELD(order, FIELD_CHOICE),
-    FIELD(pretrain, FIELD_COUNTER),
-    FIELD(atoms, FIELD_CHOICE),
-    FIELD(stop_train_loss, FIELD_BOUND),
-    FIELD(fresh_rows, FIELD_COUNT),
-    FIELD(rescale, FIELD_CHOICE),
-    FIELD(initial_scale, FIELD_NUMBER),
-    FIELD(scaled_means, FIELD_CHOICE),
-    FIELD(pretrain_best, FIELD_CHOICE),
-#undef FIELD
-};
-
-_Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_order) == sizeof(int), "enumerations are ints");
-
-enum { FIELDS = sizeof fields / sizeof *fields };
-
-static double get_field(const nade_train_options *options, const struct field *field)
-{
-    const char *at = (const char *)options + field->offset;
-    size_t count;
-    uint64_t counter;
-    uint32_t seed;
-    int choice;
-    double number;
-    switch (field->type) {
-    case FIELD_COUNT: memcpy(&count, at, sizeof count); return (double)count;
-    case FIELD_COUNTER: memcpy(&counter, at, sizeof counter); return (double)counter;
-    case FIELD_SEED: memcpy(&seed, at, sizeof seed); return (double)seed;
-    case FIELD_CHOICE: memcpy(&choice, at, sizeof choice); return (double)choice;
-    default: memcpy(&number, at, sizeof number); return number;
-    }
-}
-
-/* False for a value that the field can't hold: a fraction or too large a number where a whole one belongs. */
-static bool set_field(nade_train_options *options, const struct field *field, double value)
-{
-    const double most[] = {
-        [FIELD_COUNT] = 1e15, [FIELD_CHOICE] = 1000, [FIELD_COUNTER] = 1e15, [FIELD_SEED] = UINT32_MAX};
-    char *at = (char *)options + field->offset;
-    bool whole = field->type != FIELD_NUMBER && field->type != FIELD_BOUND;
-    if (field->type != FIELD_BOUND && !(value >= 0)) return false;
-    if (whole && (value > most[field->type] || value != floor(value))) return false;
-    switch (field->type) {
-    case FIELD_COUNT: memcpy(at, &(size_t){(size_t)value}, sizeof(size_t)); break;
-    case FIELD_COUNTER: memcpy(at, &(uint64_t){(uint64_t)value}, sizeof(uint64_t)); break;
-    case FIELD_SEED: memcpy(at, &(uint32_t){(uint32_t)value}, sizeof(uint32_t)); break;
-    case FIELD_CHOICE: memcpy(at, &(int){(int)value}, sizeof(int)); break;
-    default: memcpy(at, &value, sizeof value); break;
-    }
-    return true;
-}
+#include "model/option_rows.h"
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -96,9 +21,11 @@ void nd_options_to_json(const struct run *run, struct json_writer *writer)
     nd_json_open(writer, '{');
     put_list(writer, "hidden", o->hidden, o->layers);
     put_list(writer, "ordering", o->ordering, o->ordering ? run->model->schema.count : 0);
-    for (size_t i = 0; i < FIELDS; i++) {
-        nd_json_put_key(writer, fields[i].name);
-        nd_json_put_real(writer, get_field(o, &fields[i]));
+    for (const struct option_row *row = nd_checkpoint_row(-1); row; row = nd_checkpoint_row(row->checkpoint)) {
+        double number = nd_option_number(row, o);
+        if (row->checkpoint >= NADE_YOUNGER && number == row->usual) continue;
+        nd_json_put_key(writer, row->name);
+        nd_json_put_real(writer, number);
     }
     nd_json_close(writer, '}');
 }
@@ -141,12 +68,18 @@ static bool same_list(const size_t *a, size_t a_count, const size_t *b, size_t b
     return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof *a) == 0);
 }
 
-/* Whether the caller's value stands for itself: where it is the default it may just have been left out. */
-static bool is_meant(const nade_train_options *o, size_t offset, bool usual)
+static bool is_among(const size_t *given, size_t count, size_t offset)
 {
-    for (size_t i = 0; i < o->given_count; i++)
-        if (o->given[i] == offset) return true;
-    return !usual;
+    for (size_t i = 0; i < count; i++)
+        if (given[i] == offset) return true;
+    return false;
+}
+
+/* Whether the caller set it on purpose. */
+static bool is_given(const nade_train_options *o, const struct option_row *row)
+{
+    if (!row->replication) return is_among(o->given, o->given_count, row->offset);
+    return is_among(o->replication->given, o->replication->given_count, row->offset);
 }
 
 static nade_status read_hidden(struct run *run, const struct json_value *options, const nade_train_options *defaults)
@@ -159,7 +92,8 @@ static nade_status read_hidden(struct run *run, const struct json_value *options
     bool same = same_list(o->hidden, o->layers, hidden, layers);
     /* A fixed order's default is the first layer alone. */
     bool usual = o->layers <= defaults->layers && same_list(o->hidden, o->layers, defaults->hidden, o->layers);
-    if (!same && is_meant(o, offsetof(nade_train_options, hidden), usual)) return refuse(run, "hidden");
+    bool given = is_among(o->given, o->given_count, offsetof(nade_train_options, hidden));
+    if (!same && (given || !usual)) return refuse(run, "hidden");
     o->hidden = hidden;
     o->layers = layers;
     return NADE_OK;
@@ -177,18 +111,18 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* An option that the checkpoint lacks is younger than it: it has its default. */
-static nade_status read_field(struct run *run, const struct json_value *options, const nade_train_options *defaults,
-                              const struct field *field)
+/* An option that the checkpoint lacks is younger than it, or has its default.  The caller's value must be the same,
+ * unless it is the default and may just have been left out. */
+static nade_status read_option(struct run *run, const struct json_value *options, const struct option_row *row)
 {
-    nade_train_options *o = &run->options;
-    const struct json_value *stored = nd_json_get(options, field->name);
-    double given = get_field(o, field), usual = get_field(defaults, field);
-    double value = !stored ? usual : nd_json_is_number(stored) ? nd_json_number(stored) : NAN;
-    if (stored && !nd_json_is_number(stored) && !nd_json_is(stored, ND_NULL)) return broken(run, field->name);
-    if (!same_number(given, value) && is_meant(o, field->offset, same_number(given, usual)))
-        return refuse(run, field->name);
-    return set_field(o, field, value) ? NADE_OK : broken(run, field->name);
+    const struct json_value *stored = nd_json_get(options, row->name);
+    double given = nd_option_number(row, &run->options);
+    double value = !stored ? row->usual : nd_json_is_number(stored) ? nd_json_number(stored) : NAN;
+    if (stored && !nd_json_is_number(stored) && !nd_json_is(stored, ND_NULL)) return broken(run, row->name);
+    if (!same_number(given, value) && (is_given(&run->options, row) || !same_number(given, row->usual)))
+        return refuse(run, row->name);
+    void *at = (row->replication ? (char *)&run->replication : (char *)&run->options) + row->offset;
+    return nd_value_set(row->type, at, value) ? NADE_OK : broken(run, row->name);
 }
 
 nade_status nd_options_from_json(struct run *run, const struct json_value *options)
@@ -197,6 +131,7 @@ nade_status nd_options_from_json(struct run *run, const struct json_value *optio
     nade_train_options_init(&defaults, sizeof defaults);
     nade_status status = read_hidden(run, options, &defaults);
     if (status == NADE_OK) status = read_ordering(run, options);
-    for (size_t i = 0; i < FIELDS && status == NADE_OK; i++) status = read_field(run, options, &defaults, &fields[i]);
+    const struct option_row *row = nd_checkpoint_row(-1);
+    for (; row && status == NADE_OK; row = nd_checkpoint_row(row->checkpoint)) status = read_option(run, options, row);
     return status;
 }

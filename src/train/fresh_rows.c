@@ -39,17 +39,18 @@ static nade_status check_columns(nade_context *context, const nade_table *table)
 nade_status nd_fresh_check(nade_context *context, const nade_train_options *o, const nade_table *train,
                            const nade_table *valid)
 {
-    if (o->fresh_rows == 0) return NADE_OK;
-    if (!o->fresh)
+    const nade_replication_options *fresh = o->replication;
+    if (fresh->fresh_rows == 0) return NADE_OK;
+    if (!fresh->fresh)
         return nd_fail(context, NADE_BAD_CALL,
                        "%zu fresh rows an iteration are asked for, but the function that makes "
                        "them is NULL",
-                       o->fresh_rows);
-    if (o->fresh_rows > train->rows)
+                       fresh->fresh_rows);
+    if (fresh->fresh_rows > train->rows)
         return nd_fail(context, NADE_BAD_CALL,
                        "%zu fresh rows an iteration are asked for, expected at most the %zu of "
                        "%s",
-                       o->fresh_rows, train->rows, train->source);
+                       fresh->fresh_rows, train->rows, train->source);
     if (!valid && o->valid_fraction > 0)
         return nd_fail(context, NADE_BAD_CALL,
                        "fresh rows may be among those held out, so they need a validation table "
@@ -62,15 +63,15 @@ nade_status nd_fresh_check(nade_context *context, const nade_train_options *o, c
 
 static size_t count_tasks(const struct run *run)
 {
-    return (run->options.fresh_rows + TASK_ROWS - 1) / TASK_ROWS;
+    return (run->replication.fresh_rows + TASK_ROWS - 1) / TASK_ROWS;
 }
 
 nade_status nd_fresh_prepare(struct run *run)
 {
     size_t count;
-    if (run->options.fresh_rows == 0) return NADE_OK;
+    if (run->replication.fresh_rows == 0) return NADE_OK;
     struct fresh_rows *fresh = nd_arena_alloc(&run->arena, 1, sizeof *fresh);
-    if (fresh && nd_multiply(run->options.fresh_rows, run->train.columns, &count)) {
+    if (fresh && nd_multiply(run->replication.fresh_rows, run->train.columns, &count)) {
         fresh->values = nd_arena_alloc(&run->arena, count, sizeof *fresh->values);
         fresh->first_bad = nd_arena_alloc(&run->arena, count_tasks(run), sizeof *fresh->first_bad);
     }
@@ -86,7 +87,7 @@ static void encode_task(void *argument, size_t task, unsigned worker)
     const struct fresh_rows *fresh = argument;
     const struct run *run = fresh->run;
     size_t columns = run->train.columns, end = (task + 1) * TASK_ROWS;
-    if (end > run->options.fresh_rows) end = run->options.fresh_rows;
+    if (end > run->replication.fresh_rows) end = run->replication.fresh_rows;
     (void)worker;
     fresh->first_bad[task] = SIZE_MAX;
     for (size_t row = task * TASK_ROWS; row < end; row++) {
@@ -119,7 +120,7 @@ static nade_status encode(struct run *run, uint64_t number)
     struct fresh_rows *fresh = run->fresh;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
     if (!pool) return nd_no_memory(run->context, "threads");
-    fresh->first = (size_t)(number % run->train.rows * run->options.fresh_rows % run->train.rows);
+    fresh->first = (size_t)(number % run->train.rows * run->replication.fresh_rows % run->train.rows);
     nd_parallel_for(pool, count_tasks(run), encode_task, fresh);
     nd_pool_free(pool);
     return check_encoded(run, number);
@@ -129,7 +130,7 @@ static nade_status encode(struct run *run, uint64_t number)
 
 static nade_status tell_backend(struct run *run)
 {
-    size_t first = run->fresh->first, count = run->options.fresh_rows, rows = run->train.rows;
+    size_t first = run->fresh->first, count = run->replication.fresh_rows, rows = run->train.rows;
     size_t before_end = count < rows - first ? count : rows - first; /* the others are at the ring's beginning */
     nade_status status = run->entries->set_rows(run->context, run->backend, DATA_TRAIN, first, before_end);
     if (status != NADE_OK || before_end == count) return status;
@@ -139,7 +140,7 @@ static nade_status tell_backend(struct run *run)
 /* Asks for the rows of a call and lays them over the oldest. */
 static nade_status replace(struct run *run, uint64_t number)
 {
-    const nade_train_options *o = &run->options;
+    const nade_replication_options *o = &run->replication;
     if (o->fresh(o->fresh_user, number, run->fresh->values))
         return nd_fail(run->context, NADE_INTERRUPTED, "training was interrupted: there are no fresh rows %" PRIu64,
                        number);
@@ -164,7 +165,8 @@ nade_status nd_fresh_restore(struct run *run)
     nade_status status = NADE_OK;
     uint64_t finished = count_finished(run);
     if (!run->fresh || finished < 2 || ND_FAULT(FAULT_FRESH_LOST)) return NADE_OK;
-    uint64_t calls = finished - 1, kept = (run->train.rows + run->options.fresh_rows - 1) / run->options.fresh_rows;
+    uint64_t calls = finished - 1,
+             kept = (run->train.rows + run->replication.fresh_rows - 1) / run->replication.fresh_rows;
     for (uint64_t number = calls > kept ? calls - kept : 0; number < calls && status == NADE_OK; number++)
         status = replace(run, number);
     return status;

@@ -1,4 +1,4 @@
-/* Rows that take the place of others while training goes on (nade_train_options.fresh).
+/* Rows that take the place of others while training goes on (nade_replication_options.fresh).
  *
  * The training rows are a ring: call n of the caller's function replaces `fresh_rows` of them from row n · fresh_rows,
  * modulo their number. */

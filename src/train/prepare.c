@@ -7,50 +7,25 @@
 #include "model/encode.h"
 #include "model/far_values.h"
 #include "model/odd_labels.h"
+#include "model/option_rows.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
 #include "train/split.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
-static nade_status check_range(nade_context *context, const char *what, double value, double least, double most)
-{
-    if (value >= least && value <= most) return NADE_OK;
-    return nd_fail(context, NADE_BAD_CALL, "%s is %g, expected a number from %g to %g", what, value, least, most);
-}
-
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
-    const struct {
-        const char *what;
-        double value, least, most;
-    } rows[] = {
-        {"the batch", (double)o->batch, 1, 1e7},
-        {"the number of iterations", (double)o->iterations, 1, 1e9},
-        {"the number of updates per iteration", (double)o->updates, 0, 1e9},
-        {"the number of iterations of pretraining", (double)o->pretrain, 0, 1e9},
-        {"the learning rate", o->learning_rate, 0, 1e6},
-        {"the momentum", o->momentum, 0, 0.999999},
-        {"the weight decay", o->weight_decay, 0, 1e6},
-        {"the scale of the initial weights", o->initial_scale, 1e-6, 1e3},
-        {"the time limit", o->time_limit, 0, 1e12},
-        {"the share of validation rows", o->valid_fraction, 0, 0.999},
-        {"the activation", (double)o->activation, NADE_RELU, NADE_TANH},
-        {"the optimizer", (double)o->optimizer, NADE_NAG, NADE_ADAM},
-        {"the order", (double)o->order, NADE_ORDER_AGNOSTIC, NADE_ORDER_FIXED},
-    };
-    nade_status status = NADE_OK;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == NADE_OK; i++)
-        status = check_range(context, rows[i].what, rows[i].value, rows[i].least, rows[i].most);
+    nade_status status = nd_check_ranges(context, o);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
-    if (status == NADE_OK && isinf(o->stop_train_loss))
+    if (status == NADE_OK && isinf(o->replication->stop_train_loss))
         status = nd_fail(context, NADE_BAD_CALL, "the training loss to stop at is %g, expected a finite number or none",
-                         o->stop_train_loss);
-    if (status == NADE_OK && o->rescale && o->order != NADE_ORDER_FIXED)
+                         o->replication->stop_train_loss);
+    if (status == NADE_OK && o->replication->rescale && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL,
                          "factors for the positions (rescale) are asked for, but the order is not fixed");
     return status;
@@ -170,7 +145,7 @@ static nade_status prepare_architecture(struct run *run)
         .components = o->components,
         .activation = o->activation,
         .masks = o->masks != 0 && o->order == NADE_ORDER_AGNOSTIC,
-        .rescale = o->rescale != 0,
+        .rescale = run->replication.rescale != 0,
     };
     nade_status status = choose_ordering(run, &a->ordering);
     if (status != NADE_OK) return status;

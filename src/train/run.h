@@ -12,8 +12,9 @@ struct fresh_rows; /* fresh_rows.c */
 
 struct run {
     nade_context *context;
-    nade_train_options options;    /* complete; a resumed run has those of its checkpoint */
-    const size_t *stored_ordering; /* (stored_length) of a checkpoint; length 0: the table's own order */
+    nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
+    nade_replication_options replication; /* options.replication */
+    const size_t *stored_ordering;        /* (stored_length) of a checkpoint; length 0: the table's own order */
     size_t stored_length;
     struct arena arena;       /* what lives as long as the run */
     struct nade_model *model; /* being made */

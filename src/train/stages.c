@@ -24,7 +24,7 @@ static void fill_rule(struct run *run)
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
         .seed = o->seed,
-        .share_device = o->share_device != 0,
+        .share_device = run->replication.share_device != 0,
     };
 }
 
@@ -34,7 +34,7 @@ static nade_status build_stage_plan(struct run *run)
     if (!is_full_run(run)) architecture.layers = run->stage + 2;
     nade_status status = nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
     for (size_t c = 0; c < run->plan.columns && status == NADE_OK; c++)
-        run->plan.column[c].scaled_means = run->options.scaled_means != 0;
+        run->plan.column[c].scaled_means = run->replication.scaled_means != 0;
     return status;
 }
 
@@ -64,7 +64,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     if (status != NADE_OK) return status;
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
     if (!run->best) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, run->best);
+    nd_initial_parameters(&run->plan, run->options.seed, run->replication.initial_scale, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     fill_rule(run);
     run->iteration = run->update = run->best_iteration = 0;
@@ -79,7 +79,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
 static nade_status find_inherited(struct run *run, const float **parameters)
 {
     *parameters = run->best;
-    if (run->options.pretrain_best && run->valid.rows > 0) return NADE_OK;
+    if (run->replication.pretrain_best && run->valid.rows > 0) return NADE_OK;
     float *last = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *last);
     if (!last) return nd_no_memory(run->context, "the parameters");
     *parameters = last;

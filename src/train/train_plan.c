@@ -24,7 +24,7 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
     for (size_t l = 0; l < plan->layers; l++) width += 3 * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           run->options.fresh_rows * plan->columns * sizeof(double) + 8 * plan->parameters * sizeof(float) +
+           run->replication.fresh_rows * plan->columns * sizeof(double) + 8 * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
 }
 

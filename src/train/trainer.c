@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "model/initial.h"
+#include "model/option_rows.h"
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
@@ -151,7 +152,7 @@ static bool is_out_of_patience(const struct run *run)
 
 static bool is_low_enough(const struct run *run)
 {
-    return run->iteration && run->history[run->iteration - 1].train_loss < run->options.stop_train_loss;
+    return run->iteration && run->history[run->iteration - 1].train_loss < run->replication.stop_train_loss;
 }
 
 /* Stages of pretraining have their number of iterations in any case. */
@@ -190,29 +191,30 @@ static nade_status run_stages(struct run *run)
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
 
+/* What is recorded of the options. */
+static void record_options(const struct run *run, struct training_record *r)
+{
+    r->options.optimizer = run->options.optimizer;
+    for (size_t i = 0; i < nd_option_row_count; i++) {
+        const struct option_row *row = &nd_option_rows[i];
+        char *to = (row->replication ? (char *)&r->replication : (char *)&r->options) + row->offset;
+        if (row->record != NADE_NOWHERE) memcpy(to, nd_option_at(row, &run->options), nd_value_size(row->type));
+    }
+    r->options.learning_rate = run->rule.learning_rate;
+    r->options.updates = run->updates;
+    r->replication.scaled_means = run->replication.scaled_means != 0;
+    r->replication.pretrain_best = run->replication.pretrain_best != 0;
+}
+
 static nade_status fill_record(struct run *run)
 {
-    const nade_train_options *o = &run->options;
     struct training_record *r = &run->model->record;
-    r->optimizer = run->rule.optimizer;
-    r->learning_rate = run->rule.learning_rate;
-    r->momentum = run->rule.momentum;
-    r->weight_decay = run->rule.weight_decay;
-    r->initial_scale = o->initial_scale;
-    r->scaled_means = o->scaled_means != 0;
-    r->batch = run->rule.batch;
-    r->iterations = o->iterations;
-    r->updates = run->updates;
+    record_options(run, r);
     r->iterations_done = run->iteration;
     r->best_iteration = run->best_iteration;
-    r->patience = o->patience;
-    r->pretrain = o->pretrain;
-    r->pretrain_best = o->pretrain_best != 0;
-    r->seed = o->seed;
     r->train_rows = run->train.rows;
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
-    r->fresh_rows = o->fresh_rows;
     r->fingerprint = run->train_fingerprint;
     r->history = nd_arena_alloc(&run->model->arena, run->iteration, sizeof *r->history);
     if (!r->history) return nd_no_memory(run->context, "the training record");
@@ -246,7 +248,11 @@ static nade_status fit_marginals(struct run *run)
 
 static nade_status open_run(struct run *run, nade_context *context, const nade_train_options *options)
 {
-    *run = (struct run){.context = context, .options = *options, .arena = {context->allocator, NULL}};
+    *run = (struct run){.context = context,
+                        .options = *options,
+                        .replication = *options->replication,
+                        .arena = {context->allocator, NULL}};
+    run->options.replication = &run->replication;
     run->model = nd_model_create(context);
     return run->model ? NADE_OK : nd_no_memory(context, "the model");
 }

@@ -101,7 +101,7 @@ refuse 2 'no validation rows' '2 learning rates' -- "$NADE" "${several[@]}" --va
 refuse 2 'no validation rows' -- "$NADE" "${several[@]}" --valid-fraction 0 --dry-run
 refuse 2 '--lr: found 0.01 twice' -- "$NADE" train data.csv -o never --lr 0.01,0.02,1e-2
 refuse 2 '--lr: found 0 among several rates' -- "$NADE" train data.csv -o never --lr 0.01,0
-refuse 2 'the learning rate is 1e+07' -- "$NADE" train data.csv -o never --lr 0.01,1e7
+refuse 2 'from 0 to 1e+06' -- "$NADE" train data.csv -o never --lr 0.01,1e7
 expect 0 "$NADE" "${several[@]}" --dry-run
 holds err 'for each of 2 learning rates, one after the other'
 [ ! -e never ] && [ ! -e c ] || fail "a refused call has written a file"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz_support.h"
+#include "nade/replication.h"
 
 enum { OPTION_BYTES = 6, COLUMNS_MOST = 8, ROWS_MOST = 40, TEXT_MOST = 2048 };
 
@@ -26,7 +27,7 @@ static nade_status read_cells(nade_context *context, const uint8_t *bytes, size_
     return nade_table_from_array(context, values, rows, columns, NULL, table);
 }
 
-static void choose_options(const uint8_t *bytes, nade_train_options *options)
+static void choose_options(const uint8_t *bytes, nade_train_options *options, nade_replication_options *replication)
 {
     static const size_t hidden[] = {3, 2};
     static const double rates[] = {0, 1e-3, 0.1, 10, 1e10, 1e300, 1e-300, 1};
@@ -37,9 +38,11 @@ static void choose_options(const uint8_t *bytes, nade_train_options *options)
     options->order = bytes[1] & 2 ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
     options->masks = !(bytes[1] & 4);
     options->atoms = bytes[1] >> 3 & 1;
-    options->rescale = bytes[1] >> 4 & 1;
-    options->scaled_means = bytes[1] >> 5 & 1;
-    options->pretrain_best = bytes[1] >> 6 & 1;
+    nade_replication_options_init(replication);
+    replication->rescale = bytes[1] >> 4 & 1;
+    replication->scaled_means = bytes[1] >> 5 & 1;
+    replication->pretrain_best = bytes[1] >> 6 & 1;
+    options->replication = replication;
     options->pretrain = bytes[1] >> 7;
     options->activation = (nade_activation)(bytes[2] % 3);
     options->optimizer = bytes[2] & 64 ? NADE_ADAM : NADE_NAG;
@@ -71,7 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     nade_model *model = NULL;
     nade_train_options options;
     const uint8_t *rest = bytes + OPTION_BYTES;
-    choose_options(bytes, &options);
+    nade_replication_options replication;
+    choose_options(bytes, &options, &replication);
     size -= OPTION_BYTES;
     bool good = fuzz_check(context, bytes[0] & 1 ? read_cells(context, rest, size, &table)
                                                  : nade_table_read(context, fuzz_file(0, rest, size), NULL, &table));

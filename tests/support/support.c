@@ -187,6 +187,13 @@ void support_check_ok(const nade_context *context, nade_status status, const cha
     _fail(file, line);
 }
 
+nade_replication_options support_replication(void)
+{
+    nade_replication_options options;
+    nade_replication_options_init(&options);
+    return options;
+}
+
 int support_stop_after(void *stopper, const nade_progress *report)
 {
     struct support_stopper *s = stopper;

@@ -10,6 +10,10 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "model/plan.h"
+#include "nade/replication.h"
+
+/* All defaults. */
+nade_replication_options support_replication(void);
 
 struct support_model {
     nade_context *context;

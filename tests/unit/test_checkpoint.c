@@ -144,7 +144,10 @@ static void test_the_loss_to_stop_at_is_kept(void **state)
     nade_train_options o = small_options(), bare;
     struct support_stopper stopper = {0, 4}; /* while it pretrains */
     nade_model *all = train(f, &o), *model = NULL;
-    o.stop_train_loss = all->record.history[3].train_loss + 1e-9;
+    nade_replication_options stop = support_replication(), other = stop;
+    stop.stop_train_loss = all->record.history[3].train_loss + 1e-9;
+    other.stop_train_loss = stop.stop_train_loss + 1;
+    o.replication = &stop;
     nade_model *whole = train(f, &o);
     assert_in_range(whole->record.iterations_done, 1, 4);
     o.checkpoint = f->path;
@@ -156,12 +159,12 @@ static void test_the_loss_to_stop_at_is_kept(void **state)
     nade_model *resumed = train(f, &bare);
     model_support_compare(resumed, whole);
     nade_model_free(resumed);
-    bare.stop_train_loss = o.stop_train_loss + 1;
+    bare.replication = &other;
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "stop_train_loss"));
     o.progress = NULL;
     nade_model_free(train(f, &o));
-    bare.stop_train_loss = o.stop_train_loss; /* it has ended: nothing is left to do */
+    bare.replication = &stop; /* it has ended: nothing is left to do */
     resumed = train(f, &bare);
     model_support_compare(resumed, whole);
     nade_model_free(resumed);
@@ -181,7 +184,9 @@ static void check_fixed_ordering_is_kept(struct fixture *f, int rescale)
     o.layers = 1;
     o.pretrain = 0;
     o.ordering = order;
-    o.rescale = rescale;
+    nade_replication_options factors = support_replication(), others = factors;
+    factors.rescale = rescale;
+    o.replication = &factors;
     nade_model *whole = train(f, &o);
     o.checkpoint = f->path;
     o.progress = support_stop_after;
@@ -200,9 +205,10 @@ static void check_fixed_ordering_is_kept(struct fixture *f, int rescale)
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "another ordering"));
     bare.ordering = order;
-    bare.rescale = !rescale;
-    bare.given = (const size_t[]){offsetof(nade_train_options, rescale)};
-    bare.given_count = 1;
+    others.rescale = !rescale;
+    others.given = (const size_t[]){offsetof(nade_replication_options, rescale)};
+    others.given_count = 1;
+    bare.replication = &others;
     assert_int_equal(nade_train(f->context, f->table, NULL, &bare, &model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "another value of rescale"));
     nade_model_free(resumed);
@@ -292,7 +298,7 @@ static void test_stages(void **state)
     o.progress_user = seen;
     nade_model *model = train(f, &o);
     assert_true(seen[0] == 2 && seen[1] == 2 && seen[2] == 6);
-    assert_int_equal(model->record.pretrain, 2);
+    assert_int_equal(model->record.options.pretrain, 2);
     nade_model_free(model);
     o.progress = support_stop_after;
     o.progress_user = &stopper;

@@ -55,7 +55,9 @@ static int set_up(void **state, int rescale)
     o.iterations = 3;
     o.updates = 60;
     o.learning_rate = 0.02;
-    o.rescale = rescale;
+    nade_replication_options factors = support_replication();
+    factors.rescale = rescale;
+    o.replication = &factors;
     support_assert_ok(f.context, nade_train(f.context, f.table, NULL, &o, &f.model));
     f.folder = model_support_folder();
     snprintf(f.path, sizeof f.path, "%s/model", f.folder);

@@ -76,6 +76,8 @@ static int teardown(void **state)
     return 0;
 }
 
+static nade_replication_options replication; /* of the last small_options */
+
 static nade_train_options small_options(struct source *source)
 {
     static const size_t hidden[] = {12, 8, 6};
@@ -91,9 +93,11 @@ static nade_train_options small_options(struct source *source)
     o.learning_rate = 0.005;
     o.valid_fraction = 0;
     o.device = NADE_DEVICE_CPU;
-    o.fresh = make_fresh;
-    o.fresh_user = source;
-    o.fresh_rows = FRESH;
+    replication = support_replication();
+    replication.fresh = make_fresh;
+    replication.fresh_user = source;
+    replication.fresh_rows = FRESH;
+    o.replication = &replication;
     return o;
 }
 
@@ -160,14 +164,14 @@ static void test_equal_rows_change_nothing(void **state)
     size_t calls = 0;
     nade_train_options o = small_options(NULL), without = o;
     fill(1, ROWS, 5, first_rows);
-    o.fresh = repeat_rows;
-    o.fresh_user = &calls;
-    without.fresh_rows = 0;
+    replication.fresh = repeat_rows;
+    replication.fresh_user = &calls;
+    without.replication = NULL;
     nade_model *plain = train(f, &without), *repeated = train(f, &o);
     assert_int_equal(calls, 9);
     assert_memory_equal(plain->parameters, repeated->parameters, plain->plan.parameters * sizeof(float));
-    assert_int_equal(plain->record.fresh_rows, 0);
-    assert_int_equal(repeated->record.fresh_rows, FRESH);
+    assert_int_equal(plain->record.replication.fresh_rows, 0);
+    assert_int_equal(repeated->record.replication.fresh_rows, FRESH);
     assert_true(plain->record.fingerprint == repeated->record.fingerprint);
     nade_model_free(plain);
     nade_model_free(repeated);
@@ -193,7 +197,9 @@ static void test_resumed_runs_have_the_same_bytes(void **state)
         part.checkpoint = f->path;
         nade_model_free(train(f, &part));
         rest.resume = f->path;
-        rest.fresh_user = &again;
+        nade_replication_options later = replication;
+        later.fresh_user = &again;
+        rest.replication = &later;
         nade_model *resumed = train(f, &rest);
         model_support_compare(resumed, whole);
         if (n == 10) { /* nine calls made the pool; of these the last three are in it */
@@ -223,10 +229,12 @@ static void test_what_can_not_be_done_is_refused(void **state)
     struct source source = {.centre = 5};
     nade_train_options good = small_options(&source), o = good;
     nade_model *model = NULL;
-    o.fresh = NULL;
+    nade_replication_options bad = replication;
+    o.replication = &bad;
+    bad.fresh = NULL;
     expect(f, f->table, NULL, &o, NADE_BAD_CALL, "NULL");
-    o = good;
-    o.fresh_rows = ROWS + 1;
+    bad = replication;
+    bad.fresh_rows = ROWS + 1;
     expect(f, f->table, NULL, &o, NADE_BAD_CALL, "at most");
     o = good;
     o.valid_fraction = 0.1;

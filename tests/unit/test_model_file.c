@@ -93,7 +93,7 @@ static void other_writers_are_read(void **state)
     nade_model *loaded = NULL;
     write_edited(f, "'seed':4294967295", "'note':{'a':[1,null]},'seed' : 4294967295");
     support_assert_ok(f->context, nade_model_load(f->context, f->other, &loaded));
-    assert_int_equal(loaded->record.seed, 4294967295u);
+    assert_int_equal(loaded->record.options.seed, 4294967295u);
     assert_memory_equal(loaded->parameters, f->model->parameters, f->model->plan.parameters * sizeof(float));
     assert_non_null(strstr(nade_model_description(loaded), "note"));
     nade_model_free(loaded);
@@ -233,7 +233,7 @@ static void failing_memory_leaks_nothing(void **state)
 static void oversized_counts_are_refused(void **state)
 {
     struct fixture *f = *state;
-    f->model->record.patience = UINT64_MAX;
+    f->model->record.options.patience = UINT64_MAX;
     assert_int_equal(nd_model_describe(f->context, f->model), NADE_BAD_CALL);
     assert_non_null(strstr(nade_last_error(f->context), "patience is 18446744073709551615"));
 }

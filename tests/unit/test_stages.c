@@ -29,6 +29,8 @@ static void open_run(struct fixture *f)
     f->run.arena.allocator = f->context->allocator;
     f->run.model = nd_model_create(f->context);
     nade_train_options_init(&f->run.options, sizeof f->run.options);
+    f->run.replication = support_replication();
+    f->run.options.replication = &f->run.replication;
     f->run.options.hidden = hidden;
     f->run.options.layers = 3;
     f->run.options.pretrain = 2;
@@ -101,7 +103,7 @@ static void test_algorithm_1(void **state)
 
     next_stage(&f, &old);
     float *fresh = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *fresh);
-    nd_initial_parameters(&run->plan, run->options.seed, run->options.initial_scale, fresh);
+    nd_initial_parameters(&run->plan, run->options.seed, run->replication.initial_scale, fresh);
     assert_true(run->plan.layers == 3 && run->iterations == 2 && run->rule.first_draw == 20);
     assert_true(run->rule.total_updates == 20);
     for (size_t t = 0; t < 4; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
@@ -143,7 +145,7 @@ static void check_heritage(bool best)
     struct plan plan;
     open_run(&f);
     struct run *run = &f.run;
-    run->options.pretrain_best = best;
+    run->replication.pretrain_best = best;
     assert_true(run->valid.rows > 0);
     support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
     for (size_t stage = 1; stage < 3; stage++) {

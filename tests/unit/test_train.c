@@ -137,12 +137,14 @@ static void test_scaled_means(void **state)
         values[row] = (double)nd_random_uniform(nd_random_word(6, PURPOSE_SPLIT, row, 0, 0));
     support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, 1, NULL, &table));
     support_assert_ok(f->context, nade_train(f->context, table, NULL, &o, &real));
-    o.scaled_means = 1;
+    nade_replication_options scaling = support_replication();
+    scaling.scaled_means = 1;
+    o.replication = &scaling;
     scaled = train(f, &o);
     support_assert_ok(f->context, nade_train(f->context, table, NULL, &o, &real_scaled));
     assert_memory_equal(scaled->parameters, plain->parameters, plain->plan.parameters * sizeof(float));
     assert_memory_not_equal(real_scaled->parameters, real->parameters, real->plan.parameters * sizeof(float));
-    assert_true(real_scaled->record.scaled_means == 1 && real->record.scaled_means == 0);
+    assert_true(real_scaled->record.replication.scaled_means == 1 && real->record.replication.scaled_means == 0);
     nade_model_free(plain);
     nade_model_free(scaled);
     nade_model_free(real);
@@ -179,14 +181,16 @@ static void test_best_of_pretraining_is_kept(void **state)
     o.hidden = hidden;
     o.layers = 3;
     o.pretrain = 4;
-    o.pretrain_best = 1;
+    nade_replication_options best = support_replication();
+    best.pretrain_best = 1;
+    o.replication = &best;
     o.valid_fraction = 0.5;
     o.progress = find_lowest;
     o.progress_user = &lowest;
     support_assert_ok(f->context, nade_train(f->context, noise, NULL, &o, &model));
     assert_int_equal(lowest.stage, 1);
     assert_int_equal(model->record.best_iteration, 0);
-    assert_int_equal(model->record.pretrain_best, 1);
+    assert_int_equal(model->record.replication.pretrain_best, 1);
     support_assert_ok(f->context, nade_score(f->context, model, noise, NULL, score, NULL, NULL));
     for (size_t row = 0; row < ROWS; row++) assert_true(isfinite(score[row]));
     nade_table_free(noise);
@@ -305,11 +309,13 @@ static void test_a_training_loss_to_stop_at(void **state)
     size_t first = 1;
     while (first < 7 && history[first].train_loss >= history[0].train_loss) first++;
     /* The bound itself is not below it. */
-    o.stop_train_loss = history[0].train_loss;
+    nade_replication_options stop = support_replication();
+    stop.stop_train_loss = history[0].train_loss;
+    o.replication = &stop;
     nade_model *model = train(f, &o);
     assert_int_equal(model->record.iterations_done, first + 1);
     assert_int_equal(model->record.best_iteration, first + 1);
-    o.stop_train_loss = NAN;
+    o.replication = NULL;
     o.progress = stop_after;
     iterations = first + 1;
     o.progress_user = &iterations;
@@ -327,9 +333,11 @@ static void test_other_ends_beside_a_loss(void **state)
     struct fixture *f = *state;
     nade_train_options o = small_options();
     o.pretrain = 3;
-    o.stop_train_loss = 1e9;
+    nade_replication_options stop = support_replication();
+    stop.stop_train_loss = 1e9;
+    o.replication = &stop;
     nade_model *model = train(f, &o);
-    o.stop_train_loss = NAN;
+    o.replication = NULL;
     o.progress = stop_after;
     o.progress_user = &(uint64_t){1};
     nade_model *stopped = train(f, &o);
@@ -341,7 +349,8 @@ static void test_other_ends_beside_a_loss(void **state)
     o.iterations = 40;
     o.learning_rate = 0.1;
     o.patience = 1;
-    o.stop_train_loss = -1;
+    stop.stop_train_loss = -1;
+    o.replication = &stop;
     model = train(f, &o);
     assert_true(model->record.iterations_done < 40);
     nade_model_free(model);
@@ -351,7 +360,7 @@ static void test_other_ends_beside_a_loss(void **state)
 static void test_options_of_an_older_header(void **state)
 {
     struct fixture *f = *state;
-    size_t older = offsetof(nade_train_options, stop_train_loss);
+    size_t older = offsetof(nade_train_options, replication);
     nade_train_options o = small_options(), small;
     nade_model *model = train(f, &o);
     memset(&small, 0xFF, sizeof small);
@@ -361,7 +370,7 @@ static void test_options_of_an_older_header(void **state)
     assert_string_equal(nade_model_description(model), nade_model_description(same));
     memset(&small, 0xFF, sizeof small);
     nade_train_options_init(&small, older);
-    assert_memory_equal(&small.stop_train_loss, &(uint64_t){UINT64_MAX}, sizeof(uint64_t));
+    assert_memory_equal(&small.replication, &(uint64_t){UINT64_MAX}, sizeof(uint64_t));
     nade_model_free(model);
     nade_model_free(same);
 }
@@ -415,11 +424,18 @@ static void test_bad_options(void **state)
     o.learning_rate = NAN;
     expect_bad_call(f, &o, "learning rate");
     o = small_options();
-    o.stop_train_loss = INFINITY;
+    nade_replication_options replication = support_replication();
+    o.replication = &replication;
+    replication.stop_train_loss = INFINITY;
     expect_bad_call(f, &o, "stop at");
-    o = small_options();
-    o.rescale = 1;
+    replication = support_replication();
+    replication.rescale = 1;
     expect_bad_call(f, &o, "the order is not fixed");
+    replication = support_replication();
+    replication.initial_scale = 0;
+    expect_bad_call(f, &o, "initial weights");
+    replication.size = 0;
+    expect_bad_call(f, &o, "replication options");
     o = small_options();
     o.device = (nade_device)77;
     expect_bad_call(f, &o, "device");

@@ -1,0 +1,6 @@
+#include "train_rows.h"
+
+#define CHOICE(value, word) {word, value},
+const struct choice activation_choices[] = {NADE_ACTIVATIONS(CHOICE){NULL, 0}};
+const struct choice optimizer_choices[] = {NADE_OPTIMIZERS(CHOICE){NULL, 0}};
+const struct choice order_choices[] = {NADE_ORDERS(CHOICE){NULL, 0}};

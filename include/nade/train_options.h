@@ -1,0 +1,160 @@
+/* The options of training: the structure that nade.h takes, and the list of them, a row each.
+ *
+ * The list drives all that the library and the command do with an option besides using it: default, range, command
+ * line and help, checkpoint, training record, the paper's recipes.  To add an option is to add a member, a row, and
+ * the line that uses it.  A binding or another program may read the list in the same way. */
+#ifndef NADE_TRAIN_OPTIONS_H
+#define NADE_TRAIN_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- choices ------------------------------------------------------------------------------------------------ */
+
+typedef enum nade_activation { NADE_RELU = 0, NADE_SIGMOID = 1, NADE_TANH = 2 } nade_activation;
+typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
+
+/* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
+typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
+
+/* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
+ * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
+typedef enum nade_device {
+    NADE_DEVICE_AUTO = 0,
+    NADE_DEVICE_CPU = 1,
+    NADE_DEVICE_REFERENCE = 2,
+    NADE_DEVICE_CUDA = 3
+} nade_device;
+
+/* How a CUDA device multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case.  The
+ * other devices have one precision each: they take AUTO and FP32 and refuse the rest. */
+typedef enum nade_precision {
+    NADE_PRECISION_AUTO = 0, /* tf32 */
+    NADE_PRECISION_FP32 = 1,
+    NADE_PRECISION_TF32 = 2,
+    NADE_PRECISION_BF16 = 3
+} nade_precision;
+
+/* Words in model files, on the command line and in recipes: ROW(value, word). */
+#define NADE_ACTIVATIONS(ROW) ROW(NADE_RELU, "relu") ROW(NADE_SIGMOID, "sigmoid") ROW(NADE_TANH, "tanh")
+#define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam")
+#define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
+
+/* ---- the structure ------------------------------------------------------------------------------------------ */
+
+typedef struct nade_progress nade_progress; /* nade.h */
+typedef struct nade_train_plan nade_train_plan;
+typedef struct nade_replication_options nade_replication_options; /* replication.h */
+
+typedef struct nade_train_options {
+    size_t size;
+    const size_t *hidden; /* (layers) units of each hidden layer */
+    size_t layers;        /* 1 or more */
+    size_t components;    /* of the mixture of a real column: Gaussians, and atoms where it has any */
+    nade_activation activation;
+    int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
+    size_t batch;        /* rows per update */
+    uint64_t iterations; /* at most */
+    uint64_t updates;    /* per iteration; 0: once through the rows, but 300 to 1000 */
+    nade_optimizer optimizer;
+    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
+    double momentum;       /* NAG's momentum, Adam's first decay rate */
+    double weight_decay;   /* on weights, not on biases */
+    uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
+    double time_limit;     /* seconds; 0: none.  The best model so far is returned */
+    double valid_fraction; /* share of the rows held out when no validation table is given; 0: none */
+    uint32_t seed;
+    nade_device device;
+    /* Called after each iteration and every few updates, and where a resumed run begins, from the calling thread.  A
+     * nonzero return ends training: the best model so far is the result.  May be NULL. */
+    int (*progress)(void *progress_user, const nade_progress *report);
+    void *progress_user;
+    nade_order order;       /* NADE_ORDER_FIXED: one hidden layer, no masks; masks is then ignored */
+    const size_t *ordering; /* NADE_ORDER_FIXED: (columns) the ordering; NULL: the table's own */
+    uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
+    const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
+    const char *resume;     /* a checkpoint to go on from.  Its options count: one given here must be the default or the
+                               same, only paths, device, precision, time_limit and functions are free (but see given).
+                               The data must be the same */
+    nade_precision precision;
+    int atoms; /* 1: values that a real column repeats very often get probabilities of their own (docs/model.md) */
+    const size_t *given; /* (given_count) offsetof(nade_train_options, MEMBER) of members that were set on purpose: a
+                            checkpoint to resume must have the same, even where that is the default.  May be NULL */
+    size_t given_count;
+    /* Called once from the calling thread, when options and rows are found good, the rows split and the network's sizes
+     * known, before anything is fitted: everything is prepared once, for the plan and for training.  A nonzero return
+     * ends the call with NADE_INTERRUPTED, without a model, unless max_memory of the context is below the plan's
+     * memory: that is NADE_NO_MEMORY.  May be NULL. */
+    int (*planned)(void *planned_user, const nade_train_plan *plan);
+    void *planned_user;
+    const nade_replication_options *replication; /* what only experiments of others need; NULL: none (replication.h) */
+} nade_train_options;
+
+/* ---- the list ----------------------------------------------------------------------------------------------- */
+
+/* Options that are numbers or words: ROW(member, type, default, least, most, checkpoint, record, recipe, flag, value,
+ * what, help).
+ *
+ * type: SIZE (size_t), COUNT (uint64_t), WORD (uint32_t), REAL (double), BOUND (double, NaN: none), FLAG (int), or
+ * ACTIVATION, OPTIMIZER, ORDER, for which least and most are not used.
+ * checkpoint, record: its place among the options in checkpoints and among the numbers of the model file's training
+ * record, or NADE_NOWHERE.  Places are never given again.  From NADE_YOUNGER on a value is written only where it is not
+ * the default, so that files of those who do not use an option stay as they were before it.
+ * recipe: where recipes of the paper's may name it: MODEL or TRAINING; MUST: in training, and has to; NO.
+ * flag, value: what --help calls it and its value; a FLAG whose default is 1 is switched off by its flag.
+ * what: how sentences about its range begin; NULL: another check is made of it. */
+enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
+
+/* clang-format off */
+#define NADE_SPLIT_OPTIONS(ROW) \
+    ROW(valid_fraction, REAL, 0.1, 0, 0.999, 11, NADE_NOWHERE, NO, "valid-fraction", "F", \
+        "the share of validation rows", "share of the rows held out for validation; 0: none")
+
+#define NADE_NETWORK_OPTIONS(ROW) \
+    ROW(components, SIZE, 10, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
+        "components of a real column's mixture: Gaussians, and the values that have probabilities of their own") \
+    ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
+        "give no value of a real column a probability of its own, however often it repeats") \
+    ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \
+        "relu, sigmoid or tanh") \
+    ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \
+        "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a " \
+        "single hidden layer (500 unless --hidden says otherwise) and no masks") \
+    ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
+        "do not show the network which of its inputs are observed")
+
+/* Not a flag of one number: --lr takes several. */
+#define NADE_RATE_OPTIONS(ROW) \
+    ROW(learning_rate, REAL, 0, 0, 1e6, 7, 0, NO, "lr", "RATE,...", "the learning rate", \
+        "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag. Of several, each is " \
+        "trained, side by side on a CUDA device, and the one with the best validation becomes the model")
+
+#define NADE_TRAINING_OPTIONS(ROW) \
+    ROW(batch, SIZE, 100, 1, 1e7, 3, 3, MUST, "batch", "B", "the batch", "rows per update") \
+    ROW(iterations, COUNT, 50, 1, 1e9, 4, 4, MUST, "iterations", "N", "the number of iterations", \
+        "iterations, each ended by a validation") \
+    ROW(updates, COUNT, 0, 0, 1e9, 5, 5, MUST, "updates", "N", "the number of updates per iteration", \
+        "updates per iteration; 0: once through the rows, but 300 to 1000") \
+    ROW(optimizer, OPTIMIZER, NADE_ADAM, 0, 0, 6, NADE_NOWHERE, MUST, "optimizer", "NAME", "the optimizer", \
+        "adam, or nag (Nesterov's momentum)") \
+    ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
+        "momentum of nag, first decay rate of adam") \
+    ROW(weight_decay, REAL, 0, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
+        "on weights, not on biases") \
+    ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
+        "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
+        "start with all layers at once") \
+    ROW(patience, COUNT, 0, 0, 1e9, 10, 8, NO, "patience", "N", NULL, \
+        "stop after N iterations without a better validation; 0: never") \
+    ROW(time_limit, REAL, 0, 0, 1e12, NADE_NOWHERE, NADE_NOWHERE, NO, "time-limit", "S", "the time limit", \
+        "stop after S seconds with the best model so far; 0: no limit. Several rates of --lr have S seconds together") \
+    ROW(seed, WORD, 0, 0, 4294967295.0, 12, 10, NO, "seed", "N", NULL, "fixes every random number")
+/* clang-format on */
+
+#define NADE_TRAIN_OPTIONS(ROW)                                                                                        \
+    NADE_SPLIT_OPTIONS(ROW)                                                                                            \
+    NADE_NETWORK_OPTIONS(ROW)                                                                                          \
+    NADE_RATE_OPTIONS(ROW)                                                                                             \
+    NADE_TRAINING_OPTIONS(ROW)
+
+#endif

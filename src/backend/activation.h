@@ -14,7 +14,8 @@
 #define ND_ACTIVATIONS(ROW)                                                                                            \
     ROW(NADE_RELU, relu, false)                                                                                        \
     ROW(NADE_SIGMOID, sigmoid, false)                                                                                  \
-    ROW(NADE_TANH, tanh, false)
+    ROW(NADE_TANH, tanh, false)                                                                                        \
+    ROW(NADE_GELU, gelu, true)
 
 static inline bool nd_slope_reads_sum(nade_activation activation)
 {
@@ -30,7 +31,7 @@ static inline bool nd_slope_reads_sum(nade_activation activation)
 #endif
 
 /* Who computes includes this with ND_REAL defined: its number; ND_INLINE where `static inline` does not do; and as
- * functions of a number ND_EXP, ND_SIGMOID and ND_TANH. */
+ * functions of a number ND_EXP, ND_SIGMOID, ND_TANH and ND_NORMAL, the distribution function of the standard normal. */
 #if defined(ND_REAL) && !defined(ND_ACTIVATION_VALUES)
 #define ND_ACTIVATION_VALUES
 
@@ -70,6 +71,17 @@ ND_INLINE ND_REAL tanh_slope(ND_REAL a, ND_REAL h)
 {
     (void)a;
     return 1 - h * h;
+}
+
+ND_INLINE ND_REAL gelu_value(ND_REAL a)
+{
+    return a * ND_NORMAL(a);
+}
+
+ND_INLINE ND_REAL gelu_slope(ND_REAL a, ND_REAL h)
+{
+    (void)h;
+    return ND_NORMAL(a) + a * ((ND_REAL)0.39894228040143267794 * ND_EXP((ND_REAL)-0.5 * a * a));
 }
 
 /* The same for an activation that is known only when it runs; loops that are to be vectorised make their own switch of

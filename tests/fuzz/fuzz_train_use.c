@@ -27,6 +27,8 @@ static nade_status read_cells(nade_context *context, const uint8_t *bytes, size_
     return nade_table_from_array(context, values, rows, columns, NULL, table);
 }
 
+#define ONE_MORE(value, word) +1
+
 static void choose_options(const uint8_t *bytes, nade_train_options *options, nade_replication_options *replication)
 {
     static const size_t hidden[] = {3, 2};
@@ -44,7 +46,7 @@ static void choose_options(const uint8_t *bytes, nade_train_options *options, na
     replication->pretrain_best = bytes[1] >> 6 & 1;
     options->replication = replication;
     options->pretrain = bytes[1] >> 7;
-    options->activation = (nade_activation)(bytes[2] % 3);
+    options->activation = (nade_activation)(bytes[2] % (NADE_ACTIVATIONS(ONE_MORE)));
     options->optimizer = bytes[2] & 64 ? NADE_ADAM : NADE_NAG;
     options->components = bytes[3] % 4 + 1;
     options->learning_rate = rates[bytes[3] >> 5];

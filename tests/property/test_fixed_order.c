@@ -12,7 +12,11 @@
 
 enum { COLUMNS_MOST = 16 };
 
-static const nade_activation activations[] = {NADE_RELU, NADE_SIGMOID, NADE_TANH};
+#define ROW(value, word) value,
+static const nade_activation activations[] = {NADE_ACTIVATIONS(ROW)};
+#undef ROW
+
+enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
 /* A network with a random ordering, with a factor for each position or without. */
 static void build(struct support_model *m, const char *kinds, size_t units, nade_activation activation, bool rescale)
@@ -97,7 +101,7 @@ static void check_gradients(const char *kinds, nade_activation activation, doubl
 static void test_gradients(void **state)
 {
     (void)state;
-    for (size_t a = 0; a < 3; a++) {
+    for (size_t a = 0; a < ACTIVATIONS; a++) {
         for (int rescale = 0; rescale < 2; rescale++) {
             check_gradients("bbbbb", activations[a], 0, rescale);
             check_gradients("rrrr", activations[a], 0, rescale);
@@ -176,7 +180,7 @@ static void test_backends_agree(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t a = 0; a < 3; a++)
+        for (size_t a = 0; a < ACTIVATIONS; a++)
             for (int rescale = 0; rescale < 2; rescale++)
                 check_backends(cases[i].kinds, cases[i].units, activations[a], cases[i].rows, cases[i].missing,
                                rescale);

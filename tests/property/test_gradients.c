@@ -1,8 +1,10 @@
-/* Gradients of every tensor, head and activation against central differences, in double precision. */
+/* Gradients of every tensor, head and activation against central differences, in double precision; the CPU backend's
+ * against these; its scores too. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "backend/reference/reference.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
@@ -65,6 +67,32 @@ static void fill_observed(const struct plan *plan, uint8_t *observed)
     }
 }
 
+/* The CPU's gradient, and its scores along the table's order, against the reference's. */
+static void check_cpu(const struct support_model *m, const struct encoded_rows *cells, const uint8_t *observed,
+                      const double *expected)
+{
+    const struct backend_entries *entries[] = {&nd_reference_double, &nd_cpu_entries};
+    double loss, score[2][ROWS], *found = nd_alloc(&m->context->allocator, m->plan.parameters, sizeof *found);
+    float *gradient = nd_alloc(&m->context->allocator, m->plan.parameters, sizeof *gradient);
+    size_t order[16];
+    for (size_t c = 0; c < m->plan.columns; c++) order[c] = c;
+    const struct score_query query = {.order = order, .orders = 1, .length = m->plan.columns};
+    for (size_t e = 0; e < 2; e++) {
+        struct backend *backend = NULL;
+        support_assert_ok(m->context, entries[e]->open(m->context, &m->plan, NADE_PRECISION_AUTO, &backend));
+        support_assert_ok(m->context, entries[e]->set_block(m->context, backend, BLOCK_PARAMETERS, m->parameters));
+        support_assert_ok(m->context, entries[e]->loss_and_gradients(m->context, backend, cells, observed, &loss));
+        support_assert_ok(m->context, entries[e]->get_block(m->context, backend, BLOCK_GRADIENT, gradient));
+        support_assert_ok(m->context, entries[e]->score_block(m->context, backend, cells, &query, score[e]));
+        entries[e]->close(backend);
+    }
+    for (size_t i = 0; i < m->plan.parameters; i++) found[i] = (double)gradient[i];
+    support_assert_all_close("the CPU's gradient", found, expected, m->plan.parameters, 1e-5);
+    support_assert_all_close("the CPU's scores", score[1], score[0], ROWS, 1e-5);
+    nd_free(&m->context->allocator, gradient);
+    nd_free(&m->context->allocator, found);
+}
+
 static void check_model(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation, bool masks,
                         double missing)
 {
@@ -81,6 +109,7 @@ static void check_model(const char *kinds, const size_t *hidden, size_t layers, 
     loss_at(&m, parameters, &cells, observed, gradient);
     for (size_t t = 0; t < m.plan.tensors; t++)
         check_tensor(&m, &m.plan.tensor[t], parameters, &cells, observed, gradient);
+    check_cpu(&m, &cells, observed, gradient);
     support_free(&m);
 }
 
@@ -89,8 +118,11 @@ static const size_t one[] = {6}, two[] = {5, 4}, three[] = {4, 5, 3};
 static void test_smooth_activations(void **state)
 {
     (void)state;
-    const nade_activation kinds[] = {NADE_SIGMOID, NADE_TANH};
-    for (size_t i = 0; i < 2; i++) {
+#define ROW(value, word) value,
+    const nade_activation kinds[] = {NADE_ACTIVATIONS(ROW)};
+#undef ROW
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i] == NADE_RELU) continue;
         check_model("bbbb", one, 1, kinds[i], true, 0);
         check_model("rrr", two, 2, kinds[i], true, 0);
         check_model("ccc", two, 2, kinds[i], true, 0);

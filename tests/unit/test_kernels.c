@@ -11,6 +11,8 @@
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
+#define ONE_MORE(value, word) +1
+
 /* Distance in units of the last place of the exact value. */
 static double ulps(float found, double exact)
 {
@@ -47,15 +49,31 @@ static void test_log(void **state)
     assert_true(nd_log1p_u3(0) == 0 && nd_log_u3(1) == 0 && isnan(nd_log_u3(NAN)));
 }
 
-enum { COUNT = 203 };
+static void test_normal(void **state)
+{
+    double worst = 0, tail = 0;
+    (void)state;
+    for (int i = -12 * 4096; i <= 12 * 4096; i++) {
+        float x = (float)i / 4096;
+        double exact = 0.5 * erfc(-(double)x / sqrt(2)), error = fabs((double)nd_normal(x) - exact);
+        worst = fmax(worst, error);
+        if (i < 0) tail = fmax(tail, error / exact);
+    }
+    assert_true(worst > 1e-8 && worst <= 3e-7);
+    assert_true(tail > 1e-8 && tail <= 1e-5);
+    assert_true(nd_normal(0) == 0.5f && nd_normal(1000) == 1 && nd_normal(-1000) < 1e-37f && isnan(nd_normal(NAN)));
+}
+
+enum { COUNT = 203, ACTIVATIONS = NADE_ACTIVATIONS(ONE_MORE) };
 
 /* What a variant makes of the same inputs. */
 struct results {
-    float activated[3][2 * COUNT], slopes[3][2 * COUNT], bernoulli[COUNT], mixture[3 * 21], atoms[2][3 * 21],
-        nag[2][COUNT], adam[3][COUNT];
-    float activated_sum[COUNT], activated_scaled[COUNT];
-    float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[3][ND_UNITS], scaled[ND_UNITS], absorbed_scaled[3][ND_UNITS];
-    double sum[COUNT], arrived[3], dot, bernoulli_loss, mixture_loss, atom_loss[2];
+    float activated[ACTIVATIONS][2 * COUNT], slopes[ACTIVATIONS][2 * COUNT], bernoulli[COUNT], mixture[3 * 21],
+        atoms[2][3 * 21], nag[2][COUNT], adam[3][COUNT];
+    float activated_sum[ACTIVATIONS][COUNT], activated_scaled[ACTIVATIONS][COUNT], kept[ACTIVATIONS][2 * COUNT];
+    float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[ACTIVATIONS][ND_UNITS], scaled[ND_UNITS],
+        absorbed_scaled[ACTIVATIONS][ND_UNITS];
+    double sum[COUNT], arrived[ACTIVATIONS], dot, bernoulli_loss, mixture_loss, atom_loss[2];
 };
 
 static float number(uint32_t purpose, uint32_t i, float range)
@@ -99,11 +117,11 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
         }
         r->below[j] = number(127, j, 1);
         r->scaled[j] = number(128, j, 1);
-        for (int a = NADE_RELU; a <= NADE_TANH; a++) r->absorbed[a][j] = r->absorbed_scaled[a][j] = number(129, j, 1);
+        for (int a = 0; a < ACTIVATIONS; a++) r->absorbed[a][j] = r->absorbed_scaled[a][j] = number(129, j, 1);
     }
     k->couple(OUTPUTS, delta, h, weight[0], r->coupled[0], r->below);
     k->add_scaled(-0.6f, h, r->scaled);
-    for (int a = NADE_RELU; a <= NADE_TANH; a++) {
+    for (int a = 0; a < ACTIVATIONS; a++) {
         memcpy(below, r->below, sizeof below);
         k->absorb((nade_activation)a, weight[1], h, below, r->absorbed[a]);
         for (size_t j = 0; j < ND_UNITS; j++) assert_true(below[j] == 0);
@@ -149,17 +167,24 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
         r->bernoulli[i] = number(107, i, 30);
         r->sum[i] = (double)number(108, i, 3);
     }
-    for (int a = NADE_RELU; a <= NADE_TANH; a++) {
+    for (int a = 0; a < ACTIVATIONS; a++) {
         for (uint32_t i = 0; i < 2 * COUNT; i++) r->activated[a][i] = r->slopes[a][i] = number(109, i, 12);
+        memcpy(r->kept[a], r->activated[a], sizeof r->kept[a]);
+        k->add_bias(2, COUNT, COUNT, bias, r->kept[a]);
         k->add_bias_activate((nade_activation)a, 2, COUNT, COUNT, bias, r->activated[a]);
-        k->multiply_slope((nade_activation)a, 2, COUNT, COUNT, NULL, r->activated[a], r->slopes[a]);
+        k->multiply_slope((nade_activation)a, 2, COUNT, COUNT, r->kept[a], r->activated[a], r->slopes[a]);
+        float again[2 * COUNT];
+        k->activate((nade_activation)a, 2, COUNT, COUNT, r->kept[a], again);
+        assert_memory_equal(again, r->activated[a], sizeof again);
     }
     for (uint32_t i = 0; i < 63; i++) r->mixture[i] = number(110, i, 2);
     r->bernoulli_loss = k->bernoulli(COUNT, x, target, 0.7f, r->bernoulli);
     r->mixture_loss = k->mixture(&column, 0.3f, 0.7f, r->mixture);
     k->accumulate(COUNT, 0.37, other, bias, r->sum);
-    k->activate_sum(NADE_TANH, COUNT, r->sum, r->activated_sum);
-    k->activate_scaled(NADE_TANH, COUNT, -1.7, r->sum, r->activated_scaled);
+    for (int a = 0; a < ACTIVATIONS; a++) {
+        k->activate_sum((nade_activation)a, COUNT, r->sum, r->activated_sum[a]);
+        k->activate_scaled((nade_activation)a, COUNT, -1.7, r->sum, r->activated_scaled[a]);
+    }
     r->dot = k->dot(COUNT, bias, other);
     run_atoms(k, r);
     run_optimizers(k, r);
@@ -186,14 +211,32 @@ static void test_activations(void **state)
     const float zero = 0;
     (void)state;
     for (int i = -4000; i <= 4000; i++) {
-        float a = (float)i / 160, relu = a, sigmoid = a, tanh_value = a;
+        float a = (float)i / 160, relu = a, sigmoid = a, tanh_value = a, gelu = a;
         k->add_bias_activate(NADE_RELU, 1, 1, 1, &zero, &relu);
         k->add_bias_activate(NADE_SIGMOID, 1, 1, 1, &zero, &sigmoid);
         k->add_bias_activate(NADE_TANH, 1, 1, 1, &zero, &tanh_value);
+        k->add_bias_activate(NADE_GELU, 1, 1, 1, &zero, &gelu);
         assert_true(relu == fmaxf(a, 0));
+        support_assert_close("gelu", (double)gelu, 0.5 * (double)a * erfc(-(double)a / sqrt(2)), 3e-7, 3e-7);
         support_assert_close("sigmoid", (double)sigmoid, 1 / (1 + exp(-(double)a)), 4e-7, 1e-37);
         support_assert_close("tanh", (double)tanh_value, tanh((double)a), 1e-6, 0);
     }
+}
+
+/* Slopes that read the sum against differences of the values, in the kernels' own precision. */
+static void test_slopes_of_sums(void **state)
+{
+    const struct cpu_kernels *k = nd_cpu_kernels();
+    (void)state;
+    for (int i = -96; i <= 96; i++)
+        for (int kind = NADE_TANH + 1; kind < ACTIVATIONS; kind++) {
+            const float step = 0.015625f, a = (float)i / 16, sums[] = {a - step, a, a + step};
+            float values[3], slope = 1;
+            k->activate((nade_activation)kind, 1, 3, 3, sums, values);
+            k->multiply_slope((nade_activation)kind, 1, 1, 1, sums + 1, values + 1, &slope);
+            support_assert_close("slope", (double)slope, ((double)values[2] - (double)values[0]) / (2 * (double)step),
+                                 0, 1e-4);
+        }
 }
 
 /* Kernels against the specification, large logits, narrow scales and a far outlier included. */
@@ -278,8 +321,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp),
         cmocka_unit_test(test_log),
+        cmocka_unit_test(test_normal),
         cmocka_unit_test(test_variants_agree),
         cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_slopes_of_sums),
         cmocka_unit_test(test_heads),
         cmocka_unit_test(test_scaled_means),
         cmocka_unit_test(test_extreme_outputs),

@@ -12,6 +12,7 @@
 #define ND_EXP nd_exp_u2
 #define ND_SIGMOID nd_sigmoid
 #define ND_TANH nd_tanh
+#define ND_NORMAL nd_normal
 #include "backend/activation.h"
 
 #define ND_RATES struct float_rates

@@ -1,7 +1,7 @@
-/* exp and log for arrays: branch-free, so that the compiler vectorises the loops around them.
+/* exp, log and the like for arrays: branch-free, so that the compiler vectorises the loops around them.
  *
- * Accuracy is held by tests/unit/test_kernels.c: exp within 2 ulp over its range, log and log1p within 3.  NaN goes
- * through.  exp is clamped to [2^-126, 2^127·1.9], which is all that losses and gradients in float need. */
+ * Accuracy is held by tests/unit/test_kernels.c: exp within 2 ulp over its range, log and log1p within 3; the normal
+ * distribution function within 3e-7, its lower tail down to -12 also within 1e-5 of itself.  NaN goes through.  exp is clamped to [2^-126, 2^127·1.9], which is all that losses and gradients in float need. */
 #ifndef ND_BACKEND_CPU_MATH_H
 #define ND_BACKEND_CPU_MATH_H
 
@@ -57,6 +57,26 @@ static inline float nd_tanh(float x)
     float small = magnitude * (1 + q * (-1.0f / 3 + q * (2.0f / 15 + q * (-17.0f / 315 + q * (62.0f / 2835)))));
     float value = magnitude < 0.3f ? small : large;
     return x < 0 ? -value : value;
+}
+
+/* P(X <= x) of the standard normal X.  The tail beyond |x| is exp(-x²/2) times erfc(z) exp(z²)/2 at z = |x|/sqrt(2),
+ * which is t times a polynomial in t = 1/(1 + 0.3 z): interpolated at Chebyshev's points of z = 0…9.3, within 2.4e-8 of
+ * itself. */
+static inline float nd_normal(float x)
+{
+    float magnitude = x < 0 ? -x : x;
+    float t = 1 / (1 + 0.212132034f * magnitude);
+    float p = -0.065169618f;
+    p = p * t + 0.244901847f;
+    p = p * t + -0.260839019f;
+    p = p * t + 0.279654185f;
+    p = p * t + -0.0516604589f;
+    p = p * t + 0.109474128f;
+    p = p * t + 0.0736058423f;
+    p = p * t + 0.0854447623f;
+    p = p * t + 0.0845883209f;
+    float tail = t * p * nd_exp_u2(-0.5f * magnitude * magnitude);
+    return x < 0 ? tail : 1 - tail;
 }
 
 /* 2·atanh(s) for |s| <= 1/3. */

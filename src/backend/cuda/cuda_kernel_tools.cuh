@@ -46,6 +46,7 @@ ND_INLINE float precise_sigmoid(float x)
 #define ND_REAL float
 #define ND_EXP expf
 #define ND_TANH tanhf
+#define ND_NORMAL normcdff
 #include "backend/activation.h"
 
 /* Kernels are compiled twice: for the activations whose slope reads the sum (SUMS), and for the others, so that these

@@ -13,6 +13,7 @@
 #define ND_EXP(x) ((real)exp((double)(x)))
 #define ND_SIGMOID(x) ((real)(1 / (1 + exp(-(double)(x)))))
 #define ND_TANH(x) ((real)tanh((double)(x)))
+#define ND_NORMAL(x) ((real)(0.5 * erfc(-0.70710678118654752440 * (double)(x))))
 #include "backend/activation.h"
 
 /* Steps are computed in double too. */

@@ -11,7 +11,13 @@
 
 /* ---- choices ------------------------------------------------------------------------------------------------ */
 
-typedef enum nade_activation { NADE_RELU = 0, NADE_SIGMOID = 1, NADE_TANH = 2, NADE_GELU = 3 } nade_activation;
+typedef enum nade_activation {
+    NADE_RELU = 0,
+    NADE_SIGMOID = 1,
+    NADE_TANH = 2,
+    NADE_GELU = 3,
+    NADE_SILU = 4
+} nade_activation;
 typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
 
 /* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
@@ -40,7 +46,8 @@ typedef enum nade_precision {
     ROW(NADE_RELU, "relu")                                                                                             \
     ROW(NADE_SIGMOID, "sigmoid")                                                                                       \
     ROW(NADE_TANH, "tanh")                                                                                             \
-    ROW(NADE_GELU, "gelu")
+    ROW(NADE_GELU, "gelu")                                                                                             \
+    ROW(NADE_SILU, "silu")
 #define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
@@ -120,7 +127,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \
-        "relu, sigmoid, tanh or gelu") \
+        "relu, sigmoid, tanh, gelu or silu") \
     ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \
         "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a " \
         "single hidden layer (500 unless --hidden says otherwise) and no masks") \

@@ -15,7 +15,8 @@
     ROW(NADE_RELU, relu, false)                                                                                        \
     ROW(NADE_SIGMOID, sigmoid, false)                                                                                  \
     ROW(NADE_TANH, tanh, false)                                                                                        \
-    ROW(NADE_GELU, gelu, true)
+    ROW(NADE_GELU, gelu, true)                                                                                         \
+    ROW(NADE_SILU, silu, true)
 
 static inline bool nd_slope_reads_sum(nade_activation activation)
 {
@@ -82,6 +83,17 @@ ND_INLINE ND_REAL gelu_slope(ND_REAL a, ND_REAL h)
 {
     (void)h;
     return ND_NORMAL(a) + a * ((ND_REAL)0.39894228040143267794 * ND_EXP((ND_REAL)-0.5 * a * a));
+}
+
+ND_INLINE ND_REAL silu_value(ND_REAL a)
+{
+    return a * ND_SIGMOID(a);
+}
+
+ND_INLINE ND_REAL silu_slope(ND_REAL a, ND_REAL h)
+{
+    ND_REAL s = ND_SIGMOID(a);
+    return s + h * (1 - s);
 }
 
 /* The same for an activation that is known only when it runs; loops that are to be vectorised make their own switch of

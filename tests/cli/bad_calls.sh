@@ -44,7 +44,7 @@ refuse 2 "--order: found 'free', expected agnostic or fixed" -- "$NADE" train da
 refuse 2 'hidden' -- "$NADE" train data.csv -o model --order fixed --hidden 5,5
 refuse 2 "--precision: found 'fp16', expected auto, fp32, tf32 or bf16" -- "$NADE" train data.csv -o model --precision fp16
 refuse 2 "--device: found 'gpu', expected auto, cpu, cuda or reference" -- "$NADE" train data.csv -o model --device gpu
-refuse 2 "--activation: found 'Relu'" 'relu, sigmoid, tanh or gelu' -- "$NADE" train data.csv -o model --activation Relu
+refuse 2 "--activation: found 'Relu'" 'relu, sigmoid, tanh, gelu or silu' -- "$NADE" train data.csv -o model --activation Relu
 refuse 2 "--delimiter: found 'xy'" -- "$NADE" train data.csv -o model --delimiter xy
 refuse 2 "--header: found 'maybe'" 'yes, no or auto' -- "$NADE" train data.csv -o model --header maybe
 

@@ -211,12 +211,14 @@ static void test_activations(void **state)
     const float zero = 0;
     (void)state;
     for (int i = -4000; i <= 4000; i++) {
-        float a = (float)i / 160, relu = a, sigmoid = a, tanh_value = a, gelu = a;
+        float a = (float)i / 160, relu = a, sigmoid = a, tanh_value = a, gelu = a, silu = a;
         k->add_bias_activate(NADE_RELU, 1, 1, 1, &zero, &relu);
         k->add_bias_activate(NADE_SIGMOID, 1, 1, 1, &zero, &sigmoid);
         k->add_bias_activate(NADE_TANH, 1, 1, 1, &zero, &tanh_value);
         k->add_bias_activate(NADE_GELU, 1, 1, 1, &zero, &gelu);
+        k->add_bias_activate(NADE_SILU, 1, 1, 1, &zero, &silu);
         assert_true(relu == fmaxf(a, 0));
+        support_assert_close("silu", (double)silu, (double)a / (1 + exp(-(double)a)), 4e-7, 1e-36);
         support_assert_close("gelu", (double)gelu, 0.5 * (double)a * erfc(-(double)a / sqrt(2)), 3e-7, 3e-7);
         support_assert_close("sigmoid", (double)sigmoid, 1 / (1 + exp(-(double)a)), 4e-7, 1e-37);
         support_assert_close("tanh", (double)tanh_value, tanh((double)a), 1e-6, 0);

@@ -18,7 +18,7 @@ typedef enum nade_activation {
     NADE_GELU = 3,
     NADE_SILU = 4
 } nade_activation;
-typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1 } nade_optimizer;
+typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1, NADE_LION = 2 } nade_optimizer;
 
 /* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
 typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
@@ -48,7 +48,7 @@ typedef enum nade_precision {
     ROW(NADE_TANH, "tanh")                                                                                             \
     ROW(NADE_GELU, "gelu")                                                                                             \
     ROW(NADE_SILU, "silu")
-#define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam")
+#define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam") ROW(NADE_LION, "lion")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */
@@ -68,8 +68,9 @@ typedef struct nade_train_options {
     uint64_t iterations; /* at most */
     uint64_t updates;    /* per iteration; 0: once through the rows, but 300 to 1000 */
     nade_optimizer optimizer;
-    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG */
-    double momentum;       /* NAG's momentum, Adam's first decay rate */
+    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG, 0.0002
+                            for Lion */
+    double momentum;       /* NAG's momentum, the first decay rate of Adam and Lion */
     double weight_decay;   /* on weights, not on biases */
     uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
     double time_limit;     /* seconds; 0: none.  The best model so far is returned */
@@ -137,7 +138,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \
     ROW(learning_rate, REAL, 0, 0, 1e6, 7, 0, NO, "lr", "RATE,...", "the learning rate", \
-        "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag. Of several, each is " \
+        "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag, 0.0002 for lion. Of several, each is " \
         "trained, side by side on a CUDA device, and the one with the best validation becomes the model")
 
 #define NADE_TRAINING_OPTIONS(ROW) \
@@ -147,9 +148,9 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(updates, COUNT, 0, 0, 1e9, 5, 5, MUST, "updates", "N", "the number of updates per iteration", \
         "updates per iteration; 0: once through the rows, but 300 to 1000") \
     ROW(optimizer, OPTIMIZER, NADE_ADAM, 0, 0, 6, NADE_NOWHERE, MUST, "optimizer", "NAME", "the optimizer", \
-        "adam, or nag (Nesterov's momentum)") \
+        "adam (with decoupled weight decay), nag (Nesterov's momentum) or lion (the sign of a momentum)") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
-        "momentum of nag, first decay rate of adam") \
+        "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
         "on weights, not on biases") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \

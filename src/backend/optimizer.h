@@ -9,7 +9,8 @@
 
 #define ND_OPTIMIZERS(ROW)                                                                                             \
     ROW(NADE_NAG, nag, 1, 0.004, 0)                                                                                    \
-    ROW(NADE_ADAM, adam, 2, 0.001, 0.999)
+    ROW(NADE_ADAM, adam, 2, 0.001, 0.999)                                                                              \
+    ROW(NADE_LION, lion, 1, 0.0002, 0.99)
 
 #define ND_ADAM_EPSILON 1e-8
 
@@ -58,6 +59,17 @@ ND_INLINE void adam_step(const ND_RATES *r, ND_REAL decay, ND_REAL gradient, ND_
     *moment1 = r->momentum * *moment1 + r->rest1 * gradient;
     *moment2 = r->second * *moment2 + r->rest2 * gradient * gradient;
     ND_REAL direction = *moment1 * r->correction1 / (ND_SQRT(*moment2 * r->correction2) + (ND_REAL)ND_ADAM_EPSILON);
+    *parameter -= r->rate * (direction + decay * *parameter);
+}
+
+/* Every parameter moves by the rate; what is neither above nor below 0 is 0 or NaN, which goes through. */
+ND_INLINE void lion_step(const ND_RATES *r, ND_REAL decay, ND_REAL gradient, ND_REAL *moment1, ND_REAL *moment2,
+                         ND_REAL *parameter)
+{
+    ND_REAL c = r->momentum * *moment1 + r->rest1 * gradient;
+    ND_REAL direction = c > 0 ? 1 : c < 0 ? -1 : c;
+    (void)moment2;
+    *moment1 = r->second * *moment1 + r->rest2 * gradient;
     *parameter -= r->rate * (direction + decay * *parameter);
 }
 

@@ -50,10 +50,10 @@ offers() {
 mkdir folder
 touch 'my data.csv'
 offers 'train' nade tr
-offers 'adam nag' nade train data.csv --optimizer ''
+offers 'adam lion nag' nade train data.csv --optimizer ''
 offers 'adam' nade train data.csv --optimizer a
 offers 'adam' nade train data.csv --optimizer = a
-offers 'adam nag' nade train data.csv --optimizer =
+offers 'adam lion nag' nade train data.csv --optimizer =
 offers '--valid --valid-fraction' nade train --val
 offers 'my data.csv' nade train my
 offers 'my data.csv' nade train -o my

@@ -64,12 +64,12 @@ static void test_normal(void **state)
     assert_true(nd_normal(0) == 0.5f && nd_normal(1000) == 1 && nd_normal(-1000) < 1e-37f && isnan(nd_normal(NAN)));
 }
 
-enum { COUNT = 203, ACTIVATIONS = NADE_ACTIVATIONS(ONE_MORE) };
+enum { COUNT = 203, ACTIVATIONS = NADE_ACTIVATIONS(ONE_MORE), OPTIMIZERS = NADE_OPTIMIZERS(ONE_MORE) };
 
 /* What a variant makes of the same inputs. */
 struct results {
     float activated[ACTIVATIONS][2 * COUNT], slopes[ACTIVATIONS][2 * COUNT], bernoulli[COUNT], mixture[3 * 21],
-        atoms[2][3 * 21], nag[2][COUNT], adam[3][COUNT];
+        atoms[2][3 * 21], stepped[OPTIMIZERS][3][COUNT]; /* moments and parameters */
     float activated_sum[ACTIVATIONS][COUNT], activated_scaled[ACTIVATIONS][COUNT], kept[ACTIVATIONS][2 * COUNT];
     float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[ACTIVATIONS][ND_UNITS], scaled[ND_UNITS],
         absorbed_scaled[ACTIVATIONS][ND_UNITS];
@@ -92,14 +92,18 @@ static void run_optimizers(const struct cpu_kernels *k, struct results *r)
                                      .correction2 = 30};
     const struct float_rates rates = nd_float_rates(&exact);
     float gradient[COUNT];
-    for (uint32_t i = 0; i < COUNT; i++) {
-        gradient[i] = number(101, i, 1);
-        r->nag[0][i] = r->adam[0][i] = number(102, i, 1);
-        r->nag[1][i] = r->adam[1][i] = number(103, i, 1);
-        r->adam[2][i] = fabsf(number(104, i, 1));
+    for (uint32_t i = 0; i < COUNT; i++) gradient[i] = number(101, i, 1);
+    for (int o = 0; o < OPTIMIZERS; o++) {
+        float(*made)[COUNT] = r->stepped[o];
+        for (uint32_t i = 0; i < COUNT; i++) {
+            made[0][i] = number(102, i, 1);
+            made[1][i] = fabsf(number(104, i, 1));
+            made[2][i] = number(103, i, 1);
+        }
+        k->step((nade_optimizer)o, COUNT, &rates, 0.001f, gradient, made[0], made[1], made[2]);
+        bool second = nd_moments_of((nade_optimizer)o) > 1;
+        for (uint32_t i = 0; i < COUNT; i++) assert_true(second == (made[1][i] != fabsf(number(104, i, 1))));
     }
-    k->step(NADE_NAG, COUNT, &rates, 0.001f, gradient, r->nag[0], NULL, r->nag[1]);
-    k->step(NADE_ADAM, COUNT, &rates, 0.001f, gradient, r->adam[0], r->adam[2], r->adam[1]);
 }
 
 enum { OUTPUTS = 3 };
@@ -241,6 +245,30 @@ static void test_slopes_of_sums(void **state)
         }
 }
 
+/* A parameter's way by hand: up, down, and not at all but for the decay. */
+static void test_lion(void **state)
+{
+    const struct update_rule rule = {
+        .optimizer = NADE_LION, .learning_rate = 0.5, .momentum = 0.75, .total_updates = 2};
+    const struct step_rates rates = nd_step_rates(&rule, 1);
+    const struct float_rates r = nd_float_rates(&rates);
+    const float gradient[] = {40, -3, 0, 1};
+    float moment[] = {-8, -8, 0, -1}, parameter[] = {2, 2, 2, 2};
+    (void)state;
+    assert_true(rates.rate == 0.25 && rates.second == 0.99 && nd_usual_rate(NADE_LION) == 0.0002);
+    nd_cpu_kernels()->step(NADE_LION, 4, &r, 0.5f, gradient, moment, NULL, parameter);
+    const float expected[] = {2 - 0.25f * (1 + 1), 2 - 0.25f * (-1 + 1), 2 - 0.25f * (0 + 1), 2 - 0.25f * (-1 + 1)};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(parameter[i] == expected[i]);
+        const float before[] = {-8, -8, 0, -1};
+        support_assert_close("moment", (double)moment[i], 0.99 * (double)before[i] + 0.01 * (double)gradient[i], 1e-6,
+                             0);
+    }
+    const float nothing = NAN;
+    nd_cpu_kernels()->step(NADE_LION, 1, &r, 0, &nothing, moment, NULL, parameter);
+    assert_true(isnan(parameter[0]) && isnan(moment[0]));
+}
+
 /* Kernels against the specification, large logits, narrow scales and a far outlier included. */
 static void test_heads(void **state)
 {
@@ -321,15 +349,11 @@ static void test_extreme_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_variants_agree),
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_slopes_of_sums),
-        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_scaled_means),
-        cmocka_unit_test(test_extreme_outputs),
+        cmocka_unit_test(test_exp),          cmocka_unit_test(test_log),
+        cmocka_unit_test(test_normal),       cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(test_activations),  cmocka_unit_test(test_slopes_of_sums),
+        cmocka_unit_test(test_lion),         cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_scaled_means), cmocka_unit_test(test_extreme_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

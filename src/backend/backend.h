@@ -18,18 +18,26 @@ enum block { BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2, BLOCK_GRADIENT, BLO
 
 enum data_role { DATA_TRAIN, DATA_VALID, DATA_ROLES };
 
-/* What stays the same from update to update. */
+/* What stays the same from update to update.
+ *
+ * An update is: the gradient of the whole batch; what comes between, if anything; the optimiser's step.  Where the rule
+ * puts nothing between them (nd_is_between), a backend may make gradient and step of a part of the parameters at once;
+ * else all of BLOCK_GRADIENT is made first.  Clipping comes between, and a sum over machines would. */
 struct update_rule {
     nade_optimizer optimizer;
     double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
     double momentum;
     double weight_decay;
+    double clip; /* a gradient whose norm is larger is scaled down to it; 0: none is */
     uint64_t total_updates;
     uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
     bool share_device; /* take little of the device: others train on it too */
 };
+
+/* Whether something comes between gradient and step. */
+bool nd_is_between(const struct update_rule *rule);
 
 /* Of an optimiser: the learning rate of who names none; how many moments it keeps, 1 or 2. */
 double nd_usual_rate(nade_optimizer optimizer);

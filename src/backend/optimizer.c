@@ -23,6 +23,17 @@ size_t nd_moments_of(nade_optimizer optimizer)
     return optimizers[optimizer].moments;
 }
 
+bool nd_is_between(const struct update_rule *rule)
+{
+    return rule->clip > 0;
+}
+
+double nd_clip_factor(const struct update_rule *rule, double squares)
+{
+    double norm = sqrt(squares);
+    return rule->clip > 0 && norm > rule->clip ? rule->clip / norm : 1;
+}
+
 struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update)
 {
     double done = ND_FAULT(FAULT_RATE_NOT_DECAYED) ? 0 : (double)update / (double)rule->total_updates;

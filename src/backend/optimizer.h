@@ -29,6 +29,9 @@ struct float_rates {
     ND_STEP_RATES(float)
 };
 
+/* What a gradient is multiplied with, given the sum of its squares: 1, or less where the rule clips it. */
+double nd_clip_factor(const struct update_rule *rule, double squares);
+
 struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update);
 struct float_rates nd_float_rates(const struct step_rates *rates);
 

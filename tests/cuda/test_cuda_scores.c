@@ -421,7 +421,8 @@ static void test_scores_follow_the_parameters(void **state)
     gpu_build(&m, &plan);
     struct encoded_rows cells = gpu_cells(&m, &plan, ROWS, 45, ENCODED_BYTES);
     struct score_query query = {orders_of(&m, 1), 1, 20, 0, NULL};
-    struct update_rule rule = {NADE_NAG, 0.1, 0.9, 0, 100, 0, 50, 1, false};
+    struct update_rule rule = {
+        .optimizer = NADE_NAG, .learning_rate = 0.1, .momentum = 0.9, .total_updates = 100, .batch = 50, .seed = 1};
     for (size_t p = 0; p < gpu_precision_count(); p++) {
         const struct backend_entries *entries = gpu_entries(m.context);
         struct backend *backend = gpu_open(entries, &m, gpu_precisions[p].precision);

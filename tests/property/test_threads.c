@@ -12,7 +12,7 @@ struct outcome {
     double loss, valid, scores[ORDERS * ROWS];
 };
 
-static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer,
+static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer, double clip,
                      const struct encoded_rows *cells, const size_t *order, struct outcome *outcome)
 {
     const struct backend_entries *entries = &nd_cpu_entries;
@@ -20,6 +20,7 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
                                .learning_rate = 0.01,
                                .momentum = 0.9,
                                .weight_decay = 0.001,
+                               .clip = clip,
                                .total_updates = UPDATES,
                                .batch = BATCH,
                                .seed = 7};
@@ -40,7 +41,7 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
 }
 
 /* Layers have more than one block of weight rows each. */
-static void check(nade_optimizer optimizer, bool fixed, bool rescale)
+static void check(nade_optimizer optimizer, double clip, bool fixed, bool rescale)
 {
     const size_t hidden[] = {70, 130}, ordering[] = {7, 2, 0, 9, 4, 1, 8, 3, 6, 5};
     const unsigned counts[] = {2, 3, 8};
@@ -60,10 +61,10 @@ static void check(nade_optimizer optimizer, bool fixed, bool rescale)
     support_random_cells(&m.plan, ROWS, 9, 0.1, values);
     for (size_t i = 0; i < ORDERS * columns; i++) order[i] = (i * 3 + i / columns) % columns;
     struct encoded_rows cells = {ROWS, columns, ENCODED_FLOATS, values};
-    run_with(&m, 1, optimizer, &cells, order, first);
+    run_with(&m, 1, optimizer, clip, &cells, order, first);
     assert_memory_not_equal(first->parameters, m.parameters, m.plan.parameters * sizeof(float));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        run_with(&m, counts[i], optimizer, &cells, order, other);
+        run_with(&m, counts[i], optimizer, clip, &cells, order, other);
         assert_memory_equal(other->parameters, first->parameters, m.plan.parameters * sizeof(float));
         assert_memory_equal(other->scores, first->scores, sizeof first->scores);
         assert_true(other->loss == first->loss && other->valid == first->valid);
@@ -74,22 +75,30 @@ static void check(nade_optimizer optimizer, bool fixed, bool rescale)
 static void test_nag(void **state)
 {
     (void)state;
-    check(NADE_NAG, false, false);
+    check(NADE_NAG, 0, false, false);
 }
 
 static void test_adam(void **state)
 {
     (void)state;
-    check(NADE_ADAM, false, false);
+    check(NADE_ADAM, 0, false, false);
 }
 
 static void test_fixed_order(void **state)
 {
     (void)state;
-    check(NADE_NAG, true, false);
-    check(NADE_ADAM, true, false);
-    check(NADE_NAG, true, true);
-    check(NADE_ADAM, true, true);
+    check(NADE_NAG, 0, true, false);
+    check(NADE_ADAM, 0, true, false);
+    check(NADE_NAG, 0, true, true);
+    check(NADE_ADAM, 0, true, true);
+}
+
+/* Sections of gradients and of steps apart, and a norm summed in pieces. */
+static void test_clipping(void **state)
+{
+    (void)state;
+    check(NADE_ADAM, 0.01, false, false);
+    check(NADE_LION, 0.01, true, true);
 }
 
 /* Large batches feed 16 cores, small ones keep their products large. */
@@ -105,10 +114,8 @@ static void test_chunk_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nag),
-        cmocka_unit_test(test_adam),
-        cmocka_unit_test(test_fixed_order),
-        cmocka_unit_test(test_chunk_sizes),
+        cmocka_unit_test(test_nag),      cmocka_unit_test(test_adam),        cmocka_unit_test(test_fixed_order),
+        cmocka_unit_test(test_clipping), cmocka_unit_test(test_chunk_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,13 @@ struct work {
 
 static nade_status train(struct work *w)
 {
-    const struct update_rule rule = {NADE_NAG, 0.01, 0.9, 0, 2, 0, ROWS, 1, false};
+    const struct update_rule rule = {.optimizer = NADE_NAG,
+                                     .learning_rate = 0.01,
+                                     .momentum = 0.9,
+                                     .clip = 1,
+                                     .total_updates = 2,
+                                     .batch = ROWS,
+                                     .seed = 1};
     double loss = 0;
     uint64_t failed;
     nade_status status = nd_cpu_entries.set_data(w->context, w->backend, DATA_TRAIN, &w->cells);

@@ -73,7 +73,7 @@ struct results {
     float activated_sum[ACTIVATIONS][COUNT], activated_scaled[ACTIVATIONS][COUNT], kept[ACTIVATIONS][2 * COUNT];
     float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[ACTIVATIONS][ND_UNITS], scaled[ND_UNITS],
         absorbed_scaled[ACTIVATIONS][ND_UNITS];
-    double sum[COUNT], arrived[ACTIVATIONS], dot, bernoulli_loss, mixture_loss, atom_loss[2];
+    double sum[COUNT], arrived[ACTIVATIONS], dot, squares, bernoulli_loss, mixture_loss, atom_loss[2];
 };
 
 static float number(uint32_t purpose, uint32_t i, float range)
@@ -190,6 +190,8 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
         k->activate_scaled((nade_activation)a, COUNT, -1.7, r->sum, r->activated_scaled[a]);
     }
     r->dot = k->dot(COUNT, bias, other);
+    r->squares = k->squares(COUNT, other);
+    support_assert_close("squares", r->squares, k->dot(COUNT, other, other), 1e-6, 0);
     run_atoms(k, r);
     run_optimizers(k, r);
     run_units(k, r);

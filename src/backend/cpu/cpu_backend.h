@@ -67,6 +67,7 @@ struct cpu_backend {
     size_t *stride; /* (L+1): of each layer's outputs */
     struct weight_block *blocks;
     size_t block_count;
+    double *squares; /* of the gradient's pieces (cpu_between.c); NULL until needed */
     struct batch_buffers batch;
     struct worker_scratch *scratch; /* (threads) */
     float **forward, **backward;    /* (L+1) each: weights packed for either direction, NULL until needed */

@@ -213,7 +213,7 @@ static void step_block(const struct unit_block *b)
             backend->first_transposed[i * width + b->first + j] = weight[j * plan->inputs + i];
 }
 
-static void run_units(const struct unit_block *b)
+static void make_gradients(const struct unit_block *b)
 {
     const struct cpu_backend *backend = b->job->backend;
     const struct plan *plan = backend->plan;
@@ -226,16 +226,22 @@ static void run_units(const struct unit_block *b)
         walk_back(b, x, target, batch->delta[1] + slot * backend->stride[1]);
     }
     store_gradients(b);
-    if (b->job->rule) step_block(b);
+}
+
+static void run_units(const struct unit_block *b)
+{
+    if (b->job->makes_gradients) make_gradients(b);
+    if (b->job->takes_steps) step_block(b);
 }
 
 static void run_output_bias(const struct batch_job *job)
 {
     const struct cpu_backend *backend = job->backend;
     const struct tensor_view *bias = &backend->plan->tensor[nd_weight_index(1) + 1];
-    nd_cpu_sum_rows(job->rows, bias->rows, backend->batch.delta[1], backend->stride[1],
-                    backend->block[BLOCK_GRADIENT] + bias->offset);
-    if (job->rule) nd_cpu_take_step(job, bias->offset, bias->rows, true);
+    if (job->makes_gradients)
+        nd_cpu_sum_rows(job->rows, bias->rows, backend->batch.delta[1], backend->stride[1],
+                        backend->block[BLOCK_GRADIENT] + bias->offset);
+    if (job->takes_steps) nd_cpu_take_step(job, bias->offset, bias->rows, true);
 }
 
 /* The last task is the output bias, which belongs to no hidden unit. */
@@ -262,12 +268,12 @@ static void run_scales(const struct batch_job *job)
     const struct cpu_backend *backend = job->backend;
     const struct plan *plan = backend->plan;
     const struct tensor_view *scale = &plan->tensor[nd_scale_index(plan)];
-    for (size_t t = 0; t < plan->columns; t++) {
+    for (size_t t = 0; t < plan->columns && job->makes_gradients; t++) {
         double sum = 0;
         for (size_t b = 0; b < blocks_of(plan); b++) sum += backend->batch.scale_gradient[b * plan->columns + t];
         backend->block[BLOCK_GRADIENT][scale->offset + t] = (float)sum;
     }
-    if (job->rule) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
+    if (job->takes_steps) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
 }
 
 void nd_cpu_fixed_weights(struct batch_job *job)

@@ -228,6 +228,17 @@ static void step(nade_optimizer optimizer, size_t count, const struct float_rate
 #undef CASE
 }
 
+static double squares(size_t count, const float *values)
+{
+    double lane[ND_LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + ND_LANES <= count; i += ND_LANES)
+        for (size_t l = 0; l < ND_LANES; l++) lane[l] += (double)values[i + l] * (double)values[i + l];
+    for (size_t l = 0; i + l < count; l++) lane[l] += (double)values[i + l] * (double)values[i + l];
+    for (size_t l = 0; l < ND_LANES; l++) sum += lane[l];
+    return sum;
+}
+
 static void accumulate(size_t count, double x, const float *a, const float *b, double *sum)
 {
     if (b && !ND_FAULT(FAULT_SCORE_DRIFT))
@@ -325,6 +336,7 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .bernoulli = bernoulli,
     .mixture = mixture,
     .step = step,
+    .squares = squares,
     .accumulate = accumulate,
     .activate_sum = activate_sum,
     .activate_scaled = activate_scaled,

@@ -44,6 +44,9 @@ struct cpu_kernels {
     void (*step)(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,
                  const float *gradient, float *moment1, float *moment2, float *parameter);
 
+    /* The sum of the values' squares. */
+    double (*squares)(size_t count, const float *values);
+
     /* sum += x·a + b; b may be NULL. */
     void (*accumulate)(size_t count, double x, const float *a, const float *b, double *sum);
 

@@ -1,7 +1,8 @@
 /* exp, log and the like for arrays: branch-free, so that the compiler vectorises the loops around them.
  *
  * Accuracy is held by tests/unit/test_kernels.c: exp within 2 ulp over its range, log and log1p within 3; the normal
- * distribution function within 3e-7, its lower tail down to -12 also within 1e-5 of itself.  NaN goes through.  exp is clamped to [2^-126, 2^127·1.9], which is all that losses and gradients in float need. */
+ * distribution function within 3e-7, its lower tail down to -12 also within 1e-5 of itself.  NaN goes through.  exp is
+ * clamped to [2^-126, 2^127·1.9], which is all that losses and gradients in float need. */
 #ifndef ND_BACKEND_CPU_MATH_H
 #define ND_BACKEND_CPU_MATH_H
 

@@ -240,26 +240,34 @@ void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, 
                            block[BLOCK_PARAMETERS] + offset);
 }
 
-static void run_block(void *argument, size_t task, unsigned worker)
+static void make_gradients(const struct batch_job *job, const struct weight_block *block, unsigned worker)
 {
-    const struct batch_job *job = argument;
     struct cpu_backend *backend = job->backend;
-    const struct weight_block *block = &backend->blocks[task];
     const struct tensor_view *weight = &backend->plan->tensor[nd_weight_index(block->layer)], *bias = weight + 1;
     size_t stride = backend->stride[block->layer];
     const float *delta = backend->batch.delta[block->layer] + block->first;
-    size_t weight_at = weight->offset + block->first * weight->columns, bias_at = bias->offset + block->first;
-    float *gradient = backend->block[BLOCK_GRADIENT];
-    backend->products->multiply_transposed(block->count, job->rows, weight->columns, delta, stride,
-                                           backend->batch.packed[block->layer], gradient + weight_at, weight->columns,
-                                           backend->scratch[worker].space);
-    nd_cpu_sum_rows(job->rows, block->count, delta, stride, gradient + bias_at);
-    if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0)
-        memset(gradient + bias_at, 0, block->count * sizeof(float));
-    if (!job->rule) return;
-    nd_cpu_take_step(job, weight_at, block->count * weight->columns, false);
-    nd_cpu_take_step(job, bias_at, block->count, true);
-    nd_cpu_pack_block(backend, block);
+    float *gradient = backend->block[BLOCK_GRADIENT], *bias_gradient = gradient + bias->offset + block->first;
+    backend->products->multiply_transposed(
+        block->count, job->rows, weight->columns, delta, stride, backend->batch.packed[block->layer],
+        gradient + weight->offset + block->first * weight->columns, weight->columns, backend->scratch[worker].space);
+    nd_cpu_sum_rows(job->rows, block->count, delta, stride, bias_gradient);
+    if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0) memset(bias_gradient, 0, block->count * sizeof(float));
+}
+
+static void take_steps(const struct batch_job *job, const struct weight_block *block)
+{
+    const struct tensor_view *weight = &job->backend->plan->tensor[nd_weight_index(block->layer)], *bias = weight + 1;
+    nd_cpu_take_step(job, weight->offset + block->first * weight->columns, block->count * weight->columns, false);
+    nd_cpu_take_step(job, bias->offset + block->first, block->count, true);
+    nd_cpu_pack_block(job->backend, block);
+}
+
+static void run_block(void *argument, size_t task, unsigned worker)
+{
+    const struct batch_job *job = argument;
+    const struct weight_block *block = &job->backend->blocks[task];
+    if (job->makes_gradients) make_gradients(job, block, worker);
+    if (job->takes_steps) take_steps(job, block);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
@@ -285,13 +293,27 @@ static double run_rows(struct batch_job *job)
     return sum;
 }
 
-static void run_weights(struct batch_job *job, const struct update_rule *rule)
+static void run_section(struct batch_job *job, bool makes_gradients, bool takes_steps)
 {
-    job->rule = rule;
+    job->makes_gradients = makes_gradients;
+    job->takes_steps = takes_steps;
     if (job->backend->plan->ordering)
         nd_cpu_fixed_weights(job);
     else
         nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
+}
+
+/* Gradients and steps, at once where nothing comes between them. */
+static void run_weights(struct batch_job *job, const struct update_rule *rule)
+{
+    job->rule = rule;
+    if (!nd_is_between(rule)) {
+        run_section(job, true, true);
+        return;
+    }
+    run_section(job, true, false);
+    nd_cpu_between(job->backend, rule);
+    run_section(job, false, true);
 }
 
 nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
@@ -299,6 +321,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
 {
     struct cpu_backend *backend = (void *)opaque;
     nade_status status = prepare(context, backend, rule->batch);
+    if (status == NADE_OK) status = nd_cpu_prepare_between(context, backend, rule);
     if (status != NADE_OK) return status;
     double sum = 0;
     if (!backend->plan->ordering) backend->first_transposed_current = false;
@@ -316,8 +339,10 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .rates = nd_float_rates(&rates),
         };
         double one = run_rows(&job) / (double)rule->batch;
-        run_weights(&job, isfinite(one) ? rule : NULL);
-        if (!isfinite(one)) {
+        if (isfinite(one)) {
+            run_weights(&job, rule);
+        } else {
+            run_section(&job, true, false);
             *failed = update;
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
         }
@@ -368,6 +393,6 @@ nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opa
         .gradients = true,
     };
     *loss = run_rows(&job) / (double)cells->rows;
-    run_weights(&job, NULL);
+    run_section(&job, true, false);
     return NADE_OK;
 }

@@ -21,7 +21,8 @@ struct batch_job {
     size_t chunk;
     double factor; /* on gradients: 1 / rows of the mean */
     bool gradients;
-    const struct update_rule *rule; /* of the optimiser step, or NULL: gradients only */
+    bool makes_gradients, takes_steps; /* what the section of weights is to do, in this order */
+    const struct update_rule *rule;    /* of the steps */
     struct float_rates rates;
 };
 
@@ -37,10 +38,14 @@ void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t strid
 /* The optimiser's step on `count` parameters from offset, by their gradients. */
 void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias);
 
+/* What comes between gradient and step: memory for it, and its doing (cpu_between.c). */
+nade_status nd_cpu_prepare_between(nade_context *context, struct cpu_backend *backend, const struct update_rule *rule);
+void nd_cpu_between(struct cpu_backend *backend, const struct update_rule *rule);
+
 /* Fixed order, first section: task number `task` is a chunk of the batch's rows. */
 void nd_cpu_fixed_chunk(void *job, size_t task, unsigned worker);
 
-/* Fixed order, second section: gradients, and the step where the job has a rule. */
+/* Fixed order, second section. */
 void nd_cpu_fixed_weights(struct batch_job *job);
 
 #endif

@@ -361,6 +361,17 @@ static void REF(take_step)(nade_optimizer optimizer, const struct step_rates *ra
     block[BLOCK_PARAMETERS][i] = (real)parameter;
 }
 
+/* What comes between gradient and step. */
+static void REF(clip)(struct REF(backend) * backend, const struct update_rule *rule)
+{
+    real *gradient = backend->block[BLOCK_GRADIENT];
+    double squares = 0;
+    for (size_t i = 0; i < backend->plan->parameters; i++) squares += (double)gradient[i] * (double)gradient[i];
+    double factor = nd_clip_factor(rule, squares);
+    for (size_t i = 0; i < backend->plan->parameters && factor < 1; i++)
+        gradient[i] = (real)(factor * (double)gradient[i]);
+}
+
 static void REF(step)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
 {
     struct step_rates rates = nd_step_rates(rule, update);
@@ -384,6 +395,7 @@ static nade_status REF(train_updates)(nade_context *context, struct backend *opa
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
         }
         sum += one;
+        if (nd_is_between(rule)) REF(clip)(backend, rule);
         REF(step)(backend, rule, update);
     }
     *loss = sum / (double)count;

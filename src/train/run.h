@@ -58,6 +58,9 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 /* Tells the caller what the prepared run will take; then refuses one that would exceed the memory allowed. */
 nade_status nd_run_plan(const struct run *run, const nade_table *train, const nade_table *valid);
 
+/* The rule of run->stage's updates, and how many iterations it has. */
+void nd_fill_rule(struct run *run);
+
 /* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);

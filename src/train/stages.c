@@ -11,7 +11,7 @@ static bool is_full_run(const struct run *run)
     return run->stage + 1 == run->stages;
 }
 
-static void fill_rule(struct run *run)
+void nd_fill_rule(struct run *run)
 {
     const nade_train_options *o = &run->options;
     run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
@@ -66,7 +66,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     if (!run->best) return nd_no_memory(run->context, "the parameters");
     nd_initial_parameters(&run->plan, run->options.seed, run->replication.initial_scale, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
-    fill_rule(run);
+    nd_fill_rule(run);
     run->iteration = run->update = run->best_iteration = 0;
     run->best_loss = INFINITY;
     run->history = NULL;

@@ -190,6 +190,11 @@ static void print_training(struct output *output, const json_t *training)
     print_number(output, "updates per iteration", training, "updates");
     print_number(output, "patience", training, "patience");
     print_number(output, "seed", training, "seed");
+    /* Options that are in the file only where they are not the default. */
+#define ROW(member, type, usual, least, most, checkpoint, record, recipe, flag, ...)                                   \
+    if (record >= NADE_YOUNGER) print_number(output, flag, training, #member);
+    NADE_TRAIN_OPTIONS(ROW)
+#undef ROW
     print_rows(output, number_of(training, "train_rows"), number_of(training, "valid_rows"));
     print_iterations(output, training);
     print_validation(output, training);

@@ -100,6 +100,7 @@ typedef struct nade_train_options {
     int (*planned)(void *planned_user, const nade_train_plan *plan);
     void *planned_user;
     const nade_replication_options *replication; /* what only experiments of others need; NULL: none (replication.h) */
+    double clip; /* a gradient whose norm, over all parameters, is larger is scaled down to it; 0: none is */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -153,6 +154,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
         "on weights, not on biases") \
+    ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
+        "scale an update's gradient down where its norm is above NORM; 0: never") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
         "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
         "start with all layers at once") \

@@ -20,6 +20,7 @@ void nd_fill_rule(struct run *run)
         .learning_rate = o->learning_rate > 0 ? o->learning_rate : nd_usual_rate(o->optimizer),
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
+        .clip = o->clip,
         .total_updates = run->iterations * run->updates,
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,

@@ -421,6 +421,9 @@ static void test_bad_options(void **state)
     o.components = 0;
     expect_bad_call(f, &o, "components");
     o = small_options();
+    o.clip = -1;
+    expect_bad_call(f, &o, "clip");
+    o = small_options();
     o.learning_rate = NAN;
     expect_bad_call(f, &o, "learning rate");
     o = small_options();

@@ -1,0 +1,48 @@
+# Every activation and optimiser, and clipping: what is trained says so, is read, scored and drawn from, and goes on from
+# a checkpoint to the same bytes.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { srand(5); print "a,b,c"
+    for (i = 0; i < 200; i++) { a = rand() < 0.4; print a "," (rand() < (a ? 0.8 : 0.2)) "," (i % 9 ? rand() : "") } }' >table.csv
+small=(--hidden "9,8" --iterations 2 --updates 20 --device cpu)
+
+for activation in relu sigmoid tanh gelu silu; do
+    expect 0 "$NADE" train table.csv "${small[@]}" --activation $activation -o $activation
+    expect 0 "$NADE" info $activation
+    holds out "9, 8 $activation units"
+    expect 0 "$NADE" score $activation table.csv --device reference -o exact.csv
+    expect 0 "$NADE" score $activation table.csv --device cpu -o scores.csv
+    paste -d, exact.csv scores.csv | awk -F, 'NR > 1 && ($1 - $2) ^ 2 > 1e-8 { exit 1 }' ||
+        fail "the CPU's scores with $activation are not the reference's"
+    expect 0 "$NADE" sample $activation -n 3 --device cpu
+done
+cmp -s gelu silu && fail "two activations give one model"
+
+for optimizer in nag adam lion; do
+    expect 0 "$NADE" train table.csv "${small[@]}" --optimizer $optimizer -o $optimizer
+    expect 0 "$NADE" info $optimizer
+    holds out "Training: $optimizer"
+done
+expect 0 "$NADE" train table.csv "${small[@]}" --optimizer lion --lr 0.0002 -o same
+cmp lion same || fail "lion's usual rate is not 0.0002"
+
+# A bound that no gradient reaches changes nothing but the record, one that all do changes the model.
+expect 0 "$NADE" train table.csv "${small[@]}" --clip 0 -o plain
+cmp plain adam || fail "--clip 0 is not the default"
+expect 0 "$NADE" train table.csv "${small[@]}" --optimizer nag --clip 1e9 -o high
+expect 0 "$NADE" train table.csv "${small[@]}" --optimizer nag --clip 0.01 -o low
+expect 0 "$NADE" score nag table.csv --device cpu -o nag.csv
+expect 0 "$NADE" score high table.csv --device cpu -o high.csv
+expect 0 "$NADE" score low table.csv --device cpu -o low.csv
+cmp nag.csv high.csv || fail "a bound that is never reached changes the model"
+cmp -s nag.csv low.csv && fail "a low bound changes nothing"
+expect 0 "$NADE" info low
+holds out "clip                   0.01"
+expect 0 "$NADE" info nag
+grep -q clip out && fail "info names a clip where there is none"
+
+expect 0 "$NADE" train table.csv "${small[@]}" --optimizer nag --clip 0.01 --checkpoint whole -o low
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp low resumed || fail "a resumed run with --clip ends in another model"
+refuse 2 "another value of clip" -- "$NADE" train table.csv --resume whole --clip 0.02 --device cpu -o resumed
+refuse 2 "--clip: found '-1'" "from 0 to 1e+12" -- "$NADE" train table.csv --clip -1 -o model

@@ -38,6 +38,10 @@ program python 'cat <<END
 {"at": ["cases", "uci1", "eager_us"], "is": 30}
 END
 case "$*" in *"--cases wine2"*) exit 3 ;; esac'
+program nade 'exit 0'
+program one_row 'echo "4 columns, 300 calls; a session opens in 1.000 ms"
+echo "score  by itself          median    0.500 ms, worst    2.000 ms"
+echo "score  in a session       median    0.250 ms, worst    1.000 ms"'
 measure() {
     "$python" tree/bench/measure "$1" --cases "$2" --threads 2 --seconds 0.001 --program programs/updates --python programs/python
 }
@@ -53,6 +57,8 @@ holds tree/bench/results/cpu-*.json '"failed": "ended with 3"'
 rm tree/bench/results/cpu-*.json
 expect 0 measure cpu uci1
 
+holds tree/bench/results/cpu-*.json '"score, in a session": 0.25'
+
 # Sources are named as git names them.
 if command -v git >/dev/null; then
     hash=$(cd tree && git init -q . && git add src && git write-tree --prefix=src/)
@@ -65,7 +71,7 @@ fi
 expect 0 "$python" tree/bench/write-benchmarks
 holds tree/docs/benchmarks.md above below '| uci1 | tf32 | 20.0 | – | 1 % | 900 | 60 | – | 3.0 |' \
     '| uci1 | bf16 | 10.0 | – | – | – | 50 | 40 | 4.0 |' '| uci1 | fp32 | – | – | – | – | – | – | – |' \
-    '| uci1 | bf16 | 600,000 | 200,000 | – | 3.0 |' '| uci1 | 20 | 20 | 1.00 | 30 | – | 1.50 | 600,000 |' 'All are reached.'
+    '| uci1 | bf16 | 600,000 | 200,000 | – | 3.0 |' '| uci1 | 20 | 20 | 1.00 | 30 | – | 1.50 | 600,000 |' 'All are reached.' '| score, by itself | score, in a session |' '| 0.500 | 0.250 |'
 holds tree/README.md '3.0 at tf32, 4.0 at bf16 on one' '1.5 on 2 threads'
 expect 0 "$python" tree/bench/write-benchmarks --check
 sed -i 's/3\.0 at tf32/9.0 at tf32/' tree/README.md

@@ -113,7 +113,7 @@ static int add_number(struct order_reader *reader, size_t number)
         return report_error(reader->common, NADE_BAD_INPUT, "%s, line %zu: found column %zu twice, expected each once",
                             reader->path, reader->line, number);
     int status = make_room(reader);
-    if (status) return status;
+    if (status || !reader->order) return status;
     reader->seen[number] = reader->line;
     reader->order[reader->orderings * reader->columns + reader->filled++] = number;
     return EXIT_DONE;
@@ -158,7 +158,7 @@ int order_file_read(const struct common *common, const char *path, size_t column
 {
     struct order_reader reader = {.common = common, .path = path, .columns = columns, .line = 1};
     int status = open_file(&reader);
-    if (status) return status;
+    if (!reader.file) return status;
     reader.seen = calloc(columns, sizeof *reader.seen);
     status = reader.seen ? read_all(&reader) : report_no_memory(common);
     if (!status) {

@@ -102,12 +102,14 @@ int images_open(struct images *images, const struct common *common, const char *
     *images = (struct images){0};
     int status = list_names(common, folder, &names);
     size_t wanted = count ? count : 1;
-    if (!status && (first >= names.count || wanted > names.count - first))
+    bool enough = first < names.count && wanted <= names.count - first;
+    if (!status && !enough)
         status = report_error(
             common, NADE_BAD_INPUT,
             "%s: holds %zu images (*.jpg, *.jpeg), expected at least %zu from number %zu on, counted from 0", folder,
             names.count, wanted, first);
-    if (!status) status = read_images(images, common, folder, names.name + first, count ? count : names.count - first);
+    if (!status && enough)
+        status = read_images(images, common, folder, names.name + first, count ? count : names.count - first);
     free_names(&names);
     if (status) images_close(images);
     return status;

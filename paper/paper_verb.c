@@ -25,8 +25,8 @@ struct paper_arguments {
     nade_precision precision;
 };
 
-/* Recipes of the command, and those read from files. */
-struct paper_shelf {
+/* Recipes that are built in, and those read from files. */
+struct known_recipes {
     struct paper_recipe *recipe; /* (count) sorted by table and name */
     size_t count;
     struct paper_recipe *own; /* (own_count) */
@@ -78,32 +78,32 @@ static int compare_recipes(const void *one, const void *other)
     return order ? order : strcmp(a->name, b->name);
 }
 
-static int fill_shelf(struct paper_shelf *shelf, const struct common *common, size_t files)
+static int read_recipes(struct known_recipes *known, const struct common *common, size_t files)
 {
-    shelf->recipe = calloc(paper_text_count + 1, sizeof *shelf->recipe);
-    shelf->own = calloc(files + 1, sizeof *shelf->own);
-    if (!shelf->recipe || !shelf->own) return report_no_memory(common);
+    known->recipe = calloc(paper_text_count + 1, sizeof *known->recipe);
+    known->own = calloc(files + 1, sizeof *known->own);
+    if (!known->recipe || !known->own) return report_no_memory(common);
     for (size_t i = 0; i < paper_text_count; i++) {
-        int status = paper_recipe_parse(&shelf->recipe[shelf->count++], common, &paper_texts[i]);
+        int status = paper_recipe_parse(&known->recipe[known->count++], common, &paper_texts[i]);
         if (status) return status;
     }
-    qsort(shelf->recipe, shelf->count, sizeof *shelf->recipe, compare_recipes);
+    qsort(known->recipe, known->count, sizeof *known->recipe, compare_recipes);
     return EXIT_DONE;
 }
 
-static void free_shelf(struct paper_shelf *shelf)
+static void free_recipes(struct known_recipes *known)
 {
-    for (size_t i = 0; i < shelf->count; i++) paper_recipe_free(&shelf->recipe[i]);
-    for (size_t i = 0; i < shelf->own_count; i++) paper_recipe_free(&shelf->own[i]);
-    free(shelf->recipe);
-    free(shelf->own);
+    for (size_t i = 0; i < known->count; i++) paper_recipe_free(&known->recipe[i]);
+    for (size_t i = 0; i < known->own_count; i++) paper_recipe_free(&known->own[i]);
+    free(known->recipe);
+    free(known->own);
 }
 
-static json_t *shelf_as_json(const struct paper_shelf *shelf)
+static json_t *recipes_as_json(const struct known_recipes *known)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < shelf->count; i++) {
-        const struct paper_recipe *recipe = &shelf->recipe[i];
+    for (size_t i = 0; i < known->count; i++) {
+        const struct paper_recipe *recipe = &known->recipe[i];
         json_array_append_new(list,
                               json_pack("{s:s,s:s,s:s,s:s,s:O}", "name", recipe->name, "table", recipe->table,
                                         "data_set", recipe->data_set, "title", recipe->title, "paper", recipe->paper));
@@ -111,11 +111,11 @@ static json_t *shelf_as_json(const struct paper_shelf *shelf)
     return list;
 }
 
-static void print_shelf(struct output *output, const struct paper_shelf *shelf)
+static void print_recipes(struct output *output, const struct known_recipes *known)
 {
     const char *table = "";
-    for (size_t i = 0; i < shelf->count; i++) {
-        const struct paper_recipe *recipe = &shelf->recipe[i];
+    for (size_t i = 0; i < known->count; i++) {
+        const struct paper_recipe *recipe = &known->recipe[i];
         if (strcmp(recipe->table, table) != 0) output_print(output, "%s%s\n", *table ? "\n" : "", recipe->table);
         table = recipe->table;
         output_print(output, "  %-*s  %-*s  %s\n", padded_width(recipe->name, 26), recipe->name,
@@ -123,18 +123,18 @@ static void print_shelf(struct output *output, const struct paper_shelf *shelf)
     }
 }
 
-static int list_recipes(const struct common *common, const struct paper_shelf *shelf)
+static int list_recipes(const struct common *common, const struct known_recipes *known)
 {
     struct output output;
     output_open_page(&output, common);
     if (common->json) {
-        json_t *list = shelf_as_json(shelf);
+        json_t *list = recipes_as_json(known);
         char *text = json_dumps(list, JSON_INDENT(4));
         output_print(&output, "%s\n", text ? text : "[]");
         free(text);
         json_decref(list);
     } else {
-        print_shelf(&output, shelf);
+        print_recipes(&output, known);
     }
     return output_close(&output);
 }
@@ -143,15 +143,15 @@ static int list_recipes(const struct common *common, const struct paper_shelf *s
 static void offer_words(struct output *output)
 {
     const struct common common = {.quiet = 1};
-    struct paper_shelf shelf = {0};
+    struct known_recipes known = {0};
     const char *table = "";
-    if (fill_shelf(&shelf, &common, 0) == EXIT_DONE) output_print(output, "figures");
-    for (size_t i = 0; i < shelf.count && shelf.recipe[i].table; i++) {
-        if (strcmp(shelf.recipe[i].table, table) != 0) output_print(output, " %s", shelf.recipe[i].table);
-        table = shelf.recipe[i].table;
-        output_print(output, " %s", shelf.recipe[i].name);
+    if (read_recipes(&known, &common, 0) == EXIT_DONE) output_print(output, "figures");
+    for (size_t i = 0; i < known.count && known.recipe[i].table; i++) {
+        if (strcmp(known.recipe[i].table, table) != 0) output_print(output, " %s", known.recipe[i].table);
+        table = known.recipe[i].table;
+        output_print(output, " %s", known.recipe[i].name);
     }
-    free_shelf(&shelf);
+    free_recipes(&known);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static bool is_file_name(const char *word)
 }
 
 /* Adds what a word names to the plan, which has room for it. */
-static int choose_word(struct paper_shelf *shelf, const struct common *common, const char *word,
+static int choose_word(struct known_recipes *known, const struct common *common, const char *word,
                        struct paper_plan *plan)
 {
     size_t before = plan->count;
@@ -173,13 +173,13 @@ static int choose_word(struct paper_shelf *shelf, const struct common *common, c
         return EXIT_DONE;
     }
     if (is_file_name(word)) {
-        struct paper_recipe *own = &shelf->own[shelf->own_count++];
+        struct paper_recipe *own = &known->own[known->own_count++];
         plan->recipe[plan->count++] = own;
         return paper_recipe_read(own, common, word);
     }
-    for (size_t i = 0; i < shelf->count; i++)
-        if (strcmp(shelf->recipe[i].name, word) == 0 || strcmp(shelf->recipe[i].table, word) == 0)
-            plan->recipe[plan->count++] = &shelf->recipe[i];
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->recipe[i].name, word) == 0 || strcmp(known->recipe[i].table, word) == 0)
+            plan->recipe[plan->count++] = &known->recipe[i];
     if (plan->count > before) return EXIT_DONE;
     return report_error(
         common, NADE_BAD_CALL,
@@ -187,12 +187,12 @@ static int choose_word(struct paper_shelf *shelf, const struct common *common, c
         printable(word, shown, sizeof shown - 1));
 }
 
-static int choose_recipes(struct paper_shelf *shelf, const struct paper_arguments *paper, struct paper_plan *plan)
+static int choose_recipes(struct known_recipes *known, const struct paper_arguments *paper, struct paper_plan *plan)
 {
-    plan->recipe = calloc(paper->words.count * (shelf->count + 1), sizeof(const struct paper_recipe *));
+    plan->recipe = calloc(paper->words.count * (known->count + 1), sizeof(const struct paper_recipe *));
     if (!plan->recipe) return report_no_memory(&paper->common);
     for (size_t i = 0; i < paper->words.count; i++) {
-        int status = choose_word(shelf, &paper->common, paper->words.text[i], plan);
+        int status = choose_word(known, &paper->common, paper->words.text[i], plan);
         if (status) return status;
     }
     return EXIT_DONE;
@@ -377,18 +377,18 @@ static int check_output(const struct paper_arguments *paper, const struct paper_
 static int run_paper(void *arguments)
 {
     struct paper_arguments *paper = arguments;
-    struct paper_shelf shelf = {0};
+    struct known_recipes known = {0};
     struct paper_plan plan = {0};
     int status = check_seeds(paper);
-    if (!status) status = fill_shelf(&shelf, &paper->common, paper->words.count);
+    if (!status) status = read_recipes(&known, &paper->common, paper->words.count);
     if (!status && paper->words.count == 0)
-        status = list_recipes(&paper->common, &shelf);
+        status = list_recipes(&paper->common, &known);
     else if (!status)
-        status = choose_recipes(&shelf, paper, &plan);
+        status = choose_recipes(&known, paper, &plan);
     if (!status) status = check_output(paper, &plan);
     if (!status && (plan.count > 0 || plan.figures)) status = run_plan(paper, &plan);
     free(plan.recipe);
-    free_shelf(&shelf);
+    free_recipes(&known);
     return status;
 }
 

@@ -81,7 +81,7 @@ static bool measure_picture(struct layout *layout)
     if (!find_side(layout->grid.across, layout->frame_width, gap, &layout->picture_width)) return false;
     layout->step_down = layout->frame_height + gap;
     layout->step_right = layout->frame_width + gap;
-    return layout->picture_height <= PICTURE_PIXELS_MOST / layout->picture_width;
+    return layout->picture_width > 0 && layout->picture_height <= PICTURE_PIXELS_MOST / layout->picture_width;
 }
 
 static int measure(const struct common *common, struct layout *layout)

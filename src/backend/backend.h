@@ -83,7 +83,6 @@ struct backend_entries {
     size_t slice;         /* updates that train_updates is asked for at a time, so that there is a sign of life */
     uint32_t heads;       /* ND_HEAD_BIT of each type of column that it has kernels for; 0: of all, since it runs the
                              heads' own code (model/head.h) where it has none */
-    bool always_fused;    /* nothing can come between gradient and step */
 
     /* A plan and a precision that nd_backend_for let pass. */
     nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,
@@ -137,10 +136,6 @@ struct backend_entries {
  * them, with a warning, the first time in a context's life. */
 nade_status nd_backend_for(nade_context *context, const struct plan *plan, nade_device device, nade_precision precision,
                            const struct backend_entries **entries);
-
-/* Whether that backend can make updates by a rule.  NADE_DEVICE_AUTO becomes the CPU where it can't, with a warning. */
-nade_status nd_backend_for_rule(nade_context *context, const struct update_rule *rule, nade_device *device,
-                                const struct backend_entries **entries);
 
 /* nd_backend_for, and that backend opened for the plan. */
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,

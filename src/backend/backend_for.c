@@ -5,26 +5,13 @@
 #include "backend/reference/reference.h"
 #include "model/head.h"
 
-/* What of a plan a backend can't compute; NULL: it can compute all. */
+/* The type of a column that a backend can't compute; NULL: it can compute all of the plan's. */
 static const char *find_lacking(const struct backend_entries *entries, const struct plan *plan)
 {
     for (size_t c = 0; plan && entries->heads && c < plan->columns; c++)
         if (!(entries->heads & ND_HEAD_BIT(plan->column[c].head->type)))
             return nade_type_name(plan->column[c].head->type);
     return NULL;
-}
-
-static nade_status refuse(nade_context *context, const char *kind, const char *what)
-{
-    return nd_fail(context, NADE_BAD_CALL, "the device cuda can't compute %s %s, expected the device cpu", kind, what);
-}
-
-/* Once in a context's life. */
-static void warn_of(nade_context *context, const char *kind, const char *what)
-{
-    if (!context->cuda.passed_over)
-        nd_warn(context, "the device cuda can't compute %s %s; the CPU is used instead", kind, what);
-    context->cuda.passed_over = true;
 }
 
 /* CUDA where it can be used.  Most machines have none, which is not worth a word; one that is there and can't be used
@@ -37,7 +24,9 @@ static const struct backend_entries *choose_backend(nade_context *context, const
     if (cuda->state != CUDA_FOUND) return &nd_cpu_entries;
     const char *lacking = find_lacking(cuda->entries, plan);
     if (!lacking) return cuda->entries;
-    warn_of(context, lacking, "columns");
+    if (!context->cuda.passed_over)
+        nd_warn(context, "the device cuda can't compute %s columns; the CPU is used instead", lacking);
+    context->cuda.passed_over = true;
     return &nd_cpu_entries;
 }
 
@@ -46,7 +35,9 @@ static nade_status cuda_backend(nade_context *context, const struct plan *plan, 
     const struct cuda_search *cuda = nd_cuda_search(context);
     if (cuda->state != CUDA_FOUND) return nd_fail(context, NADE_NO_DEVICE, "%s", cuda->reason);
     const char *lacking = find_lacking(cuda->entries, plan);
-    if (lacking) return refuse(context, lacking, "columns");
+    if (lacking)
+        return nd_fail(context, NADE_BAD_CALL, "the device cuda can't compute %s columns, expected the device cpu",
+                       lacking);
     *entries = cuda->entries;
     return NADE_OK;
 }
@@ -75,17 +66,6 @@ nade_status nd_backend_for(nade_context *context, const struct plan *plan, nade_
     default: return nd_fail(context, NADE_BAD_CALL, "device %d is unknown, expected one of nade_device", (int)device);
     }
     return status == NADE_OK ? check_precision(context, *entries, precision) : status;
-}
-
-nade_status nd_backend_for_rule(nade_context *context, const struct update_rule *rule, nade_device *device,
-                                const struct backend_entries **entries)
-{
-    if (!(*entries)->always_fused || !nd_is_between(rule)) return NADE_OK;
-    if (*device != NADE_DEVICE_AUTO) return refuse(context, "clipped", "updates");
-    warn_of(context, "clipped", "updates");
-    *device = NADE_DEVICE_CPU;
-    *entries = &nd_cpu_entries;
-    return NADE_OK;
 }
 
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,

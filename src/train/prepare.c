@@ -183,8 +183,5 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_fill_rule(run);
-    status =
-        nd_backend_for(run->context, &run->model->plan, run->options.device, run->options.precision, &run->entries);
-    if (status != NADE_OK) return status;
-    return nd_backend_for_rule(run->context, &run->rule, &run->options.device, &run->entries);
+    return nd_backend_for(run->context, &run->model->plan, run->options.device, run->options.precision, &run->entries);
 }

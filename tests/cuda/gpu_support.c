@@ -9,6 +9,7 @@
 #include "backend/reference/reference.h"
 #include "model/draws.h"
 #include "model/head.h"
+#include "model/model_json.h"
 #include "support/cmocka_all.h"
 
 enum { COLUMNS_MOST = 6000, SKIPPED = 77, NOTES_MOST = 64 };
@@ -93,6 +94,13 @@ const struct gpu_plan gpu_plans[] = {
     {"w", 1, {24}, 1, 1, NADE_TANH, true, false, 0},
     {"bwr1", 1, {24}, 1, 3, NADE_RELU, true, false, 0.2},
     {"1b1", 3, {17}, 1, 1, NADE_SIGMOID, true, false, 0.2},
+    {"b", 11, {33, 17}, 2, 1, NADE_GELU, true, false, 0.3},
+    {"b", 20, {70}, 1, 1, NADE_SILU, true, false, 0},
+    {"brcb4r", 4, {63, 96}, 2, 5, NADE_GELU, true, false, 0.4},
+    {"abra", 3, {33, 40, 65}, 3, 6, NADE_SILU, true, false, 0.3},
+    {"b", 20, {7}, 1, 1, NADE_GELU, false, true, 0.3},
+    {"brcrb4br", 2, {150}, 1, 3, NADE_SILU, false, true, 0.4},
+    {"brcb", 2, {33}, 1, 3, NADE_GELU, false, GPU_RESCALED, 0.2},
     {"b", 1, {3}, 1, 1, NADE_RELU, false, true, 0},
     {"b", 20, {7}, 1, 1, NADE_SIGMOID, false, true, 0.3},
     {"b", 60, {200}, 1, 1, NADE_RELU, false, true, 0},
@@ -169,9 +177,8 @@ void gpu_build(struct support_model *model, const struct gpu_plan *plan)
 
 const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])
 {
-    static const char *const activations[] = {"relu", "sigmoid", "tanh"};
     snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
-             plan->kinds, plan->layers, plan->hidden[0], plan->components, activations[plan->activation],
+             plan->kinds, plan->layers, plan->hidden[0], plan->components, nd_activation_names[plan->activation],
              plan->fixed == GPU_RESCALED ? ", fixed order, factors"
              : plan->fixed               ? ", fixed order"
              : plan->masks               ? ""

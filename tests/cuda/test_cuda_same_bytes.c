@@ -128,8 +128,12 @@ static void check_two_at_once(const size_t *chosen)
 
 static void test_two_at_once(void **state)
 {
-    static const size_t chosen[][2] = {
-        {1, 4}, {CASE_BLOCK, 20}, {CASE_BLOCK, CASE_BLOCK}, {CASE_BLOCK_ADAM, CASE_BLOCK}, {19, 2}};
+    static const size_t chosen[][2] = {{1, 4},
+                                       {CASE_BLOCK, CASE_BLOCK + 2},
+                                       {CASE_BLOCK, CASE_BLOCK},
+                                       {CASE_BLOCK_ADAM, CASE_BLOCK},
+                                       {CASE_BLOCK + 1, 2},
+                                       {CASE_CLIPPED, 2}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) check_two_at_once(chosen[i]);
 }

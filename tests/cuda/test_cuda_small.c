@@ -53,11 +53,13 @@ static void check_one_block(const struct training_case *c, double tolerance)
     }
     assert_memory_not_equal(found, expected, plan->parameters * sizeof *found);
     const size_t sizes[][2] = {{1, 1}, {97, 3}, {300, 2}};
+    const bool lion = c->rule.optimizer == NADE_LION; /* whose steps look at signs, which roundings may turn */
+    const double allowed = lion ? 1e-4 : 1e-6;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double whole = validation_of(&graphs, sizes[i][0], sizes[i][1]);
         double one = validation_of(&block, sizes[i][0], sizes[i][1]), error = fabs(one - whole) / fabs(whole);
-        gpu_note("one block's validation", "tf32", error, 1e-6);
-        if (!(error <= 1e-6)) fail_msg("%zu rows: loss %.9g, the graphs' %.9g", sizes[i][0], one, whole);
+        gpu_note(lion ? "one block's validation, lion" : "one block's validation", "tf32", error, allowed);
+        if (!(error <= allowed)) fail_msg("%zu rows: loss %.9g, the graphs' %.9g", sizes[i][0], one, whole);
     }
     training_close(&graphs);
     training_close(&block);

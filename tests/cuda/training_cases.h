@@ -18,6 +18,13 @@ struct training_case {
         .batch = batch_, .seed = 17                                                                                    \
     }
 
+/* The same with gradients clipped. */
+#define CLIPPED(optimizer_, rate, decay, batch_, clip_)                                                                \
+    {                                                                                                                  \
+        .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
+        .batch = batch_, .seed = 17, .clip = clip_                                                                     \
+    }
+
 /* The same for a network that one block trains. */
 #define SHARED(optimizer_, rate, decay, batch_)                                                                        \
     {                                                                                                                  \
@@ -25,12 +32,12 @@ struct training_case {
         .batch = batch_, .seed = 17, .share_device = true                                                              \
     }
 
-enum { CASES = 25 };
+enum { CASES = 32 };
 
 extern const struct training_case training_cases[CASES];
 
 /* Some of them by name; the last is the one that is too wide for a block. */
-enum { CASE_RESCALED = 17, CASE_BLOCK = 18, CASE_BLOCK_ADAM = 21, CASE_TOO_WIDE = CASES - 1 };
+enum { CASE_RESCALED = 17, CASE_CLIPPED = 20, CASE_BLOCK = 24, CASE_BLOCK_ADAM = 27, CASE_TOO_WIDE = CASES - 1 };
 
 /* A model of a case on an open backend with its training rows. */
 struct training_rig {

@@ -140,34 +140,10 @@ static void test_lacking_heads(void **state)
     nade_context_free(context);
 }
 
-/* The same for what comes between gradient and step. */
-static void test_lacking_updates(void **state)
-{
-    struct heard heard = {0};
-    nade_context *context = context_with(&heard);
-    struct backend_entries fused = nd_cpu_entries;
-    const struct backend_entries *entries = &fused;
-    const struct update_rule plain = {.optimizer = NADE_NAG}, clipped = {.optimizer = NADE_NAG, .clip = 1};
-    nade_device device = NADE_DEVICE_CUDA;
-    (void)state;
-    fused.always_fused = true;
-    support_assert_ok(context, nd_backend_for_rule(context, &plain, &device, &entries));
-    assert_int_equal(nd_backend_for_rule(context, &clipped, &device, &entries), NADE_BAD_CALL);
-    assert_string_equal(nade_last_error(context),
-                        "the device cuda can't compute clipped updates, expected the device cpu");
-    assert_true(entries == &fused && device == NADE_DEVICE_CUDA && heard.count == 0);
-    device = NADE_DEVICE_AUTO;
-    support_assert_ok(context, nd_backend_for_rule(context, &clipped, &device, &entries));
-    assert_true(entries == &nd_cpu_entries && device == NADE_DEVICE_CPU);
-    assert_string_equal(heard.last, "the device cuda can't compute clipped updates; the CPU is used instead");
-    nade_context_free(context);
-}
-
 int main(void)
 {
     setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions),
-                                       cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads),
-                                       cmocka_unit_test(test_lacking_updates)};
+                                       cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,6 @@ const struct backend_entries nd_cuda_entries = {
     .usual = NADE_PRECISION_TF32,
     .slice = UPDATES_AT_A_TIME,
     .heads = ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL),
-    .always_fused = true,
     .open = open_network,
     .close = close_network,
     .set_block = set_block,

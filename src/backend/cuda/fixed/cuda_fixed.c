@@ -300,33 +300,21 @@ static nade_status sum_losses(nade_context *context, const struct cuda_backend *
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
-static cudaError_t take_step(const struct cuda_backend *backend, struct step_job step)
-{
-    step.rates = backend->training->rates;
-    step.progress = backend->training->progress;
-    return nd_cuda_step(&step, backend->stream);
-}
-
 /* Puts update progress->next on the stream. */
-static nade_status run_update(nade_context *context, const struct cuda_backend *backend,
-                              const struct fixed_batch *batch)
+static nade_status run_update(nade_context *context, struct cuda_backend *backend, const struct fixed_batch *batch)
 {
     const struct cuda_training *training = backend->training;
-    nade_status status = run_batch(context, backend, batch);
-    if (status != NADE_OK) return status;
-    nade_optimizer optimizer = batch->rule->optimizer;
-    cudaError_t error = take_step(backend, nd_cuda_step_job(backend, optimizer, 0));
-    if (error == cudaSuccess) error = take_step(backend, nd_cuda_step_job(backend, optimizer, 1));
-    if (error == cudaSuccess && backend->plan->rescale)
-        error = take_step(backend, nd_cuda_scale_step_job(backend, optimizer));
-    if (error == cudaSuccess)
-        error = nd_cuda_finish_updates(backend->fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows, training->progress,
-                                       training->loss, backend->stream);
-    return nd_cuda_check(context, error, "taking an optimiser step");
+    struct cuda_work work = {context, backend, run_batch(context, backend, batch)};
+    nd_cuda_put_steps(&work, batch->rule->optimizer, batch->rule->clip, 0, backend->stream);
+    if (work.status == NADE_OK)
+        nd_work_note(&work,
+                     nd_cuda_finish_updates(backend->fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows,
+                                            training->progress, training->loss, backend->stream),
+                     "the losses");
+    return work.status;
 }
 
-static nade_status capture_update(nade_context *context, const struct cuda_backend *backend,
-                                  const struct fixed_batch *batch)
+static nade_status capture_update(nade_context *context, struct cuda_backend *backend, const struct fixed_batch *batch)
 {
     cudaGraph_t graph = NULL;
     nade_status status = nd_cuda_check(context, cudaStreamBeginCapture(backend->stream, cudaStreamCaptureModeRelaxed),
@@ -358,6 +346,7 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     struct fixed_batch batch = {backend->data[DATA_TRAIN].view, rule, rule->batch, 0, true};
     if (work->status == NADE_OK) work->status = need_state(work->context, backend);
     if (work->status == NADE_OK) work->status = need_blocks(work->context, backend, rule);
+    if (rule->clip > 0) nd_cuda_need_clip(work);
     if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, ROWS_MOST);
     if (work->status != NADE_OK) return;
     forget_update(backend->fixed);

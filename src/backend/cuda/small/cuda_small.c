@@ -74,7 +74,8 @@ static bool is_small(const struct cuda_backend *backend, const struct update_rul
 static bool suits(const struct cuda_backend *backend, const struct update_rule *rule)
 {
     if (!rule || !rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule) ||
-        nd_slope_reads_sum(backend->plan->activation)) /* the block keeps no sums */
+        nd_slope_reads_sum(backend->plan->activation) ||
+        nd_is_between(rule)) /* the block keeps neither sums nor gradients */
         return false;
     return job_of(backend, rule).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }

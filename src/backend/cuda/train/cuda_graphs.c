@@ -23,6 +23,7 @@ enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_
 struct captured {
     size_t batch;
     nade_optimizer optimizer;
+    double clip;
     uint32_t seed;
     cudaGraphExec_t many, one; /* GRAPH_UPDATES updates, and a single one */
 };
@@ -122,15 +123,6 @@ static void put_draw(struct cuda_work *work, const struct captured *how, uint32_
     record(work, streams->drawn[which], streams->draws);
 }
 
-static void put_step(struct cuda_work *work, const struct captured *how, size_t l, uint32_t offset, cudaStream_t stream)
-{
-    struct step_job job = nd_cuda_step_job(work->backend, how->optimizer, l);
-    job.rates = work->backend->training->rates;
-    job.progress = work->backend->training->progress;
-    job.offset = offset;
-    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
-}
-
 /* Forward through all layers; in a graph's later updates each layer waits for its own step of the update before. */
 static void put_forward(struct cuda_work *work, int which, bool after_another)
 {
@@ -144,8 +136,8 @@ static void put_forward(struct cuda_work *work, int which, bool after_another)
     }
 }
 
-/* Back through the layers, top first; how == NULL: gradients alone, no steps. */
-static void put_backward(struct cuda_work *work, const struct captured *how, uint32_t offset, int which)
+/* Back through the layers, top first; with `step` each layer steps as soon as it can. */
+static void put_backward(struct cuda_work *work, const struct captured *step, uint32_t offset, int which)
 {
     struct cuda_graphs *graphs = work->backend->graphs;
     struct update_streams *streams = &graphs->streams;
@@ -155,17 +147,17 @@ static void put_backward(struct cuda_work *work, const struct captured *how, uin
         nd_pass_gradient(work, &graphs->train, l, which, streams->workspace[1], streams->gradients);
         record(work, streams->gradient[l], streams->gradients);
         nd_pass_backward(work, &graphs->train, l, streams->workspace[0], streams->main);
-        if (!how) continue;
+        if (!step) continue;
         record(work, streams->below, streams->main);
         wait_for(work, streams->steps, streams->gradient[l]);
         wait_for(work, streams->steps, streams->below);
-        put_step(work, how, l, offset, streams->steps);
+        nd_cuda_put_step(work, step->optimizer, l, offset, streams->steps);
         record(work, streams->step[l], streams->steps);
     }
     record(work, streams->gradients_done, streams->gradients);
     nd_pass_gradient(work, &graphs->train, 0, which, streams->workspace[0], streams->main);
     record(work, streams->freed[which], streams->main);
-    if (how) put_step(work, how, 0, offset, streams->main);
+    if (step) nd_cuda_put_step(work, step->optimizer, 0, offset, streams->main);
 }
 
 /* Joins the streams into main. */
@@ -183,6 +175,7 @@ static void put_updates(struct cuda_work *work, const struct captured *how, uint
     struct cuda_graphs *graphs = work->backend->graphs;
     const struct cuda_training *training = work->backend->training;
     struct update_streams *streams = &graphs->streams;
+    bool clipped = how->clip > 0;
     record(work, streams->delta, streams->main); /* the stream of draws forks off */
     wait_for(work, streams->draws, streams->delta);
     put_draw(work, how, 0);
@@ -192,12 +185,15 @@ static void put_updates(struct cuda_work *work, const struct captured *how, uint
             if (u > 0) wait_for(work, streams->draws, streams->freed[1 - which]);
             put_draw(work, how, u + 1);
         }
-        put_forward(work, which, u > 0);
+        put_forward(work, which, u > 0 && !clipped);
         nd_pass_head(work, &graphs->train, how->batch, which, graphs->row_loss + u * how->batch, training->progress, u,
                      streams->main);
-        put_backward(work, how, u, which);
+        put_backward(work, clipped ? NULL : how, u, which);
+        if (!clipped) continue;
+        join(work, false); /* the norm is of the whole gradient, so steps wait for all of it */
+        nd_cuda_put_steps(work, how->optimizer, how->clip, u, streams->main);
     }
-    join(work, true);
+    join(work, !clipped);
     if (work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_finish_updates(graphs->row_loss, updates, how->batch, training->progress, training->loss,
@@ -223,7 +219,7 @@ static void capture(struct cuda_work *work, const struct captured *how, uint32_t
 static bool is_captured(const struct captured *captured, const struct update_rule *rule)
 {
     return captured->many && captured->batch == rule->batch && captured->optimizer == rule->optimizer &&
-           captured->seed == rule->seed;
+           captured->clip == rule->clip && captured->seed == rule->seed;
 }
 
 static void build_pass(struct cuda_work *work, size_t rows, bool gradients, struct cuda_pass *pass)
@@ -249,7 +245,8 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     graphs->row_loss = row_loss;
     nd_streams_need_workspaces(work, &graphs->streams);
     if (graphs->train.rows != rule->batch) build_pass(work, rule->batch, true, &graphs->train);
-    *captured = (struct captured){.batch = rule->batch, .optimizer = rule->optimizer, .seed = rule->seed};
+    if (rule->clip > 0) nd_cuda_need_clip(work);
+    *captured = (struct captured){rule->batch, rule->optimizer, rule->clip, rule->seed, NULL, NULL};
     capture(work, captured, GRAPH_UPDATES, &captured->many);
     capture(work, captured, 1, &captured->one);
     if (work->status != NADE_OK) nd_graphs_forget(backend);

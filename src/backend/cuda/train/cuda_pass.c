@@ -4,6 +4,7 @@
 
 #include "backend/activation.h"
 #include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/train/cuda_losses.h"
 #include "base/context.h"
@@ -210,8 +211,10 @@ void nd_pass_backward(struct cuda_work *work, struct cuda_pass *pass, size_t l, 
         stream);
     if (work->status == NADE_OK)
         nd_work_note(work,
-                     nd_cuda_slope((int)backend->plan->activation, pass->sum[l - 1], pass->hidden[l - 1],
-                                   pass->delta[l - 1], backend->bf16, pass->rows * below->padded_rows, stream),
+                     nd_cuda_slope((int)backend->plan->activation,
+                                   ND_CUDA_FAULT(FAULT_CUDA_SLOPE_OF_VALUE) ? pass->hidden[l - 1] : pass->sum[l - 1],
+                                   pass->hidden[l - 1], pass->delta[l - 1], backend->bf16,
+                                   pass->rows * below->padded_rows, stream),
                      "an activation");
 }
 

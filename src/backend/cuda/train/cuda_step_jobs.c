@@ -1,6 +1,8 @@
 #include "backend/cuda/train/cuda_step_jobs.h"
 
 #include "backend/cuda/cuda_blocks.h"
+#include "backend/cuda/cuda_fault.h"
+#include "backend/cuda/train/cuda_training.h"
 #include "backend/optimizer.h"
 
 struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t update)
@@ -61,4 +63,72 @@ struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, nade_
         .stride = ND_SCALE_STRIDE,
         .bias_in_product = true,
     };
+}
+
+/* ---- steps of all layers ----------------------------------------------------------------------------------------- */
+
+/* Layers, and behind them the factors where there are some. */
+static size_t count_jobs(const struct cuda_backend *backend)
+{
+    return backend->plan->layers + 1 + (backend->plan->rescale ? 1 : 0);
+}
+
+static struct step_job job_of(const struct cuda_backend *backend, nade_optimizer optimizer, size_t i, uint32_t offset)
+{
+    struct step_job job = i <= backend->plan->layers ? nd_cuda_step_job(backend, optimizer, i)
+                                                     : nd_cuda_scale_step_job(backend, optimizer);
+    job.rates = backend->training->rates;
+    job.progress = backend->training->progress;
+    job.offset = offset;
+    return job;
+}
+
+/* Behind the parts of all layers. */
+static float *factor_of(const struct cuda_backend *backend)
+{
+    return (float *)(backend->training->squares + count_jobs(backend) * ND_SQUARE_PARTS);
+}
+
+void nd_cuda_need_clip(struct cuda_work *work)
+{
+    struct cuda_training *training = work->backend->training;
+    size_t count = count_jobs(work->backend) * ND_SQUARE_PARTS + 1;
+    void *squares = training->squares;
+    if (work->status == NADE_OK && !squares)
+        work->status = nd_cuda_alloc(work->context, &squares, count, sizeof(double), "training");
+    training->squares = squares;
+}
+
+/* The norm is of the whole gradient, so all of it must be there. */
+static void put_clip(struct cuda_work *work, nade_optimizer optimizer, double clip, cudaStream_t stream)
+{
+    const struct cuda_training *training = work->backend->training;
+    size_t jobs = count_jobs(work->backend) - (ND_CUDA_FAULT(FAULT_CUDA_CLIP_PART) ? 1 : 0);
+    for (size_t i = 0; i < jobs && work->status == NADE_OK; i++) {
+        struct step_job job = job_of(work->backend, optimizer, i, 0);
+        nd_work_note(work, nd_cuda_squares(&job, training->squares + i * ND_SQUARE_PARTS, stream), "a step");
+    }
+    if (work->status == NADE_OK)
+        nd_work_note(
+            work,
+            nd_cuda_clip_factor(training->squares, jobs * ND_SQUARE_PARTS, clip, factor_of(work->backend), stream),
+            "a step");
+}
+
+void nd_cuda_put_steps(struct cuda_work *work, nade_optimizer optimizer, double clip, uint32_t offset,
+                       cudaStream_t stream)
+{
+    if (clip > 0) put_clip(work, optimizer, clip, stream);
+    for (size_t i = 0; i < count_jobs(work->backend) && work->status == NADE_OK; i++) {
+        struct step_job job = job_of(work->backend, optimizer, i, offset);
+        if (clip > 0) job.factor = factor_of(work->backend);
+        nd_work_note(work, nd_cuda_step(&job, stream), "a step");
+    }
+}
+
+void nd_cuda_put_step(struct cuda_work *work, nade_optimizer optimizer, size_t layer, uint32_t offset,
+                      cudaStream_t stream)
+{
+    struct step_job job = job_of(work->backend, optimizer, layer, offset);
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
 }

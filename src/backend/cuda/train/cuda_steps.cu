@@ -20,12 +20,14 @@ __device__ void step_bias(const struct step_job &job, const struct device_rates 
 }
 
 /* A thread takes four neighbours of a row, among which may be the bias's column. */
-template <nade_optimizer OPTIMIZER> __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
+template <nade_optimizer OPTIMIZER, bool CLIPPED>
+__global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
 {
     wait_for_predecessor();
     const int32_t update = job.progress->next + (int32_t)job.offset;
     if (job.progress->failed <= update) return;
     const struct device_rates r = job.rates[update];
+    const float factor = CLIPPED ? *job.factor : 1.0f;
     const size_t fours = job.stride / 4, all = job.rows * fours;
     for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS) {
         size_t row = i / fours, first = i % fours * 4, at = row * job.stride + first;
@@ -40,6 +42,7 @@ template <nade_optimizer OPTIMIZER> __global__ void __launch_bounds__(THREADS) s
         for (int k = 0; k < 4; k++) {
             if (first + k > job.columns) continue;
             bool bias = first + k == job.columns;
+            if (CLIPPED) g[k] *= factor;
             if (bias && !job.bias_in_product)
                 step_bias<OPTIMIZER>(job, r, row, g[k]);
             else
@@ -58,6 +61,31 @@ template <nade_optimizer OPTIMIZER> __global__ void __launch_bounds__(THREADS) s
             shadow[1] = __floats2bfloat162_rn(w[2], w[3]);
         }
     }
+}
+
+__global__ void __launch_bounds__(THREADS) square_parts(struct step_job job, double *part)
+{
+    const size_t fours = job.stride / 4, all = job.rows * fours;
+    double sum = 0;
+    for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS) {
+        size_t row = i / fours, first = i % fours * 4;
+        float4 g4 = *reinterpret_cast<const float4 *>(job.gradient + row * job.stride + first);
+        const float *g = &g4.x;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (first + k <= job.columns) sum += (double)g[k] * (double)g[k];
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) part[blockIdx.x] = sum;
+}
+
+/* nd_clip_factor on the device. */
+__global__ void __launch_bounds__(THREADS) clip_factor(const double *part, size_t count, double clip, float *factor)
+{
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += THREADS) sum += part[i];
+    const double norm = sqrt(block_sum(sum));
+    if (threadIdx.x == 0) *factor = (float)(norm > clip ? clip / norm : 1.0);
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -87,12 +115,27 @@ extern "C" cudaError_t nd_cuda_step(const struct step_job *job, cudaStream_t str
     unsigned blocks = blocks_for(job->rows * (job->stride / 4));
     if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
 #define ROW(kind, name, moments, usual_rate, second)                                                                   \
-    case kind: return launch_chained(step_layer<kind>, blocks, THREADS, 0, stream, *job);
+    case kind:                                                                                                         \
+        return launch_chained(job->factor ? step_layer<kind, true> : step_layer<kind, false>, blocks, THREADS, 0,      \
+                              stream, *job);
     switch (job->optimizer) {
         ND_OPTIMIZERS(ROW)
     }
 #undef ROW
     return cudaErrorInvalidValue;
+}
+
+extern "C" cudaError_t nd_cuda_squares(const struct step_job *job, double *part, cudaStream_t stream)
+{
+    square_parts<<<ND_SQUARE_PARTS, THREADS, 0, stream>>>(*job, part);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_clip_factor(const double *part, size_t count, double clip, float *factor,
+                                           cudaStream_t stream)
+{
+    clip_factor<<<1, THREADS, 0, stream>>>(part, count, clip, factor);
+    return cudaGetLastError();
 }
 
 extern "C" cudaError_t nd_cuda_finish_updates(const double *row_loss, size_t updates, size_t rows,

@@ -58,7 +58,8 @@ struct cuda_training {
     double *loss;
     struct device_rates *host_rates; /* (updates) */
     double *host_loss;               /* (updates) */
-    struct arena room;               /* host_rates, host_loss */
+    double *squares;   /* device: parts of the gradient's norm and behind them its factor; NULL until first needed */
+    struct arena room; /* host_rates, host_loss */
 };
 
 /* The steps of train_updates.  Locked: chooses the way and makes it ready.  Not locked: runs; NADE_NOT_FINITE where

@@ -30,7 +30,7 @@ bool nd_is_between(const struct update_rule *rule)
 
 double nd_clip_factor(const struct update_rule *rule, double squares)
 {
-    double norm = sqrt(squares);
+    double norm = ND_FAULT(FAULT_CLIP_SQUARES) ? squares : sqrt(squares);
     return rule->clip > 0 && norm > rule->clip ? rule->clip / norm : 1;
 }
 

@@ -14,6 +14,7 @@ enum fault {
     FAULT_WRONG_TIES = 6,         /* equal random keys both count as smaller */
     FAULT_SCORE_DRIFT = 7,        /* the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* the learning rate stays what it was */
+    FAULT_CLIP_SQUARES = 10,      /* clipping compares the sum of the squares, not its root */
     FAULT_MISSING_IS_ZERO = 9,    /* a missing cell is scored as if it held zero */
     FAULT_STAGE_FORGETS = 30,     /* a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* a resumed run starts with zero momentum */

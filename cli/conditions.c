@@ -32,7 +32,8 @@ static size_t find_relation(const char *text, enum relation *relation)
 
 /* A condition taken apart: COL SIGN VALUE, NUMBER SIGN COL, or NUMBER SIGN COL SIGN VALUE. */
 struct condition {
-    const char *text; /* all of it */
+    const char *text;   /* all of it */
+    const char *option; /* that it was given with */
     size_t column;
     enum relation relation;
     const char *value; /* NULL: nothing stands behind the column */
@@ -173,8 +174,8 @@ static int refuse_value(const struct common *common, const nade_model *model, co
     char expected[EXPECTED_SIZE];
     nade_column column = column_of_model(model, condition->column);
     describe_values(&column, expected);
-    return report_error(common, NADE_BAD_CALL, "--where: column '%s': found '%s', expected %s", column.name,
-                        condition->value, expected);
+    return report_error(common, NADE_BAD_CALL, "%s: column '%s': found '%s', expected %s", condition->option,
+                        column.name, condition->value, expected);
 }
 
 static bool bounds_above(enum relation relation)
@@ -200,21 +201,20 @@ static int take_range(const struct common *common, const nade_model *model, cons
     nade_column column = column_of_model(model, condition->column);
     if (!column.numeric)
         return report_error(common, NADE_BAD_CALL,
-                            "--where: column '%s' is %s, expected a range on a column of numbers only", column.name,
-                            nade_type_name(column.type));
+                            "%s: column '%s' is %s, expected a range on a column of numbers only", condition->option,
+                            column.name, nade_type_name(column.type));
     if (condition->has_left && condition->value &&
         (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
-        return report_error(
-            common, NADE_BAD_CALL,
-            "--where: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
-            condition->text);
+        return report_error(common, NADE_BAD_CALL,
+                            "%s: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
+                            condition->option, condition->text);
     if (condition->value && !parse_number(condition->value, strlen(condition->value), &value))
         return refuse_value(common, model, condition);
     if (condition->value) narrow(condition->relation, value, &low, &high);
     if (condition->has_left) narrow(condition->left_relation, condition->left, &low, &high);
     if (low > high)
-        return report_error(common, NADE_BAD_CALL, "--where: no number meets '%s', expected a range that holds some",
-                            condition->text);
+        return report_error(common, NADE_BAD_CALL, "%s: no number meets '%s', expected a range that holds some",
+                            condition->option, condition->text);
     conditions->low[condition->column] = fmax(conditions->low[condition->column], low);
     conditions->high[condition->column] = fmin(conditions->high[condition->column], high);
     conditions->ranges = true;
@@ -227,28 +227,29 @@ static int take_value(const struct common *common, const nade_model *model, cons
     double *given = &conditions->given[condition->column];
     nade_column column = column_of_model(model, condition->column);
     if (!isnan(*given))
-        return report_error(common, NADE_BAD_CALL, "--where: column '%s' is given twice, expected once", column.name);
+        return report_error(common, NADE_BAD_CALL, "%s: column '%s' is given twice, expected once", condition->option,
+                            column.name);
     bool found = find_value(&column, condition->value, given);
     return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 
-static int parse_condition(const struct common *common, const nade_model *model, const char *text,
+static int parse_condition(const struct common *common, const nade_model *model, const char *option, const char *text,
                            struct conditions *conditions)
 {
-    struct condition condition = {.text = text};
+    struct condition condition = {.text = text, .option = option};
     if (!find_left(model, text, false, &condition) && !find_column(model, text, &condition) &&
         !find_left(model, text, true, &condition))
         return report_error(common, NADE_BAD_CALL,
-                            "--where: found '%s', expected COL=VALUE, a range such as COL>=30 or 30<=COL<50, with the "
+                            "%s: found '%s', expected COL=VALUE, a range such as COL>=30 or 30<=COL<50, with the "
                             "name or zero-based number of one of the model's %zu columns",
-                            text, nade_model_columns(model));
+                            option, text, nade_model_columns(model));
     bool range = condition.has_left || condition.relation != EQUAL;
     return range ? take_range(common, model, &condition, conditions)
                  : take_value(common, model, &condition, conditions);
 }
 
-int parse_conditions(const struct common *common, const nade_model *model, const struct text_list *where,
-                     struct conditions *conditions)
+int parse_conditions(const struct common *common, const nade_model *model, const char *option,
+                     const struct text_list *where, struct conditions *conditions)
 {
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         conditions->given[c] = NAN;
@@ -256,7 +257,7 @@ int parse_conditions(const struct common *common, const nade_model *model, const
         conditions->high[c] = HUGE_VAL;
     }
     for (size_t i = 0; i < where->count; i++) {
-        int status = parse_condition(common, model, where->text[i], conditions);
+        int status = parse_condition(common, model, option, where->text[i], conditions);
         if (status) return status;
     }
     return EXIT_DONE;

@@ -1,4 +1,4 @@
-/* --where: cells and ranges that a sample is conditioned on. */
+/* Conditions on rows as --where has them: values and ranges of columns. */
 #ifndef CLI_CONDITIONS_H
 #define CLI_CONDITIONS_H
 
@@ -14,8 +14,8 @@ struct conditions {
     bool ranges;        /* some column has a bound */
 };
 
-/* Fills the three arrays: 0 or an exit status. */
-int parse_conditions(const struct common *common, const nade_model *model, const struct text_list *where,
-                     struct conditions *conditions);
+/* Fills the three arrays from the texts of an option, which errors name: 0 or an exit status. */
+int parse_conditions(const struct common *common, const nade_model *model, const char *option,
+                     const struct text_list *where, struct conditions *conditions);
 
 #endif

@@ -127,7 +127,7 @@ static int prepare(struct sample_arguments *sample, struct sample_run *run)
     if (!conditions->given || !conditions->low || !conditions->high || !run->values)
         return report_no_memory(&sample->common);
     progress_start(&run->progress, &sample->common, 0);
-    int status = parse_conditions(&sample->common, run->model, &sample->where, conditions);
+    int status = parse_conditions(&sample->common, run->model, "--where", &sample->where, conditions);
     sample->options.low = conditions->ranges ? conditions->low : NULL;
     sample->options.high = conditions->ranges ? conditions->high : NULL;
     if (status) return status;

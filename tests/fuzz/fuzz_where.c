@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     where.count = 0;
     for (char *line = strtok_r(text, "\n", &rest); line && where.count < TEXTS_MOST; line = strtok_r(NULL, "\n", &rest))
         where.text[where.count++] = line;
-    int status = parse_conditions(&common, model, &where, &conditions);
+    int status = parse_conditions(&common, model, "--where", &where, &conditions);
     fuzz_demand(status == EXIT_DONE || status == EXIT_WRONG, "status %d", status);
     if (status == EXIT_DONE && is_quick(&conditions, nade_model_columns(model))) sample(model, &conditions);
     free(text);

@@ -2,14 +2,15 @@
 
 #include <string.h>
 
-static const struct verb *const verbs[] = {&verb_train, &verb_score, &verb_sample, &verb_impute,
-                                           &verb_info,  &verb_demo,  &verb_paper};
+static const struct verb *const verbs[] = {&verb_train,  &verb_score, &verb_sample, &verb_prob,
+                                           &verb_impute, &verb_info,  &verb_demo,   &verb_paper};
 
 static const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
     {"nade train data.csv -o model.safetensors", "fit a model; it finds types and sizes by itself"},
     {"nade score model.safetensors new.csv", "the log density of each row of another table"},
     {"nade sample model.safetensors -n 5", "new rows that look like those it was trained on"},
+    {"nade prob model.safetensors --where 'x<3'", "how probable that is; --given adds what is known"},
     {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},

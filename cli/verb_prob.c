@@ -1,0 +1,192 @@
+/* nade prob: the probability of an event, by drawing rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conditions.h"
+#include "device.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "shared_options.h"
+#include "verbs.h"
+
+struct prob_arguments {
+    struct common common;
+    const char *model;
+    size_t draws;
+    struct text_list where, given;
+    uint32_t threads;
+    nade_sample_options options;
+};
+
+/* What a run owns. */
+struct prob_run {
+    nade_context *context;
+    nade_model *model;
+    nade_session *session; /* for all blocks */
+    size_t columns;
+    struct conditions event, given;
+    double *values; /* (block, columns) */
+    size_t block;   /* rows drawn at a time */
+    size_t hits;
+    struct progress progress;
+};
+
+/* Cells of a block: enough rows for all threads, in constant memory. */
+enum { BLOCK_CELLS = 1 << 20, BLOCK_LEAST = 128 };
+
+static const struct positional positionals[] = {{"MODEL", offsetof(struct prob_arguments, model)}};
+
+#define AT(member) .offset = offsetof(struct prob_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "The event"},
+    {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
+     .help = "what is to happen: this value, or a range of a column of numbers: COL<VALUE, <=, > or >=, VALUE<COL, or both ends "
+             "as in 30<=COL<50; may be given several times, and all of them are to hold"},
+    {.name = "given", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(given),
+     .help = "what is known, written in the same way; may be given several times"},
+    {.kind = OPTION_HEADING, .help = "Work"},
+    {.name = "draws", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(draws), .least = 2,
+     .help = "rows to draw: with four times as many the error is half as large"},
+    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
+};
+/* clang-format on */
+
+static void init_prob(void *arguments)
+{
+    struct prob_arguments *prob = arguments;
+    prob->draws = 10000;
+    nade_sample_options_init(&prob->options, sizeof prob->options);
+}
+
+static int take_conditions(const struct prob_arguments *prob, const struct prob_run *run, const char *option,
+                           const struct text_list *texts, struct conditions *conditions)
+{
+    conditions->given = calloc(run->columns, sizeof(double));
+    conditions->low = calloc(run->columns, sizeof(double));
+    conditions->high = calloc(run->columns, sizeof(double));
+    if (!conditions->given || !conditions->low || !conditions->high) return report_no_memory(&prob->common);
+    return parse_conditions(&prob->common, run->model, option, texts, conditions);
+}
+
+static int prepare(struct prob_arguments *prob, struct prob_run *run)
+{
+    const struct common *common = &prob->common;
+    if (prob->where.count == 0)
+        return report_error(common, NADE_BAD_CALL, "--where is missing: expected the event, such as --where 'age<30'");
+    nade_status loaded = nade_model_load(run->context, prob->model, &run->model);
+    if (loaded != NADE_OK) return report_failure(common, run->context, loaded);
+    run->columns = nade_model_columns(run->model);
+    size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
+    run->block = prob->draws < most ? prob->draws : most;
+    run->values = calloc(run->block, run->columns * sizeof *run->values);
+    if (!run->values) return report_no_memory(common);
+    int status = take_conditions(prob, run, "--where", &prob->where, &run->event);
+    if (!status) status = take_conditions(prob, run, "--given", &prob->given, &run->given);
+    if (status) return status;
+    prob->options.low = run->given.ranges ? run->given.low : NULL;
+    prob->options.high = run->given.ranges ? run->given.high : NULL;
+    nade_status opened =
+        nade_session_open(run->context, run->model, prob->options.device, prob->options.precision, &run->session);
+    prob->options.session = run->session;
+    return opened == NADE_OK ? EXIT_DONE : report_failure(common, run->context, opened);
+}
+
+static bool happens(const struct prob_run *run, const double *row)
+{
+    const struct conditions *event = &run->event;
+    for (size_t c = 0; c < run->columns; c++) {
+        if (!isnan(event->given[c]) && row[c] != event->given[c]) return false;
+        if (row[c] < event->low[c] || row[c] > event->high[c]) return false;
+    }
+    return true;
+}
+
+static int draw_all(struct prob_arguments *prob, struct prob_run *run)
+{
+    progress_start(&run->progress, &prob->common, 0);
+    for (size_t first = 0; first < prob->draws; first += run->block) {
+        size_t left = prob->draws - first, rows = left < run->block ? left : run->block;
+        for (size_t row = 0; row < rows; row++)
+            memcpy(run->values + row * run->columns, run->given.given, run->columns * sizeof(double));
+        prob->options.first = first;
+        nade_status status = nade_sample(run->context, run->model, &prob->options, rows, run->values);
+        if (status != NADE_OK) return report_failure(&prob->common, run->context, status);
+        for (size_t row = 0; row < rows; row++) run->hits += happens(run, run->values + row * run->columns);
+        progress_share(&run->progress, "drawing", (double)(first + rows) / (double)prob->draws);
+    }
+    return EXIT_DONE;
+}
+
+/* The share of draws in which the event happens, and the deviation that such a share has from run to run. */
+static int answer(const struct prob_arguments *prob, const struct prob_run *run)
+{
+    double draws = (double)prob->draws, share = (double)run->hits / draws, error = sqrt(share * (1 - share) / draws);
+    char number[EXACT_SIZE], deviation[EXACT_SIZE];
+    if (prob->common.json)
+        return report_json(
+            json_with_device(json_pack("{s:f,s:f,s:I,s:I}", "probability", share, "standard_error", error, "draws",
+                                       (json_int_t)prob->draws, "seed", (json_int_t)prob->options.seed),
+                             prob->options.device, prob->options.precision));
+    struct output output;
+    int status = output_open(&output, &prob->common, NULL);
+    if (status) return status;
+    output_print(&output, "probability,standard_error\n%s,%s\n", format_exact(share, number),
+                 format_exact(error, deviation));
+    status = output_close(&output);
+    if (run->hits == 0 || run->hits == prob->draws)
+        report_note(&prob->common,
+                    "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
+                    run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",
+                    run->hits ? 1 - 3 / draws : 3 / draws);
+    return status;
+}
+
+static void free_conditions(struct conditions *conditions)
+{
+    free(conditions->given);
+    free(conditions->low);
+    free(conditions->high);
+}
+
+static int run_prob(void *arguments)
+{
+    struct prob_arguments *prob = arguments;
+    struct prob_run run = {0};
+    int status = open_context(&prob->common, prob->threads, &run.context);
+    if (!status) status = choose_device(&prob->common, run.context, &prob->options.device, &prob->options.precision);
+    if (!status) status = prepare(prob, &run);
+    if (!status) status = draw_all(prob, &run);
+    if (!status) status = answer(prob, &run);
+    free_conditions(&run.event);
+    free_conditions(&run.given);
+    free(run.values);
+    nade_session_free(run.session);
+    nade_model_free(run.model);
+    nade_context_free(run.context);
+    return status;
+}
+
+const struct verb verb_prob = {
+    .name = "prob",
+    .summary = "the probability of an event",
+    .usage = "MODEL --where COL=VALUE [--given COL=VALUE] [options]",
+    .description =
+        "Writes the probability that a row meets all conditions of --where, given those of --given, and the standard "
+        "error of that number, as CSV. It is the share of rows drawn from the model that meet them, so an event of "
+        "probability p needs well over 1/p draws. Values are compared as the data would record them.",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct prob_arguments),
+    .init = init_prob,
+    .run = run_prob,
+};

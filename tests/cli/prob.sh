@@ -1,0 +1,42 @@
+# nade prob: the share of sampled rows in which an event happens, as counted in what nade sample writes.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { x = 5; print "x,kind,flag"; for (i = 0; i < 400; i++) { x = (x * 16807) % 2147483647; u = x / 2147483647
+    printf "%.1f,%s,%d\n", 10 * u, (u < 0.3 ? "red" : u < 0.8 ? "green" : "blue"), (x % 3 == 0) } }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 5 --quiet
+
+# shares CONDITION: the share of the rows of `out` for which awk's CONDITION holds, and its standard error.
+shares() {
+    awk -F, "NR > 1 { n++; k += ($1) } END { p = k / n; printf \"%.12g %.12g\", p, sqrt(p * (1 - p) / n) }" out
+}
+
+# agree OPTIONS...: what prob says of them, as `shares` writes it.
+agree() {
+    expect 0 "$NADE" prob model -n 3000 --seed 4 --quiet "$@"
+    [ "$(sed -n 1p out)" = probability,standard_error ] || fail "$(cat out)"
+    said=$(awk -F, 'NR == 2 { printf "%.12g %.12g", $1, $2 }' out)
+    [ "$said" = "$counted" ] || fail "$*: prob says $said, the rows drawn say $counted"
+}
+
+expect 0 "$NADE" sample model -n 3000 --seed 4 --quiet
+counted=$(shares '$2 == "red"') && cp out rows && agree --where kind=red
+cp rows out && counted=$(shares '$1 >= 2.5 && $1 < 5 && $3 == 1') && agree --where '2.5<=x<5' --where flag=1
+cp rows out && counted=$(shares '$1 == 0.3') && agree --where x=0.3
+expect 0 "$NADE" sample model -n 3000 --seed 4 --where 'x>=6' --where flag=0 --quiet
+counted=$(shares '$2 == "blue"') && agree --where kind=blue --given 'x>=6' --given flag=0
+
+# What does not happen, and what always does, is said in words too.
+expect 0 "$NADE" prob model -n 50 --where kind=red --given kind=red
+[ "$(sed -n 2p out)" = 1,0 ] || fail "$(cat out)"
+grep -q 'all of 50 draws' err || fail "$(cat err)"
+expect 0 "$NADE" prob model -n 50 --where 'x>9' --given 'x<2' --json
+grep -q '"probability":0.0,"standard_error":0.0' err out || fail "$(cat err out)"
+
+refuse() {
+    expect 2 "$NADE" prob model "${@:2}"
+    grep -q -- "$1" err || fail "$*: $(cat err)"
+}
+refuse "--where is missing"
+refuse "--where: column 'kind': found 'pink'" --where kind=pink
+refuse "--given: column 'kind': found 'pink'" --where kind=red --given kind=pink
+refuse "--where: column 'kind' is categorical" --where 'kind>3'

@@ -33,6 +33,7 @@ struct update_rule {
     uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
+    bool scaled_means; /* gradients of means are multiplied by their scales: the heads' scale_gradient */
     bool share_device; /* take little of the device: others train on it too */
 };
 

@@ -74,6 +74,10 @@ struct head {
     /* -log p(x | outputs), and its gradient with respect to the outputs. */
     double (*loss_gradient)(const struct plan_column *column, const double *outputs, double x, double *gradient);
 
+    /* Multiplies the gradient of each mean by its scale, where an update rule asks for that (docs/model.md).  NULL:
+     * there are none of either. */
+    void (*scale_gradient)(const struct plan_column *column, const double *outputs, double *gradient);
+
     /* Fits the outputs that describe the column alone to its present cells (values, count). */
     void (*fit_marginal)(const struct plan_column *column, const float *values, size_t count, double *outputs);
 

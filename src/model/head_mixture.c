@@ -75,10 +75,17 @@ static double loss_gradient(const struct plan_column *column, const double *outp
         double weight = exp(outputs[c] - all_weights);
         double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
         gradient[c] = weight - share;
-        gradient[count + c] = -share * z / (column->scaled_means ? 1 : scale);
+        gradient[count + c] = -share * z / scale;
         gradient[2 * count + c] = outputs[2 * count + c] < ND_LOG_SCALE_MOST ? share * (1 - z * z) * spread / scale : 0;
     }
     return all_weights - all_joint;
+}
+
+static void scale_gradient(const struct plan_column *column, const double *outputs, double *gradient)
+{
+    size_t count = column->components;
+    for (size_t c = column->atoms; c < count; c++)
+        gradient[count + c] *= nd_component_spread(outputs, count, c) + column->floor;
 }
 
 /* Word 0 chooses the component; Box and Muller make words 1 and 2 a normal deviate, 1 - u keeping the logarithm
@@ -231,6 +238,7 @@ const struct head nd_head_mixture = {
     .log_density = log_density,
     .log_bin = log_bin,
     .loss_gradient = loss_gradient,
+    .scale_gradient = scale_gradient,
     .fit_marginal = fit_marginal,
     .sample = sample,
     .sample_between = sample_between,

@@ -33,7 +33,6 @@ struct plan_column {
     size_t atoms;      /* real: the first so many components are points, fewer than all */
     const float *atom; /* (atoms) in the plan's units, exactly as encoded cells are */
     const void *own;   /* what only this head knows of */
-    bool scaled_means; /* real: gradients of means are multiplied by their scales; training sets it */
 };
 
 /* A maximal run of columns with the same head, widths and number of atoms: what a kernel loops over. */

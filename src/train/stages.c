@@ -25,6 +25,7 @@ void nd_fill_rule(struct run *run)
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
         .seed = o->seed,
+        .scaled_means = run->replication.scaled_means != 0,
         .share_device = run->replication.share_device != 0,
     };
 }
@@ -33,10 +34,7 @@ static nade_status build_stage_plan(struct run *run)
 {
     struct architecture architecture = run->model->architecture;
     if (!is_full_run(run)) architecture.layers = run->stage + 2;
-    nade_status status = nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
-    for (size_t c = 0; c < run->plan.columns && status == NADE_OK; c++)
-        run->plan.column[c].scaled_means = run->replication.scaled_means != 0;
-    return status;
+    return nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
 }
 
 /* The hidden layers that both have; of a network of the same depth, the output layer too. */

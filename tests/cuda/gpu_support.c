@@ -171,8 +171,6 @@ void gpu_build(struct support_model *model, const struct gpu_plan *plan)
         support_build_fixed(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
     else
         support_build(model, kinds, plan->hidden, plan->layers, plan->components, plan->activation, plan->masks);
-    /* Columns with and without, so that every plan tells them apart. */
-    for (size_t c = 1; c < columns; c += 3) model->plan.column[c].scaled_means = true;
 }
 
 const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])

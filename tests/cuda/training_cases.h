@@ -25,11 +25,18 @@ struct training_case {
         .batch = batch_, .seed = 17, .clip = clip_                                                                     \
     }
 
-/* The same for a network that one block trains. */
+/* The same with the gradients of means scaled. */
+#define SCALED(optimizer_, rate, decay, batch_)                                                                        \
+    {                                                                                                                  \
+        .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
+        .batch = batch_, .seed = 17, .scaled_means = true                                                              \
+    }
+
+/* For a network that one block trains; with nag, scaled too. */
 #define SHARED(optimizer_, rate, decay, batch_)                                                                        \
     {                                                                                                                  \
         .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
-        .batch = batch_, .seed = 17, .share_device = true                                                              \
+        .batch = batch_, .seed = 17, .scaled_means = (optimizer_) == NADE_NAG, .share_device = true                    \
     }
 
 enum { CASES = 32 };

@@ -177,7 +177,7 @@ static double mixture_atom(const struct plan_column *column, size_t atom, float 
     return log((double)all_weights) - (double)chosen + log(nd_atom_width(column));
 }
 
-static double mixture(const struct plan_column *column, float x, float factor, float *outputs)
+static double mixture(const struct plan_column *column, float x, float factor, bool scaled_means, float *outputs)
 {
     struct components k;
     size_t count = column->components, atoms = column->atoms, atom = nd_find_atom(column, (double)x);
@@ -201,7 +201,7 @@ static double mixture(const struct plan_column *column, float x, float factor, f
     for (size_t c = 0; c < count; c++) {
         float share = k.joint[c] / all_joint;
         outputs[c] = factor * (k.weight[c] / all_weights - share);
-        outputs[count + c] = factor * (-share * k.z[c] * (column->scaled_means ? 1 : k.inverse[c]));
+        outputs[count + c] = factor * (-share * k.z[c] * (scaled_means ? 1 : k.inverse[c]));
         float slope = outputs[2 * count + c] < most ? k.spread[c] * k.inverse[c] : 0;
         outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
     }

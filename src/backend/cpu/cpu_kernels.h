@@ -38,7 +38,7 @@ struct cpu_kernels {
     double (*bernoulli)(size_t count, const float *x, const uint8_t *target, float factor, float *logits);
 
     /* One real cell: outputs (3C) become factor times the loss's gradient; returns the loss. */
-    double (*mixture)(const struct plan_column *column, float x, float factor, float *outputs);
+    double (*mixture)(const struct plan_column *column, float x, float factor, bool scaled_means, float *outputs);
 
     /* The optimiser's step of count numbers; moment2 is not touched where it keeps one moment. */
     void (*step)(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,

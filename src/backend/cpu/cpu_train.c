@@ -106,22 +106,26 @@ void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker
 }
 
 /* The specification's head, for kinds of columns without a kernel here. */
-static double plain_cell(const struct plan_column *column, float x, float factor, struct worker_scratch *scratch,
-                         float *outputs)
+static double plain_cell(const struct plan_column *column, float x, float factor, bool scaled_means,
+                         struct worker_scratch *scratch, float *outputs)
 {
     for (size_t i = 0; i < column->output_width; i++) scratch->block[i] = (double)outputs[i];
     double loss = column->head->loss_gradient(column, scratch->block, (double)x, scratch->block_delta);
+    if (scaled_means && column->head->scale_gradient)
+        column->head->scale_gradient(column, scratch->block, scratch->block_delta);
     for (size_t i = 0; i < column->output_width; i++) outputs[i] = (float)scratch->block_delta[i] * factor;
     return loss;
 }
 
-/* Loss of the cells of one segment; their outputs become gradients, those of other cells zero. */
-static double segment_loss(const struct cpu_backend *backend, const struct plan_segment *segment, const float *x,
-                           const uint8_t *target, float factor, struct worker_scratch *scratch, float *outputs)
+/* Loss of the cells of one segment in a slot; their outputs become gradients, those of other cells zero. */
+static double segment_loss(const struct batch_job *job, const struct plan_segment *segment, size_t slot,
+                           struct worker_scratch *scratch, float *outputs)
 {
+    const struct cpu_backend *backend = job->backend;
     const struct plan_column *column = &backend->plan->column[segment->first];
-    x += segment->first;
-    target += segment->first;
+    size_t first = slot * backend->plan->columns + segment->first;
+    const float *x = backend->batch.x + first, factor = backend->batch.factor[slot];
+    const uint8_t *target = backend->batch.target + first;
     outputs += column->output;
     if (column->head->type == NADE_BINARY)
         return backend->kernels->bernoulli(segment->count, x, target, factor, outputs);
@@ -130,9 +134,9 @@ static double segment_loss(const struct cpu_backend *backend, const struct plan_
         if (!target[i])
             memset(outputs, 0, width * sizeof *outputs);
         else if (column->head->type == NADE_REAL)
-            loss += backend->kernels->mixture(column + i, x[i], factor, outputs);
+            loss += backend->kernels->mixture(column + i, x[i], factor, job->scaled_means, outputs);
         else
-            loss += plain_cell(column + i, x[i], factor, scratch, outputs);
+            loss += plain_cell(column + i, x[i], factor, job->scaled_means, scratch, outputs);
     }
     return loss;
 }
@@ -143,9 +147,7 @@ void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scr
     struct batch_buffers *batch = &job->backend->batch;
     float *outputs = batch->delta[plan->layers] + slot * job->backend->stride[plan->layers];
     double loss = 0;
-    for (size_t s = 0; s < plan->segments; s++)
-        loss += segment_loss(job->backend, &plan->segment[s], batch->x + slot * plan->columns,
-                             batch->target + slot * plan->columns, batch->factor[slot], scratch, outputs);
+    for (size_t s = 0; s < plan->segments; s++) loss += segment_loss(job, &plan->segment[s], slot, scratch, outputs);
     batch->loss[slot] = loss * batch->weight[slot];
 }
 
@@ -336,6 +338,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .rows = rule->batch,
             .factor = 1 / (double)rule->batch,
             .gradients = true,
+            .scaled_means = rule->scaled_means,
             .rates = nd_float_rates(&rates),
         };
         double one = run_rows(&job) / (double)rule->batch;

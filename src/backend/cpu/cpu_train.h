@@ -21,6 +21,7 @@ struct batch_job {
     size_t chunk;
     double factor; /* on gradients: 1 / rows of the mean */
     bool gradients;
+    bool scaled_means;                 /* as in the update rule */
     bool makes_gradients, takes_steps; /* what the section of weights is to do, in this order */
     const struct update_rule *rule;    /* of the steps */
     struct float_rates rates;

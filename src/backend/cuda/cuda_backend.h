@@ -47,6 +47,7 @@ struct cuda_backend {
     nade_precision precision;
     bool bf16;                 /* operands are bfloat16 */
     struct device_plan device; /* its arrays are on the device */
+    bool scaled_means;         /* what its columns say */
     struct cuda_layer *layer;  /* (layers + 1) */
     size_t scale_offset;       /* of the positions' factors in a block, where the plan has them */
     size_t block_size;         /* floats of a padded block */

@@ -25,7 +25,6 @@ static struct device_column device_column(const struct plan_column *column, size
         .atoms = (int32_t)column->atoms,
         .first_atom = (int32_t)first_atom,
         .floor = (float)column->floor,
-        .scaled_means = column->scaled_means,
     };
 }
 
@@ -92,6 +91,18 @@ nade_status nd_cuda_plan_copy(nade_context *context, struct arena *arena, const 
         error = nd_cuda_copy(on_device[1], atom, atoms * sizeof *atom, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&to->shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    return nd_cuda_check(context, error, "the network");
+}
+
+nade_status nd_cuda_scale_means(nade_context *context, const struct device_plan *plan, bool scaled)
+{
+    size_t bytes = (size_t)plan->columns * sizeof *plan->column;
+    struct device_column *columns = nd_alloc(&context->allocator, (size_t)plan->columns, sizeof *columns);
+    if (!columns) return nd_no_memory(context, "the network");
+    cudaError_t error = nd_cuda_copy(columns, plan->column, bytes, cudaMemcpyDeviceToHost);
+    for (int32_t c = 0; c < plan->columns; c++) columns[c].scaled_means = scaled;
+    if (error == cudaSuccess) error = nd_cuda_copy((void *)plan->column, columns, bytes, cudaMemcpyHostToDevice);
+    nd_free(&context->allocator, columns);
     return nd_cuda_check(context, error, "the network");
 }
 

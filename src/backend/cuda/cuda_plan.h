@@ -20,8 +20,8 @@ struct device_column {
     int32_t components;
     int32_t atoms, first_atom; /* its atoms are device_plan.atom[first_atom…] */
     float floor;
-    int32_t scaled_means;
-    int32_t position; /* in the ordering, where positions have factors; else 0 */
+    int32_t scaled_means; /* as the update rule says; nd_cuda_scale_means */
+    int32_t position;     /* in the ordering, where positions have factors; else 0 */
 };
 
 struct device_plan {
@@ -65,6 +65,9 @@ struct plan;
  * copied from are the arena's. */
 nade_status nd_cuda_plan_copy(nade_context *context, struct arena *arena, const struct plan *plan,
                               struct device_plan *to);
+/* Lets gradients of means be multiplied by their scales from now on, or no longer. */
+nade_status nd_cuda_scale_means(nade_context *context, const struct device_plan *plan, bool scaled);
+
 void nd_cuda_plan_free(struct device_plan *plan);
 
 /* Every column is binary, so that output c is column c's. */

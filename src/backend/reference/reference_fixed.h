@@ -43,7 +43,7 @@ static double REF(fixed_forward)(const struct plan *plan, const real *parameters
         for (size_t j = 0; j < width; j++) h[j] = activation_value((int)plan->activation, scale * a[j]);
         memcpy(work->path_sums + t * width, a, width * sizeof *a);
         REF(fixed_outputs)(plan, parameters, plan->ordering[t], h, work->block);
-        loss += column->head->loss_gradient(column, work->block, (double)x, work->block_delta);
+        loss += REF(cell_loss)(column, (double)x, work);
         for (size_t i = 0; i < column->output_width; i++)
             work->delta[column->output + i] = (real)(work->block_delta[i] * factor);
         REF(fixed_observe)(plan, parameters, plan->ordering[t], x, a);

@@ -39,6 +39,7 @@ struct REF(work) {
     uint8_t *present;    /* (D) */
     uint8_t *observed;   /* (D) */
     uint64_t *keys;      /* (D) */
+    bool scaled_means;   /* as in the update rule; false where gradients are asked for as they are */
 };
 
 static size_t REF(widest)(const struct plan *plan)
@@ -136,6 +137,15 @@ static void REF(forward)(const struct plan *plan, const real *parameters, real s
 
 /* ---- loss and backward ----------------------------------------------------------------------------------------- */
 
+/* Loss of a cell whose outputs are work->block; work->block_delta = its gradient. */
+static double REF(cell_loss)(const struct plan_column *column, double x, struct REF(work) * work)
+{
+    double loss = column->head->loss_gradient(column, work->block, x, work->block_delta);
+    if (work->scaled_means && column->head->scale_gradient)
+        column->head->scale_gradient(column, work->block, work->block_delta);
+    return loss;
+}
+
 /* Paper, eq. (12): weight · sum over hidden present columns of -log p; work->delta = its gradient times `factor`. */
 static double REF(row_loss)(const struct plan *plan, const struct encoded_rows *cells, size_t row,
                             const uint8_t *observed, double factor, struct REF(work) * work)
@@ -154,7 +164,7 @@ static double REF(row_loss)(const struct plan *plan, const struct encoded_rows *
         float x = nd_cell(cells, row, c);
         if (observed[c] || isnan(x)) continue;
         for (size_t i = 0; i < column->output_width; i++) work->block[i] = (double)work->output[column->output + i];
-        loss += column->head->loss_gradient(column, work->block, (double)x, work->block_delta);
+        loss += REF(cell_loss)(column, (double)x, work);
         for (size_t i = 0; i < column->output_width; i++)
             work->delta[column->output + i] = (real)(work->block_delta[i] * weight * factor);
     }
@@ -329,6 +339,7 @@ static double REF(batch)(struct REF(backend) * backend, const struct update_rule
     struct REF(work) *work = &backend->work;
     double sum = 0;
     memset(backend->block[BLOCK_GRADIENT], 0, plan->parameters * sizeof(real));
+    work->scaled_means = rule->scaled_means;
     for (size_t slot = 0; slot < rule->batch; slot++) {
         uint32_t at = (uint32_t)slot;
         size_t row = nd_draw_train_row(rule->seed, update, at, (uint32_t)cells->rows);
@@ -341,6 +352,7 @@ static double REF(batch)(struct REF(backend) * backend, const struct update_rule
         sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)rule->batch,
                         work, backend->block[BLOCK_GRADIENT]);
     }
+    work->scaled_means = false;
     return sum / (double)rule->batch;
 }
 

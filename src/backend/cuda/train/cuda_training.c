@@ -95,11 +95,19 @@ void nd_training_start(struct cuda_work *work, uint64_t first_draw)
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
+static nade_status scale_means(nade_context *context, struct cuda_backend *backend, bool scaled)
+{
+    if (backend->scaled_means == scaled) return NADE_OK;
+    nade_status status = nd_cuda_scale_means(context, &backend->device, scaled);
+    if (status == NADE_OK) backend->scaled_means = scaled;
+    return status;
+}
+
 nade_status nd_training_prepare(nade_context *context, struct cuda_backend *backend, const struct update_rule *rule,
                                 uint64_t count)
 {
-    struct cuda_work work = {context, backend, NADE_OK};
-    nd_training_need(&work, (size_t)count);
+    struct cuda_work work = {context, backend, scale_means(context, backend, rule->scaled_means)};
+    if (work.status == NADE_OK) nd_training_need(&work, (size_t)count);
     if (work.status != NADE_OK) return work.status;
     const struct training_way *way = choose_way(backend, rule), *last = backend->training->way;
     if (last && last != way && last->leave) last->leave(backend);
@@ -203,7 +211,7 @@ nade_status nd_validation_run(nade_context *context, struct cuda_backend *backen
 nade_status nd_training_gradients(nade_context *context, struct cuda_backend *backend, const struct encoded_rows *cells,
                                   const uint8_t *observed, double *loss)
 {
-    struct cuda_work work = {context, backend, NADE_OK};
-    choose_way(backend, NULL)->gradients(&work, cells, observed, loss);
+    struct cuda_work work = {context, backend, scale_means(context, backend, false)};
+    if (work.status == NADE_OK) choose_way(backend, NULL)->gradients(&work, cells, observed, loss);
     return work.status;
 }

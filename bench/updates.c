@@ -102,7 +102,8 @@ static nade_status build_plan(struct run *run)
 static nade_status open_backend(struct run *run)
 {
     const struct settings *s = run->settings;
-    nade_status status = nd_backend_for(run->context, &run->plan, s->device, s->precision, &run->entries);
+    nade_status status =
+        nd_backend_for(run->context, nd_types_of_plan(&run->plan), s->device, s->precision, &run->entries);
     nade_precision precision = s->precision;
     if (status != NADE_OK) return status;
     if (precision == NADE_PRECISION_AUTO) precision = run->entries->usual;

@@ -15,9 +15,10 @@ const struct choice precision_choices[] = {{"auto", NADE_PRECISION_AUTO},
                                            {"bf16", NADE_PRECISION_BF16},
                                            {NULL, 0}};
 
-int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision)
+int choose_device(const struct common *common, nade_context *context, const nade_table *table, const nade_model *model,
+                  nade_device *device, nade_precision *precision)
 {
-    nade_status status = nade_choose_device(context, device, precision, NULL, 0);
+    nade_status status = nade_choose_device(context, table, model, device, precision, NULL, 0);
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 

@@ -10,8 +10,10 @@
 extern const struct choice device_choices[];
 extern const struct choice precision_choices[];
 
-/* Replaces auto by what will be used; 0, or an exit status after the error has been reported. */
-int choose_device(const struct common *common, nade_context *context, nade_device *device, nade_precision *precision);
+/* Replaces auto by what will be used for the columns of a table or model, NULL where there is none; 0, or an exit
+ * status after the error has been reported. */
+int choose_device(const struct common *common, nade_context *context, const nade_table *table, const nade_model *model,
+                  nade_device *device, nade_precision *precision);
 
 /* "cpu", or "cuda, tf32": text holds DEVICE_TEXT bytes. */
 enum { DEVICE_TEXT = 32 };

@@ -14,10 +14,10 @@ int load_input_model(struct model_input *input, struct common *common, unsigned 
     input->quiet.quiet = 1;
     int status = open_context(common, threads, &input->context);
     if (!status) status = open_context(&input->quiet, threads, &input->silent);
-    if (!status) status = choose_device(common, input->context, device, precision);
     if (status) return status;
     nade_status loaded = nade_model_load(input->context, model, &input->model);
-    return loaded == NADE_OK ? EXIT_DONE : report_failure(common, input->context, loaded);
+    if (loaded != NADE_OK) return report_failure(common, input->context, loaded);
+    return choose_device(common, input->context, NULL, input->model, device, precision);
 }
 
 /* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a

@@ -84,6 +84,9 @@ static int prepare(struct prob_arguments *prob, struct prob_run *run)
     nade_status loaded = nade_model_load(run->context, prob->model, &run->model);
     if (loaded != NADE_OK) return report_failure(common, run->context, loaded);
     run->columns = nade_model_columns(run->model);
+    int refused =
+        choose_device(common, run->context, NULL, run->model, &prob->options.device, &prob->options.precision);
+    if (refused) return refused;
     size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
     run->block = prob->draws < most ? prob->draws : most;
     run->values = calloc(run->block, run->columns * sizeof *run->values);
@@ -161,7 +164,6 @@ static int run_prob(void *arguments)
     struct prob_arguments *prob = arguments;
     struct prob_run run = {0};
     int status = open_context(&prob->common, prob->threads, &run.context);
-    if (!status) status = choose_device(&prob->common, run.context, &prob->options.device, &prob->options.precision);
     if (!status) status = prepare(prob, &run);
     if (!status) status = draw_all(prob, &run);
     if (!status) status = answer(prob, &run);

@@ -103,8 +103,9 @@ static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
     nade_status status = nade_model_load(run->context, sample->model, &run->model);
     if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
     run->columns = nade_model_columns(run->model);
-    int failed = EXIT_DONE;
-    if (sample->ordering_file)
+    int failed = choose_device(&sample->common, run->context, NULL, run->model, &sample->options.device,
+                               &sample->options.precision);
+    if (!failed && sample->ordering_file)
         failed = order_file_read(&sample->common, sample->ordering_file, run->columns, &run->order,
                                  &sample->options.orderings);
     if (failed) return failed;
@@ -209,8 +210,6 @@ static int run_sample(void *arguments)
     struct sample_run run = {0};
     int status = check_call(sample, &run);
     if (!status) status = open_context(&sample->common, sample->threads, &run.context);
-    if (!status)
-        status = choose_device(&sample->common, run.context, &sample->options.device, &sample->options.precision);
     if (!status) status = load_inputs(sample, &run);
     if (!status) status = prepare(sample, &run);
     if (!status) status = write_rows(sample, &run);

@@ -402,6 +402,14 @@ static void free_run(struct train_work *run)
     nade_context_free(run->context);
 }
 
+/* A device that is not there is said before a large table is read; what auto stands for is known only after that. */
+static int check_device(const struct train_arguments *train, nade_context *context)
+{
+    nade_device device = train->options.device;
+    nade_precision precision = train->options.precision;
+    return choose_device(&train->common, context, NULL, NULL, &device, &precision);
+}
+
 static int run_train(void *arguments)
 {
     struct train_arguments *train = arguments;
@@ -409,8 +417,11 @@ static int run_train(void *arguments)
     int status = apply_preset(train);
     if (!status) status = check_call(train);
     if (!status) status = open_context(&train->common, train->threads, &run.context);
-    if (!status) status = choose_device(&train->common, run.context, &train->options.device, &train->options.precision);
+    if (!status) status = check_device(train, run.context);
     if (!status) status = read_tables(train, &run);
+    if (!status)
+        status = choose_device(&train->common, run.context, run.table, NULL, &train->options.device,
+                               &train->options.precision);
     if (!status) status = read_ordering(train, &run);
     if (!status) set_rate(train);
     if (!status) pass_given(train);

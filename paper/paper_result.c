@@ -272,7 +272,8 @@ static json_t *device_as_json(const struct paper_job *job)
                                                           : "reference";
     nade_device used = job->device;
     nade_precision precision = job->precision;
-    if (nade_choose_device(job->context, &used, &precision, name, sizeof name) != NADE_OK || name[0] == '\0')
+    if (nade_choose_device(job->context, NULL, NULL, &used, &precision, name, sizeof name) != NADE_OK ||
+        name[0] == '\0')
         return json_string(device);
     snprintf(text, sizeof text, "%s: %s", device, name);
     return json_text(text);

@@ -220,7 +220,7 @@ static int make_job(struct paper_arguments *paper, nade_context *context, const 
                               .threads = count_threads(paper->threads),
                               .all_threads = count_threads(paper->threads),
                               .context = context};
-    int status = choose_device(job->common, context, &job->device, &job->precision);
+    int status = choose_device(job->common, context, NULL, NULL, &job->device, &job->precision);
     bool own = paper->precision == NADE_PRECISION_AUTO && recipe->options.precision != NADE_PRECISION_AUTO;
     if (own && job->device == NADE_DEVICE_CUDA) job->precision = recipe->options.precision;
     return status;

@@ -195,15 +195,16 @@ NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_tab
 
 typedef struct nade_model nade_model;
 
-/* Replaces AUTO by what a call with these two would use, so that a program can say it, and fail before the work begins:
- * NADE_NO_DEVICE without a CUDA backend or a device for it, NADE_BAD_CALL for a precision that the device does not
- * have.  The CUDA backend is looked for once in a context's life, in the file that the environment variable
- * NADE_CUDA_BACKEND names (empty: nowhere) or, without it, as libnade_cuda.so beside the library and where it is
- * installed.  AUTO passes over one that can't be used with a warning.  name (size), which may be NULL, gets the name of
- * the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices and where it is
- * not known. */
-NADE_API nade_status nade_choose_device(nade_context *context, nade_device *device, nade_precision *precision,
-                                        char *name, size_t size);
+/* Replaces AUTO by what a call with these two would use for the columns of a table to be trained on or of a model, so
+ * that a program can say it, and fail before the work begins: NADE_NO_DEVICE without a CUDA backend or a device for it,
+ * NADE_BAD_CALL for a precision that the device does not have or a type of column that it can't compute.  Either of
+ * table and model may be NULL, and both.  The CUDA backend is looked for once in a context's life, in the file that the
+ * environment variable NADE_CUDA_BACKEND names (empty: nowhere) or, without it, as libnade_cuda.so beside the library
+ * and where it is installed.  AUTO passes over one that can't be used with a warning.  name (size), which may be NULL,
+ * gets the name of the chip that a CUDA device is, such as "NVIDIA H200", cut to size bytes; "" for the other devices
+ * and where it is not known. */
+NADE_API nade_status nade_choose_device(nade_context *context, const nade_table *table, const nade_model *model,
+                                        nade_device *device, nade_precision *precision, char *name, size_t size);
 
 /* What a training run reports.  Losses are in nats per row (the objective of docs/model.md, data units). */
 struct nade_progress {

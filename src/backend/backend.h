@@ -132,13 +132,16 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend that a device means for a plan (NULL: for any).  NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does
- * not have this precision, or no kernels for one of the plan's columns.  NADE_DEVICE_AUTO passes over a device without
- * them, with a warning, the first time in a context's life. */
-nade_status nd_backend_for(nade_context *context, const struct plan *plan, nade_device device, nade_precision precision,
+/* The backend that a device means for columns of the types needed (ND_HEAD_BIT of each).  NADE_NO_DEVICE: there is
+ * none; NADE_BAD_CALL: it does not have this precision, or no kernels for one of the types.  NADE_DEVICE_AUTO passes
+ * over a device without them, with a warning, the first time in a context's life. */
+nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,
                            const struct backend_entries **entries);
 
-/* nd_backend_for, and that backend opened for the plan. */
+/* The types of a plan's columns, for nd_backend_for. */
+uint32_t nd_types_of_plan(const struct plan *plan);
+
+/* nd_backend_for the plan's columns, and that backend opened for the plan. */
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,
                             nade_precision precision, const struct backend_entries **entries, struct backend **backend);
 

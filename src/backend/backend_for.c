@@ -5,24 +5,24 @@
 #include "backend/reference/reference.h"
 #include "model/head.h"
 
-/* The type of a column that a backend can't compute; NULL: it can compute all of the plan's. */
-static const char *find_lacking(const struct backend_entries *entries, const struct plan *plan)
+/* The first type of those needed that a backend can't compute; NULL: there is none. */
+static const char *find_lacking(const struct backend_entries *entries, uint32_t needed)
 {
-    for (size_t c = 0; plan && entries->heads && c < plan->columns; c++)
-        if (!(entries->heads & ND_HEAD_BIT(plan->column[c].head->type)))
-            return nade_type_name(plan->column[c].head->type);
+    if (!entries->heads) return NULL;
+    for (nade_type type = 0; nade_type_name(type); type++)
+        if (needed & ~entries->heads & ND_HEAD_BIT(type)) return nade_type_name(type);
     return NULL;
 }
 
 /* CUDA where it can be used.  Most machines have none, which is not worth a word; one that is there and can't be used
  * is, once. */
-static const struct backend_entries *choose_backend(nade_context *context, const struct plan *plan)
+static const struct backend_entries *choose_backend(nade_context *context, uint32_t needed)
 {
     bool first = context->cuda.state == CUDA_UNSOUGHT;
     const struct cuda_search *cuda = nd_cuda_search(context);
     if (cuda->state == CUDA_UNUSABLE && first) nd_warn(context, "%s; the CPU is used instead", cuda->reason);
     if (cuda->state != CUDA_FOUND) return &nd_cpu_entries;
-    const char *lacking = find_lacking(cuda->entries, plan);
+    const char *lacking = find_lacking(cuda->entries, needed);
     if (!lacking) return cuda->entries;
     if (!context->cuda.passed_over)
         nd_warn(context, "the device cuda can't compute %s columns; the CPU is used instead", lacking);
@@ -30,11 +30,11 @@ static const struct backend_entries *choose_backend(nade_context *context, const
     return &nd_cpu_entries;
 }
 
-static nade_status cuda_backend(nade_context *context, const struct plan *plan, const struct backend_entries **entries)
+static nade_status cuda_backend(nade_context *context, uint32_t needed, const struct backend_entries **entries)
 {
     const struct cuda_search *cuda = nd_cuda_search(context);
     if (cuda->state != CUDA_FOUND) return nd_fail(context, NADE_NO_DEVICE, "%s", cuda->reason);
-    const char *lacking = find_lacking(cuda->entries, plan);
+    const char *lacking = find_lacking(cuda->entries, needed);
     if (lacking)
         return nd_fail(context, NADE_BAD_CALL, "the device cuda can't compute %s columns, expected the device cpu",
                        lacking);
@@ -54,23 +54,30 @@ static nade_status check_precision(nade_context *context, const struct backend_e
                    entries == &nd_cpu_entries ? "the CPU computes in fp32" : "the reference computes in double");
 }
 
-nade_status nd_backend_for(nade_context *context, const struct plan *plan, nade_device device, nade_precision precision,
+nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,
                            const struct backend_entries **entries)
 {
     nade_status status = NADE_OK;
     switch (device) {
-    case NADE_DEVICE_AUTO: *entries = choose_backend(context, plan); break;
+    case NADE_DEVICE_AUTO: *entries = choose_backend(context, needed); break;
     case NADE_DEVICE_CPU: *entries = &nd_cpu_entries; break;
     case NADE_DEVICE_REFERENCE: *entries = &nd_reference_double; break;
-    case NADE_DEVICE_CUDA: status = cuda_backend(context, plan, entries); break;
+    case NADE_DEVICE_CUDA: status = cuda_backend(context, needed, entries); break;
     default: return nd_fail(context, NADE_BAD_CALL, "device %d is unknown, expected one of nade_device", (int)device);
     }
     return status == NADE_OK ? check_precision(context, *entries, precision) : status;
 }
 
+uint32_t nd_types_of_plan(const struct plan *plan)
+{
+    uint32_t types = 0;
+    for (size_t c = 0; c < plan->columns; c++) types |= ND_HEAD_BIT(plan->column[c].head->type);
+    return types;
+}
+
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,
                             nade_precision precision, const struct backend_entries **entries, struct backend **backend)
 {
-    nade_status status = nd_backend_for(context, plan, device, precision, entries);
+    nade_status status = nd_backend_for(context, nd_types_of_plan(plan), device, precision, entries);
     return status == NADE_OK ? (*entries)->open(context, plan, precision, backend) : status;
 }

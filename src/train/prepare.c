@@ -183,5 +183,6 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_fill_rule(run);
-    return nd_backend_for(run->context, &run->model->plan, run->options.device, run->options.precision, &run->entries);
+    return nd_backend_for(run->context, nd_types_of_plan(&run->model->plan), run->options.device,
+                          run->options.precision, &run->entries);
 }

@@ -45,7 +45,7 @@ const struct backend_entries *gpu_entries(nade_context *context)
     else if (is_set("NADE_CUDA_STAND_IN", "reference"))
         entries = &nd_reference_float;
     else
-        support_assert_ok(context, nd_backend_for(context, NULL, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
+        support_assert_ok(context, nd_backend_for(context, 0, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries));
     return entries;
 }
 

@@ -33,7 +33,7 @@ static nade_context *context_with(struct heard *heard)
 static void check_choice(nade_context *context, nade_device asked, nade_precision precision, nade_device device,
                          nade_precision used)
 {
-    assert_int_equal(nade_choose_device(context, &asked, &precision, NULL, 0), NADE_OK);
+    assert_int_equal(nade_choose_device(context, NULL, NULL, &asked, &precision, NULL, 0), NADE_OK);
     assert_int_equal(asked, device);
     assert_int_equal(precision, used);
 }
@@ -42,7 +42,7 @@ static void check_refusal(nade_context *context, nade_device device, nade_precis
 {
     nade_device asked = device;
     nade_precision wanted = precision;
-    assert_int_equal(nade_choose_device(context, &asked, &wanted, NULL, 0), expected);
+    assert_int_equal(nade_choose_device(context, NULL, NULL, &asked, &wanted, NULL, 0), expected);
     assert_int_equal(asked, device);
     assert_int_equal(wanted, precision);
     assert_true(strlen(nade_last_error(context)) > 10);
@@ -92,12 +92,24 @@ static void test_names(void **state)
     nade_device device = NADE_DEVICE_CUDA;
     nade_precision precision = NADE_PRECISION_AUTO;
     (void)state;
-    assert_int_equal(nade_choose_device(context, &device, &precision, name, sizeof name), NADE_NO_DEVICE);
+    assert_int_equal(nade_choose_device(context, NULL, NULL, &device, &precision, name, sizeof name), NADE_NO_DEVICE);
     assert_string_equal(name, "before");
     device = NADE_DEVICE_CPU;
-    assert_int_equal(nade_choose_device(context, &device, &precision, name, sizeof name), NADE_OK);
+    assert_int_equal(nade_choose_device(context, NULL, NULL, &device, &precision, name, sizeof name), NADE_OK);
     assert_string_equal(name, "");
     nade_context_free(context);
+}
+
+/* What auto stands for depends on the columns of the table to be trained on. */
+static void check_choice_for(nade_context *context, const double values[4], nade_device expected)
+{
+    nade_table *table = NULL;
+    nade_device device = NADE_DEVICE_AUTO;
+    nade_precision precision = NADE_PRECISION_AUTO;
+    support_assert_ok(context, nade_table_from_array(context, values, 2, 2, NULL, &table));
+    support_assert_ok(context, nade_choose_device(context, table, NULL, &device, &precision, NULL, 0));
+    assert_int_equal(device, expected);
+    nade_table_free(table);
 }
 
 /* A device without kernels for real columns: asked for by name it refuses them, auto takes the CPU and says so once. */
@@ -118,7 +130,8 @@ static void test_lacking_heads(void **state)
     context->cuda.entries = &binary_only;
     for (int i = 0; i < 2; i++) {
         nade_device device = i ? NADE_DEVICE_CUDA : NADE_DEVICE_AUTO;
-        assert_int_equal(nd_backend_for(context, &binary.plan, device, NADE_PRECISION_AUTO, &entries), NADE_OK);
+        assert_int_equal(nd_backend_for(context, nd_types_of_plan(&binary.plan), device, NADE_PRECISION_AUTO, &entries),
+                         NADE_OK);
         assert_ptr_equal(entries, &binary_only);
     }
     assert_int_equal(nd_backend_open(context, &mixed.plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend),
@@ -135,6 +148,8 @@ static void test_lacking_heads(void **state)
     }
     assert_int_equal(heard.count, 1);
     assert_string_equal(heard.last, "the device cuda can't compute real columns; the CPU is used instead");
+    check_choice_for(context, (double[]){0, 1, 1, 0}, NADE_DEVICE_CUDA);
+    check_choice_for(context, (double[]){0, 1.5, 1, 0.25}, NADE_DEVICE_CPU);
     support_free(&mixed);
     support_free(&binary);
     nade_context_free(context);

@@ -15,7 +15,7 @@ static const struct {
 
 double nd_usual_rate(nade_optimizer optimizer)
 {
-    return optimizers[optimizer].usual_rate;
+    return optimizers[optimizer].usual_rate / (ND_FAULT(FAULT_NAG_RATE) && optimizer == NADE_NAG ? 2 : 1);
 }
 
 size_t nd_moments_of(nade_optimizer optimizer)

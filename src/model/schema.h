@@ -4,6 +4,7 @@
 
 #include <float.h>
 
+#include "base/fault.h"
 #include "data/encoded_rows.h"
 #include "data/table.h"
 
@@ -14,7 +15,7 @@
 #define ND_LOG_SCALE_MOST 60.0
 
 /* Standard deviations from the mean beyond which float arithmetic would overflow: such values are refused. */
-#define ND_FARTHEST 1e15
+#define ND_FARTHEST (ND_FAULT(FAULT_FARTHEST) ? 1e18 : 1e15)
 
 /* What training takes of a real column: numbers of at most this size, so that any draw (a float32, times a deviation)
  * is a double that is finite; cells that differ from their mean by no more than the other are a single value. */

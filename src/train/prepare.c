@@ -59,7 +59,7 @@ static size_t thin_out(size_t *rows, size_t count)
 {
     enum { MOST = 20000 };
     if (count <= MOST) return count;
-    for (size_t i = 0; i < MOST; i++) rows[i] = rows[i * count / MOST];
+    for (size_t i = 0; i < MOST; i++) rows[i] = rows[ND_FAULT(FAULT_VALID_FIRST_ROWS) ? i : i * count / MOST];
     return MOST;
 }
 
@@ -166,6 +166,7 @@ static uint64_t updates_per_iteration(const nade_train_options *o, size_t rows)
 static size_t repeats_for(size_t rows)
 {
     size_t repeats = rows ? 16384 / rows : 1;
+    if (ND_FAULT(FAULT_VALID_FEW_REPEATS)) repeats /= 4;
     return repeats < 4 ? 4 : repeats > 64 ? 64 : repeats;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/philox.h"
 
 static bool is_missing(const struct table_column *column, size_t row)
@@ -46,7 +47,7 @@ nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade
     uint8_t *held = nd_arena_alloc(arena, rows, 1);
     uint64_t *ranked = nd_arena_alloc(arena, rows, sizeof *ranked);
     if (!split->train || !split->valid || !held || !ranked) return nd_no_memory(context, "the rows");
-    size_t count = (size_t)floor(fraction * (double)rows + 0.5);
+    size_t count = (size_t)floor(fraction * (double)rows + (ND_FAULT(FAULT_SPLIT_ROUNDED_DOWN) ? 0 : 0.5));
     if (fraction > 0 && count == 0) count = 1;
     if (count > 0) choose(seed, rows, count, ranked, held);
     for (size_t row = 0; row < rows; row++) {

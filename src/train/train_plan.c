@@ -1,4 +1,5 @@
 /* What a run will take, known before it begins. */
+#include "base/fault.h"
 #include "base/memory_budget.h"
 #include "train/run.h"
 
@@ -22,9 +23,10 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
     uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
+    uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : 8;
     for (size_t l = 0; l < plan->layers; l++) width += 3 * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           run->replication.fresh_rows * plan->columns * sizeof(double) + 8 * plan->parameters * sizeof(float) +
+           run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
 }
 

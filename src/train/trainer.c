@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fault.h"
 #include "base/parallel.h"
 #include "model/initial.h"
 #include "model/option_rows.h"
@@ -63,7 +64,8 @@ static void tell(struct run *run, bool iteration_done)
     p->iteration = run->iteration;
     p->update = run->update;
     p->iteration_done = iteration_done;
-    p->learning_rate = run->rule.learning_rate * (1 - (double)(run->update - 1) / (double)run->rule.total_updates);
+    uint64_t last = run->update - !ND_FAULT(FAULT_RATE_REPORTED);
+    p->learning_rate = run->rule.learning_rate * (1 - (double)last / (double)run->rule.total_updates);
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;
@@ -147,7 +149,7 @@ static nade_status run_iteration(struct run *run)
 static bool is_out_of_patience(const struct run *run)
 {
     uint64_t patience = run->options.patience;
-    return patience && run->iteration - run->best_iteration >= patience;
+    return patience && run->iteration - run->best_iteration >= patience + ND_FAULT(FAULT_PATIENCE);
 }
 
 static bool is_low_enough(const struct run *run)

@@ -4,8 +4,6 @@
 #ifndef ND_BACKEND_CUDA_FAULT_H
 #define ND_BACKEND_CUDA_FAULT_H
 
-#include "base/fault.h"
-
 enum cuda_fault {
     FAULT_CUDA_MASK_SHIFTED = 1001,   /* test_cuda_gradients: the mask of a drawn cell is its neighbour's */
     FAULT_CUDA_TARGET_SEEN = 1002,    /* test_cuda_training: a hidden cell's value enters the network */
@@ -27,6 +25,10 @@ enum cuda_fault {
     FAULT_CUDA_SLOPE_OF_VALUE = 1019, /* test_cuda_gradients: a slope that reads the sum is given the value */
     FAULT_CUDA_DRAW_UNSEEN = 1017,    /* test_cuda_samples: a drawn cell is not observed by those after it */
 };
+
+#ifndef NADE_FAULT
+#define NADE_FAULT 0
+#endif
 
 #define ND_CUDA_FAULT(fault) ((int)NADE_FAULT == (int)(fault))
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advice.h"
+
 /* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this.  The mutex guards it
  * and keeps messages of several threads whole. */
 static bool passing_line_shown;
@@ -112,11 +114,12 @@ json_t *json_text(const char *text)
 
 int report_error(const struct common *common, nade_status status, const char *format, ...)
 {
-    char sentence[FORMATTED];
+    char formatted[FORMATTED], sentence[FORMATTED];
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, sizeof sentence, format, values);
+    vsnprintf(formatted, sizeof formatted, format, values);
     va_end(values);
+    with_flags(formatted, sentence, sizeof sentence);
     if (common->json)
         (void)!report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
     else
@@ -147,11 +150,13 @@ void report_note(const struct common *common, const char *format, ...)
 
 static void show_warning(const struct common *common, const char *warning)
 {
+    char sentence[FORMATTED];
     if (common->quiet) return;
+    with_flags(warning, sentence, sizeof sentence);
     if (common->json)
-        (void)!report_json(json_pack("{s:o}", "warning", json_text(warning)));
+        (void)!report_json(json_pack("{s:o}", "warning", json_text(sentence)));
     else
-        say("nade: warning: ", warning);
+        say("nade: warning: ", sentence);
 }
 
 void report_warn(const struct common *common, const char *format, ...)

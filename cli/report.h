@@ -1,5 +1,7 @@
 /* What the command says on stderr: errors, warnings, notes, one line of progress; and what its exit status means.
  *
+ * Errors and warnings name flags where the library speaks of its options (advice.h).
+ *
  * With --json each message is one JSON object in ASCII on a line of its own, and there is nothing else on stderr.  Else
  * all of it passes `printable`: names may hold anything.  Messages may come from several threads: each is printed as a
  * whole. */

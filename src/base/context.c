@@ -97,7 +97,7 @@ nade_status(nd_no_memory)(nade_context *context, const char *what)
     size_t refused = nd_budget_refused(&context->allocator);
     if (refused == 0) return nd_fail(context, NADE_NO_MEMORY, "there is not enough memory for %s", what);
     return nd_fail(context, NADE_NO_MEMORY,
-                   "there is not enough memory for %s: %s more would exceed the limit of %s (--max-memory)", what,
+                   "there is not enough memory for %s: %s more would exceed the limit of %s (`max_memory`)", what,
                    nd_format_bytes((double)refused, wanted),
                    nd_format_bytes((double)nd_budget_limit(&context->allocator), limit));
 }

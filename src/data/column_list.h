@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 /* Parses a COLS list ("age,3,5-7,'a,b'": names, zero-based numbers, ranges; a name wins over a number) into
- * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("--drop") begins the
+ * chosen (count) flags.  A name that is NULL is that of a column that was left out.  what ("`drop`") begins the
  * sentence when it fails. */
 nade_status nd_parse_columns(nade_context *context, const char *what, const char *list, const char *const *names,
                              size_t count, bool *chosen);

@@ -1,6 +1,7 @@
 #include "data/column_types.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/cell_text.h"
@@ -132,13 +133,13 @@ static const char *object_to_count(const struct nade_table *table, const struct 
 /* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing).
  * What the kind is otherwise is its head's (model/head.h). */
 static const struct {
-    const char *name, *option;
+    const char *name;
     const char *(*reason_against)(const struct nade_table *table, const struct table_column *column);
 } kinds[] = {
-    [NADE_BINARY] = {"binary", "--binary", object_to_binary},
-    [NADE_REAL] = {"real", "--real", object_to_real},
-    [NADE_CATEGORICAL] = {"categorical", "--categorical", object_to_categorical},
-    [NADE_COUNT] = {"count", "--count", object_to_count},
+    [NADE_BINARY] = {"binary", object_to_binary},
+    [NADE_REAL] = {"real", object_to_real},
+    [NADE_CATEGORICAL] = {"categorical", object_to_categorical},
+    [NADE_COUNT] = {"count", object_to_count},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds <= ND_TYPES_MOST, "as many as lists of them have room for");
@@ -191,7 +192,9 @@ cleanup:
 nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
 {
     bool *chosen = NULL;
-    nade_status status = nd_choose_columns(context, table, kinds[type].option, list, type, &chosen);
+    char what[64];
+    snprintf(what, sizeof what, "the list of %s columns", kinds[type].name);
+    nade_status status = nd_choose_columns(context, table, what, list, type, &chosen);
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
         if (chosen[table->column[i].place]) {
             table->column[i].type = type;

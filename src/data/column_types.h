@@ -8,7 +8,7 @@
 void nd_find_types(struct nade_table *table);
 
 /* The columns of a COLS list, all of which must allow the type: *chosen (source columns, by place) is the caller's to
- * free.  what ("--binary") begins the sentence when it fails. */
+ * free.  what ("the list of binary columns") begins the sentence when it fails. */
 nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
                               nade_type type, bool **chosen);
 

@@ -81,7 +81,8 @@ nade_status nd_missing_as_value(nade_context *context, struct nade_table *table,
     const nade_allocator *allocator = &context->allocator;
     struct table_column *changed = NULL;
     bool *chosen = NULL;
-    nade_status status = nd_choose_columns(context, table, "--missing-as-value", list, NADE_CATEGORICAL, &chosen);
+    nade_status status = nd_choose_columns(context, table, "the list of columns whose absence is a value", list,
+                                           NADE_CATEGORICAL, &chosen);
     if (status != NADE_OK) return status;
     changed = nd_alloc(allocator, table->columns, sizeof *changed);
     if (!changed) status = nd_no_memory(context, "the choice of columns");

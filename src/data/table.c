@@ -86,24 +86,23 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
     if (nd_column_has_decimal_commas(unusable))
         return nd_fail(context, NADE_BAD_INPUT,
                        "%s, line %zu, column '%s': found numbers with decimal commas, more than %d different ones, "
-                       "expected decimal points; or leave the column out with --drop %s",
+                       "expected decimal points; or leave column '%s' out",
                        table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
     if (stray) {
         char text[ND_EXCERPT];
         return nd_fail(context, NADE_BAD_INPUT,
-                       "%s, line %zu, column '%s': found '%s' in a column of numbers, expected a number, an empty "
-                       "cell, or --drop %s",
+                       "%s, line %zu, column '%s': found '%s' in a column of numbers, expected a number or an empty "
+                       "cell; or leave column '%s' out",
                        table->source, stray->first_line, name, nd_excerpt(stray->text, strlen(stray->text), text),
                        unusable->name);
     }
     if (unusable->label_count < ND_LABELS_MOST)
         return nd_fail(context, NADE_BAD_INPUT,
                        "%s, line %zu, column '%s': found a text of more than %d bytes, expected a shorter label; leave "
-                       "the column out with --drop %s",
+                       "column '%s' out",
                        table->source, unusable->unusable_line, name, ND_TEXT_BYTES_MOST, unusable->name);
-    return nd_fail(
-        context, NADE_BAD_INPUT,
-        "%s, line %zu, column '%s': found text with more than %d different labels, expected fewer; leave the "
-        "column out with --drop %s",
-        table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
+    return nd_fail(context, NADE_BAD_INPUT,
+                   "%s, line %zu, column '%s': found text with more than %d different labels, expected fewer; leave "
+                   "column '%s' out",
+                   table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
 }

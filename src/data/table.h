@@ -87,7 +87,7 @@ bool nd_column_is_numeric(const struct table_column *column);
 /* True when all labels are numbers and some need a decimal comma for it. */
 bool nd_column_has_decimal_commas(const struct table_column *column);
 
-/* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column, suggesting --drop. */
+/* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column. */
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);
 
 #endif

@@ -45,11 +45,11 @@ static nade_status choose_columns(nade_context *context, const nade_read_options
 {
     nade_status status = NADE_OK;
     memset(keep, true, count);
-    if (options->columns) status = nd_parse_columns(context, "--columns", options->columns, names, count, keep);
+    if (options->columns) status = nd_parse_columns(context, "`columns`", options->columns, names, count, keep);
     if (status != NADE_OK || !options->drop) return status;
     bool *drop = nd_alloc(&context->allocator, count, sizeof *drop);
     if (!drop) return nd_no_memory(context, "the choice of columns");
-    status = nd_parse_columns(context, "--drop", options->drop, names, count, drop);
+    status = nd_parse_columns(context, "`drop`", options->drop, names, count, drop);
     for (size_t i = 0; status == NADE_OK && i < count; i++) keep[i] = keep[i] && !drop[i];
     nd_free(&context->allocator, drop);
     return status;
@@ -82,8 +82,8 @@ static nade_status check_names(nade_context *context, const char *source, const 
     if (!nd_names_sort(&context->allocator, names, count, &index)) return nd_no_memory(context, "the columns' names");
     if (nd_names_repeat(&index, &first, &second))
         status = nd_fail(context, NADE_BAD_INPUT,
-                         "%s: columns %zu and %zu both have the name '%s', expected each once; leave one out with "
-                         "--drop %zu",
+                         "%s: columns %zu and %zu both have the name '%s', expected each once; leave column "
+                         "%zu out",
                          source, first, second, nd_excerpt(names[first], strlen(names[first]), excerpt), second);
     nd_names_free(&context->allocator, &index);
     return status;

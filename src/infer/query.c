@@ -16,7 +16,7 @@ static nade_status count_columns(nade_context *context, const nade_model *model,
 {
     for (size_t c = 0; c < model->schema.count; c++) {
         if (query->of[c] && query->given[c])
-            return nd_fail(context, NADE_BAD_CALL, "column '%s' is in --of and in --given, expected it in one of them",
+            return nd_fail(context, NADE_BAD_CALL, "column '%s' is in `of` and in `given`, expected it in one of them",
                            model->schema.column[c].name);
         query->of_count += query->of[c];
         query->given_count += query->given[c];
@@ -39,8 +39,8 @@ nade_status nd_read_query(nade_context *context, struct arena *arena, const nade
         .needed = nd_arena_alloc(arena, columns, sizeof(bool)),
     };
     if (!query->of || !query->given || !query->needed) return nd_no_memory(context, "the columns");
-    if (given) status = choose(context, arena, model, "--given", given, query->given);
-    if (status == NADE_OK && of) status = choose(context, arena, model, "--of", of, query->of);
+    if (given) status = choose(context, arena, model, "`given`", given, query->given);
+    if (status == NADE_OK && of) status = choose(context, arena, model, "`of`", of, query->of);
     if (status != NADE_OK) return status;
     for (size_t c = 0; c < columns && !of; c++) query->of[c] = !query->given[c];
     return count_columns(context, model, query);
@@ -54,8 +54,8 @@ static nade_status check_prefix(nade_context *context, const nade_model *model, 
         const bool *expected = t < query->given_count ? query->given : query->of;
         if (!expected[plan->ordering[t]])
             return nd_fail(context, NADE_BAD_CALL,
-                           "the model was trained for one fixed ordering: expected --given to be its first columns and "
-                           "--of the next, but '%s' comes before other columns that are asked for",
+                           "the model was trained for one fixed ordering: expected `given` to be its first columns and "
+                           "`of` the next, but '%s' comes before other columns that are asked for",
                            model->schema.column[plan->ordering[t]].name);
     }
     return NADE_OK;

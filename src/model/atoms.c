@@ -188,7 +188,7 @@ static void warn_of_atoms(nade_context *context, const nade_table *table, const 
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
     nd_warn(context,
             "real columns of %s repeat single values: %s%s; these values are given probabilities of their own, "
-            "--no-atoms treats the columns as continuous",
+            "without `atoms` the columns are treated as continuous",
             table->source, list, others);
 }
 

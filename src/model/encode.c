@@ -137,7 +137,7 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
     const struct column_spec *spec = &e->schema->column[column];
     double number;
     bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
-    const char *expected = "one of the labels seen in training (or --unseen missing with score and impute)";
+    const char *expected = "one of the labels seen in training (or `unseen_missing`, which makes it a missing cell)";
     if (!nd_head_for(spec->type)->labels)
         expected = is_number ? nd_head_for(spec->type)->expected : "a number";
     else if (spec->label_count == 0)

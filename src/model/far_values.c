@@ -107,7 +107,7 @@ static nade_status warn_of_findings(nade_context *context, const struct search *
     if (found > 0)
         nd_warn(context,
                 "values of %s lie so far from the others of their column that the model blurs those: %s%s; leave such "
-                "cells empty if they mean a missing value, or leave out their rows, or the column with --drop",
+                "cells empty if they mean a missing value, or leave their rows or columns out",
                 search->table->source, list, others);
     return NADE_OK;
 }

@@ -34,7 +34,7 @@ static nade_status check_format(nade_context *context, const struct safetensors 
     const struct json_value *version = nd_safetensors_metadata(file, "format_version");
     if (nd_json_is_text(nd_safetensors_metadata(file, "format"), "nade-checkpoint"))
         return nd_fail(context, NADE_BAD_INPUT,
-                       "%s is a checkpoint, expected a model: nade train --resume goes on from it and writes one",
+                       "%s is a checkpoint, expected a model: training with `resume` goes on from it and writes one",
                        file->path);
     if (!nd_json_is_text(nd_safetensors_metadata(file, "format"), format_name))
         return nd_fail(context, NADE_BAD_INPUT, "%s is a safetensors file but not a nade model", file->path);

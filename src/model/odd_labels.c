@@ -41,9 +41,9 @@ static void warn_of(nade_context *context, const nade_table *table,
 void nd_warn_of_odd_labels(nade_context *context, const nade_table *table)
 {
     warn_of(context, table, names_rows,
-            "there are more than half as many labels as cells, too few of each to learn from; leave names of rows out "
-            "with --drop");
+            "there are more than half as many labels as cells, too few of each to learn from; leave names of rows "
+            "out");
     warn_of(context, table, has_decimal_commas,
-            "numbers with decimal commas are taken for labels; write them with points, give the right --delimiter if "
-            "the comma separates fields, or leave the column out with --drop");
+            "numbers with decimal commas are taken for labels; write them with points, give the right `delimiter` if "
+            "the comma separates fields, or leave such columns out");
 }

@@ -36,10 +36,10 @@ static nade_status measure_columns(nade_context *context, struct measuring *m)
         const struct table_column *column = &m->table->column[c];
         status = nd_fail(context, NADE_BAD_INPUT,
                          "%s, %s %zu, column '%s': found %g, expected a number from %g to %g: write the column in "
-                         "larger units, or leave it out with --drop",
+                         "larger units, or leave column '%s' out",
                          m->table->source, m->table->array ? "row" : "line",
                          nd_table_position(m->table, m->measured[c].beyond), column->name,
-                         nd_table_number(column, m->measured[c].beyond), -ND_NUMBER_MOST, ND_NUMBER_MOST);
+                         nd_table_number(column, m->measured[c].beyond), -ND_NUMBER_MOST, ND_NUMBER_MOST, column->name);
     }
     return status;
 }
@@ -57,14 +57,14 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
         char excerpt[ND_EXCERPT];
         return nd_fail(
             context, NADE_BAD_INPUT,
-            "%s, line %zu, column '%s': found '%s', expected a number as in the column's other rows (or give "
-            "--categorical %s)",
+            "%s, line %zu, column '%s': found '%s', expected a number as in the column's other rows (or make "
+            "column '%s' categorical)",
             table->source, column->stray->first_line, column->name,
             nd_excerpt(column->stray->text, strlen(column->stray->text), excerpt), column->name);
     }
     if (column->missing == table->rows)
-        return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave it out with --drop",
-                       table->source, column->name);
+        return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave column '%s' out",
+                       table->source, column->name, column->name);
     if (!name || !(spec->name = nd_arena_text(arena, name))) return nd_no_memory(context, "the columns");
     spec->type = column->type;
     spec->sd = 1;

@@ -38,8 +38,8 @@ static nade_status check_memory(const struct run *run, uint64_t estimate)
     char wanted[ND_BYTES_TEXT], allowed[ND_BYTES_TEXT];
     if (estimate <= limit || on_device) return NADE_OK;
     return nd_fail(run->context, NADE_NO_MEMORY,
-                   "there is not enough memory for training: it will hold about %s, the limit is %s (--max-memory); "
-                   "smaller --hidden or --batch need less",
+                   "there is not enough memory for training: it will hold about %s, the limit is %s (`max_memory`); "
+                   "smaller `hidden` or `batch` need less",
                    nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed));
 }
 

@@ -13,7 +13,7 @@ static void parse_alone(nade_context *context, const char *list)
     static const char *const names[] = {"a", NULL, "2", "0-3", "it's", "", "x,y", "\xFF"};
     enum { COUNT = sizeof names / sizeof *names };
     bool chosen[COUNT] = {false};
-    bool good = fuzz_check(context, nd_parse_columns(context, "--of", list, names, COUNT, chosen));
+    bool good = fuzz_check(context, nd_parse_columns(context, "`of`", list, names, COUNT, chosen));
     fuzz_demand(!good || !chosen[1], "a column was chosen that is not there");
 }
 

@@ -6,6 +6,7 @@ static void *failing_malloc(size_t size);
 #define malloc failing_malloc
 #include "../cli/json_memory.c"
 #undef malloc
+#include "../cli/advice.c"
 #include "../cli/printable.c"
 #include "../cli/report.c"
 

@@ -179,7 +179,7 @@ static void test_selection(void **state)
     assert_sentence(context, "left out");
     nade_table_free(table);
     options.columns = "3,x-1,1-2";
-    refuse_bytes(text, strlen(text), &options, NADE_BAD_CALL, "--columns: found 'x-1'");
+    refuse_bytes(text, strlen(text), &options, NADE_BAD_CALL, "`columns`: found 'x-1'");
     options.columns = "3,1-2";
     table = read_good(context, text, &options);
     assert_shape(table, 2, 2, true);
@@ -253,7 +253,7 @@ static void test_refusals(void **state)
         {"a,b\n1,\"x\n2,3\n", "line 2: found a quoted field that never ends"},
         {"a,b\n1,\"x\"y\n", "line 2, column 1: found text after the closing quote"},
         {"a,b\n1,\"x\" \"y\"\n", "found text after the closing quote"},
-        {"a,b,a\n1,2,3\n", "columns 0 and 2 both have the name 'a', expected each once; leave one out with --drop 2"},
+        {"a,b,a\n1,2,3\n", "columns 0 and 2 both have the name 'a', expected each once; leave column 2 out"},
         {"a,b\n1,2\n3,inf\n", "line 3, column 'b': found 'inf', expected a finite number"},
         {"a,b\n1,2\n3,-Infinity\n", "found '-Infinity', expected a finite number"},
         {"a,b\n1,1e400\n", "line 2, column 'b': found '1e400', expected a finite number"},
@@ -310,7 +310,7 @@ static void test_many_values(void **state)
     }
     assert_int_equal(nd_fail_unusable(context, table, 1), NADE_BAD_INPUT);
     assert_sentence(context, "line 1002, column 'text': found text with more than 1000 different labels");
-    assert_sentence(context, "--drop text");
+    assert_sentence(context, "leave column 'text' out");
     nd_fail_unusable(context, table, 2);
     assert_sentence(context, "line 5, column 'typo': found 'oops3' in a column of numbers");
     nade_table_free(table);
@@ -332,7 +332,7 @@ static void test_many_decimal_commas(void **state)
     nade_table *table = read_good(context, text, NULL);
     nd_fail_unusable(context, table, 0);
     assert_sentence(context, "line 1002, column 'price': found numbers with decimal commas");
-    assert_sentence(context, "--drop price");
+    assert_sentence(context, "leave column 'price' out");
     nd_fail_unusable(context, table, 1);
     assert_sentence(context, "column 'name': found text with more than 1000 different labels");
     nade_table_free(table);

@@ -227,7 +227,7 @@ static void test_types_are_overridden(void **state)
         {"text", NADE_REAL, "column 'text' cannot be real: it holds text"},
         {"text", NADE_BINARY, "cannot be binary"},
         {"empty", NADE_CATEGORICAL, "column 'empty' cannot be categorical: it has no value"},
-        {"nothing", NADE_REAL, "--real: found 'nothing', expected the name or number of a column"},
+        {"nothing", NADE_REAL, "the list of real columns: found 'nothing', expected the name or number of a column"},
         {"zero", (nade_type)7, "the type is 7"},
     };
     nade_context *context = new_context();
@@ -273,7 +273,7 @@ static void test_column_lists(void **state)
         {"", NULL, "empty entry"},
         {"age,", NULL, "empty entry"},
         {"age,,x", NULL, "empty entry"},
-        {"9", NULL, "--drop: found column number 9, expected 0 to 8"},
+        {"9", NULL, "`drop`: found column number 9, expected 0 to 8"},
         {"3-12", NULL, "column number 12"},
         {"99999999999999999999999", NULL, "expected 0 to 8"},
         {"6-3", NULL, "smaller number first"},
@@ -289,7 +289,7 @@ static void test_column_lists(void **state)
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool chosen[COUNT];
-        nade_status status = nd_parse_columns(context, "--drop", cases[i].list, names, COUNT, chosen);
+        nade_status status = nd_parse_columns(context, "`drop`", cases[i].list, names, COUNT, chosen);
         if ((status == NADE_OK) != !cases[i].words) fail_msg("'%s': %s", cases[i].list, nade_last_error(context));
         if (cases[i].words) assert_sentence(context, cases[i].words);
         for (size_t k = 0; cases[i].chosen && k < COUNT; k++)
@@ -297,7 +297,7 @@ static void test_column_lists(void **state)
     }
     const char *const twice[] = {"a", "a"};
     bool chosen[2];
-    assert_int_equal(nd_parse_columns(context, "--drop", "a", twice, 2, chosen), NADE_BAD_CALL);
+    assert_int_equal(nd_parse_columns(context, "`drop`", "a", twice, 2, chosen), NADE_BAD_CALL);
     assert_sentence(context, "the name of columns 0 and 1");
     nade_context_free(context);
 }

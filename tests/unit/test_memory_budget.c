@@ -70,7 +70,7 @@ static void test_contexts(void **state)
     assert_int_equal(status, NADE_NO_MEMORY);
     assert_true(count > 4 && count < 14); /* 160 kB each, twice that while it is made */
     nade_context *failed = count % 2 ? context : other;
-    assert_sentence(failed, "would exceed the limit of 2 MiB (--max-memory)");
+    assert_sentence(failed, "would exceed the limit of 2 MiB (`max_memory`)");
     nade_context_free(context);
     for (size_t i = 0; i + 1 < count; i++) nade_table_free(tables[i]);
     assert_int_equal(nade_table_from_array(other, values, ROWS, 1, NULL, &first), NADE_OK);

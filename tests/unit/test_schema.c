@@ -172,7 +172,7 @@ static void test_missing_as_value(void **state)
     (void)state;
     nade_table *table = read_good(context, "k,flag,town,x\n2,1,Rome,1.5\n,0,?,2.5\n2.0,,Oslo,\n-1,1,Rome,3.5\n", NULL);
     assert_int_equal(nade_table_missing_as_value(context, table, "k,nobody"), NADE_BAD_CALL);
-    assert_sentence(context, "--missing-as-value");
+    assert_sentence(context, "the list of columns whose absence is a value");
     assert_int_equal(column_of_table(table, 0).missing, 1);
     support_assert_ok(context, nade_table_missing_as_value(context, table, "0-2"));
     support_assert_ok(context, nade_table_missing_as_value(context, table, "k"));
@@ -395,7 +395,8 @@ static void test_steps_of_grids(void **state)
         assert_true(nd_recording_step(&column, rows, COUNT, false) == cases[i].step);
         if (cases[i].step < 1e-3) continue;
         for (size_t row = 0; row < COUNT; row++)
-            assert_true(nd_round_to_step(values[row] + 0.3 * cases[i].step, cases[i].step) == values[row]);
+            for (int side = -1; side <= 1; side += 2)
+                assert_true(nd_round_to_step(values[row] + side * 0.3 * cases[i].step, cases[i].step) == values[row]);
     }
 }
 

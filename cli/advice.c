@@ -1,0 +1,95 @@
+#include "advice.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What a sentence of the library has, and what the command says instead.  A % with its letters stands for any text,
+ * which comes again at the % of what is said.  tools/check-layers looks whether src/ still has each of these. */
+static const struct wording {
+    const char *library, *command;
+} wordings[] = {
+    {"leave column '%s' out", "leave the column out with --drop %s"},
+    {"leave column %zu out", "leave one out with --drop %s"},
+    {"leave such columns out", "leave the column out with --drop"},
+    {"leave names of rows out", "leave names of rows out with --drop"},
+    {"leave their rows or columns out", "leave out their rows, or the column with --drop"},
+    {"make column '%s' categorical", "give --categorical %s"},
+    {"the list of columns whose absence is a value", "--missing-as-value"},
+    {"the list of %s columns", "--%s"},
+    {"without `atoms` the columns are treated as continuous", "--no-atoms treats the columns as continuous"},
+    {"`unseen_missing`, which makes it a missing cell", "--unseen missing with score and impute"},
+    {"training with `resume` goes on from it", "nade train --resume goes on from it"},
+    {"`columns`", "--columns"},
+    {"`drop`", "--drop"},
+    {"`of`", "--of"},
+    {"`given`", "--given"},
+    {"`delimiter`", "--delimiter"},
+    {"`hidden`", "--hidden"},
+    {"`batch`", "--batch"},
+    {"`max_memory`", "--max-memory"},
+};
+
+/* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */
+struct match {
+    const struct wording *wording;
+    size_t length;
+    const char *any;
+    size_t any_length;
+};
+
+/* Whether the text begins with this wording. */
+static bool begins_with(const char *text, const struct wording *wording, struct match *match)
+{
+    const char *library = wording->library, *percent = strchr(library, '%');
+    size_t before = percent ? (size_t)(percent - library) : strlen(library);
+    *match = (struct match){.wording = wording, .length = before};
+    if (strncmp(text, library, before) != 0) return false;
+    if (!percent) return true;
+    const char *after = percent + 1 + strspn(percent + 1, "suz");
+    const char *end = strstr(text + before, after);
+    if (!end) return false;
+    match->any = text + before;
+    match->any_length = (size_t)(end - match->any);
+    match->length = before + match->any_length + strlen(after);
+    return true;
+}
+
+static bool find_match(const char *text, struct match *match)
+{
+    for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++)
+        if (begins_with(text, &wordings[i], match)) return true;
+    return false;
+}
+
+/* What the command writes; *used grows to at most size - 1. */
+static void append(char *buffer, size_t size, size_t *used, const char *text, size_t length)
+{
+    size_t room = size - 1 - *used;
+    if (length > room) length = room;
+    memcpy(buffer + *used, text, length);
+    *used += length;
+}
+
+static void append_match(char *buffer, size_t size, size_t *used, const struct match *match)
+{
+    const char *command = match->wording->command, *percent = strchr(command, '%');
+    size_t before = percent ? (size_t)(percent - command) : strlen(command);
+    append(buffer, size, used, command, before);
+    if (percent) append(buffer, size, used, match->any, match->any_length);
+}
+
+const char *with_flags(const char *sentence, char *buffer, size_t size)
+{
+    size_t used = 0;
+    struct match match;
+    while (*sentence) {
+        if (find_match(sentence, &match)) {
+            append_match(buffer, size, &used, &match);
+            sentence += match.length;
+        } else {
+            append(buffer, size, &used, sentence++, 1);
+        }
+    }
+    buffer[used] = '\0';
+    return buffer;
+}

@@ -1,0 +1,73 @@
+/* The command's flags in the library's sentences. */
+#include "advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cmocka_all.h"
+
+static void expect(const char *sentence, const char *wanted)
+{
+    char buffer[400];
+    assert_string_equal(with_flags(sentence, buffer, sizeof buffer), wanted);
+}
+
+static void test_options_become_flags(void **state)
+{
+    (void)state;
+    expect("`of`: found 'x', expected the name or number of a column",
+           "--of: found 'x', expected the name or number of a column");
+    expect("column 'a' is in `of` and in `given`, expected it in one of them",
+           "column 'a' is in --of and in --given, expected it in one of them");
+    expect("the limit is 2 MiB (`max_memory`); smaller `hidden` or `batch` need less",
+           "the limit is 2 MiB (--max-memory); smaller --hidden or --batch need less");
+    expect("the list of binary columns: found '7'", "--binary: found '7'");
+}
+
+static void test_names_come_again(void **state)
+{
+    (void)state;
+    expect("t.csv, line 3, column 'a b': found text; leave column 'a b' out",
+           "t.csv, line 3, column 'a b': found text; leave the column out with --drop a b");
+    expect("expected each once; leave column 12 out", "expected each once; leave one out with --drop 12");
+    expect("a number (or make column 'age' categorical)", "a number (or give --categorical age)");
+}
+
+static void test_all_else_stays(void **state)
+{
+    (void)state;
+    const char *const same[] = {"",
+                                "`",
+                                "`no_option` and `of",
+                                "leave column 'a",
+                                "leave column 'a' in",
+                                "100 % of column 'x'",
+                                "the list of columns"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect(same[i], same[i]);
+}
+
+/* A sentence grows; what does not fit is cut, wherever that is. */
+static void test_cut(void **state)
+{
+    (void)state;
+    const char *sentence = "x: leave column 'age' out, `of`", *whole = "x: leave the column out with --drop age, --of";
+    for (size_t size = 1; size <= strlen(whole) + 1; size++) {
+        char *buffer = malloc(size);
+        assert_non_null(buffer);
+        with_flags(sentence, buffer, size);
+        assert_int_equal(strlen(buffer), size - 1);
+        assert_memory_equal(buffer, whole, size - 1);
+        free(buffer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options_become_flags),
+        cmocka_unit_test(test_names_come_again),
+        cmocka_unit_test(test_all_else_stays),
+        cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/fault.h"
+
 /* What a sentence of the library has, and what the command says instead.  A % with its letters stands for any text,
  * which comes again at the % of what is said.  tools/check-layers looks whether src/ still has each of these. */
 static const struct wording {
@@ -75,7 +77,7 @@ static void append_match(char *buffer, size_t size, size_t *used, const struct m
     const char *command = match->wording->command, *percent = strchr(command, '%');
     size_t before = percent ? (size_t)(percent - command) : strlen(command);
     append(buffer, size, used, command, before);
-    if (percent) append(buffer, size, used, match->any, match->any_length);
+    if (percent && !ND_FAULT(FAULT_FLAG_WITHOUT_NAME)) append(buffer, size, used, match->any, match->any_length);
 }
 
 const char *with_flags(const char *sentence, char *buffer, size_t size)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "column.h"
 #include "report.h"
 
@@ -114,7 +115,7 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
     if (!(whole ? find_whole(model, text, &condition->column) : find_column(model, text, condition))) return false;
     if (whole) condition->value = NULL;
     condition->has_left = true;
-    condition->left_relation = mirrored[relation];
+    condition->left_relation = ND_FAULT(FAULT_LEFT_NOT_MIRRORED) ? relation : mirrored[relation];
     condition->left = left;
     return true;
 }
@@ -186,7 +187,7 @@ static bool bounds_above(enum relation relation)
 /* Bounds of the library are included, so '<' ends at the number before. */
 static void narrow(enum relation relation, double value, double *low, double *high)
 {
-    if (relation == BELOW) value = nextafter(value, -HUGE_VAL);
+    if (relation == BELOW && !ND_FAULT(FAULT_BELOW_IS_AT_MOST)) value = nextafter(value, -HUGE_VAL);
     if (relation == ABOVE) value = nextafter(value, HUGE_VAL);
     if (bounds_above(relation))
         *high = fmin(*high, value);

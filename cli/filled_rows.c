@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "column.h"
 #include "row_writer.h"
 
@@ -10,7 +11,7 @@
 static const char *usual_end(const nade_table *table)
 {
     const char *end = nade_table_text(table, NADE_NAMES, nade_table_columns(table));
-    return end && *end ? end : "\n";
+    return end && *end && !ND_FAULT(FAULT_LINE_ENDS) ? end : "\n";
 }
 
 static const char *end_of_line(const struct filled_rows *filled, size_t row, size_t draw)
@@ -52,7 +53,7 @@ static void write_cell(struct output *output, const struct line *line, size_t co
     size_t known = line->model_column[column], columns = nade_model_columns(filled->model);
     const char *text = nade_table_text(filled->table, line->row, column);
     bool missing = known && isnan(filled->given[line->row * columns + known - 1]);
-    if (text && !missing)
+    if (text && !missing && !(known && ND_FAULT(FAULT_CELLS_REWRITTEN)))
         output_print(output, "%s", text);
     else if (known)
         write_value(output, filled->model, known - 1, filled->values[line->at + known - 1]);

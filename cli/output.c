@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "report.h"
 
 const char *format_exact(double value, char buffer[EXACT_SIZE])
 {
     if (isnan(value)) return "nan"; /* printf may give it a sign */
     value += 0.0;                   /* -0 becomes 0 */
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = 15; digits <= (ND_FAULT(FAULT_FEW_DIGITS) ? 15 : 17); digits++) {
         snprintf(buffer, EXACT_SIZE, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value) break;
     }
@@ -219,7 +220,7 @@ bool output_good(const struct output *output)
 
 bool output_reader_gone(const struct output *output)
 {
-    return output->reason == EPIPE;
+    return output->reason == EPIPE && !ND_FAULT(FAULT_PIPE_IS_ERROR);
 }
 
 /* Flushes and closes, and keeps the first errno. */

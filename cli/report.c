@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "advice.h"
+#include "base/fault.h"
 
 /* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this.  The mutex guards it
  * and keeps messages of several threads whole. */
@@ -77,12 +78,14 @@ static const char *status_name(nade_status status)
 static int exit_status_for(nade_status status)
 {
     if (status == NADE_OK) return EXIT_DONE;
+    if (status == NADE_BAD_INPUT && ND_FAULT(FAULT_EXIT_STATUS)) return EXIT_FAILED;
     return status == NADE_BAD_CALL || status == NADE_BAD_INPUT ? EXIT_WRONG : EXIT_FAILED;
 }
 
 int report_json(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) : NULL;
+    const int digits = ND_FAULT(FAULT_JSON_DIGITS) ? 15 : 17;
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(digits)) : NULL;
     begin_message();
     errno = 0;
     int printed = fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
@@ -151,9 +154,9 @@ void report_note(const struct common *common, const char *format, ...)
 static void show_warning(const struct common *common, const char *warning)
 {
     char sentence[FORMATTED];
-    if (common->quiet) return;
+    if (common->quiet && !ND_FAULT(FAULT_QUIET_WARNS)) return;
     with_flags(warning, sentence, sizeof sentence);
-    if (common->json)
+    if (common->json && !ND_FAULT(FAULT_WARNING_NOT_JSON))
         (void)!report_json(json_pack("{s:o}", "warning", json_text(sentence)));
     else
         say("nade: warning: ", sentence);

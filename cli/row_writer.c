@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "column.h"
 
 static bool needs_quotes(const char *text)
@@ -18,7 +19,8 @@ void write_field(struct output *output, const char *text, const char *suffix)
         return;
     }
     output_print(output, "\"");
-    for (const char *c = text; *c; c++) output_print(output, "%s%c", *c == '"' ? "\"" : "", *c);
+    for (const char *c = text; *c; c++)
+        output_print(output, "%s%c", *c == '"' && !ND_FAULT(FAULT_QUOTE_NOT_DOUBLED) ? "\"" : "", *c);
     output_print(output, "%s\"", suffix);
 }
 

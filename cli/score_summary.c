@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "device.h"
 #include "model_input.h"
 #include "report.h"
@@ -40,7 +41,7 @@ static void join(struct score_total *total, const nade_score_summary *part)
 {
     nade_score_summary *all = &total->summary;
     double a = scored_rows(all), b = scored_rows(part), apart = part->mean - all->mean;
-    total->squares += squares_of(part) + apart * apart * (a * b / (a + b));
+    total->squares += squares_of(part) + (ND_FAULT(FAULT_PARTS_APART) ? 0 : apart * apart * (a * b / (a + b)));
     all->mean = join_means(all->mean, a, part->mean, b);
     all->mean_ordering = join_means(all->mean_ordering, a, part->mean_ordering, b);
     all->mean_spread = join_means(all->mean_spread, a, part->mean_spread, b);

@@ -22,7 +22,7 @@ enum fault {
     FAULT_MISSING_IS_ZERO = 9,    /* test_golden: a missing cell is scored as if it held zero */
     FAULT_STAGE_FORGETS = 30,     /* test_stages: a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* test_checkpoint: a resumed run starts with zero momentum */
-    FAULT_LOSS_UNITS = 32,        /* test_train: training reports losses in standardised units */
+    FAULT_LOSS_UNITS = 32,        /* test_summary: training reports losses in standardised units */
     FAULT_FRESH_LOST = 33,        /* test_fresh_rows: a resumed run goes on with the rows it began with */
     FAULT_FIXED_SUM_EARLY = 20,   /* test_fixed_order: a cell's weight also learns from the cell's own position */
     FAULT_FIXED_STRETCH = 21,     /* test_fixed_order: hidden units stay as they were when a cell enters */
@@ -49,6 +49,55 @@ enum fault {
     FAULT_FARTHEST = 105,           /* test_train_policy: values up to 1e18 deviations away are taken */
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
+
+    /* Files to tables. */
+    FAULT_DOUBLED_QUOTE = 110,        /* test_data_csv: a doubled quote inside quotes is lost */
+    FAULT_QUOTED_LINES = 111,         /* test_data_csv: CR LF inside quotes counts as two lines */
+    FAULT_MISSING_BECOMES_ZERO = 112, /* test_data_csv: cells missing before a column has many numbers are 0 */
+    FAULT_FORTRAN_AS_C = 113,         /* test_data_npy: an array in Fortran's order is read row by row */
+    FAULT_IDX_LITTLE_ENDIAN = 114,    /* test_data_idx: items are read little end first */
+    FAULT_HALF_SUBNORMAL = 115,       /* test_data_npy: the smallest half floats are halved */
+    FAULT_UNSIGNED_ITEMS = 116,       /* test_data_npy: negative integers are read as large ones */
+    FAULT_ONE_GZIP_MEMBER = 117,      /* test_data_csv: what follows the first member of a gzip file is lost */
+    FAULT_NO_CHECKSUM = 118,          /* test_data_npz: an archive's checksums are not looked at */
+    FAULT_ROWS_BEYOND = 119,          /* test_data_reader: listed rows that the table does not have are passed over */
+    FAULT_RARE_CATEGORIES = 120,      /* test_data_types: 20 rows of each value are too few for labels */
+    FAULT_HEADER_REPEATED = 121,      /* test_data_csv: a first row of texts that come again below is a header */
+    FAULT_STEP_OF_DECIMALS = 122,     /* test_schema: the recording step is the last decimal, of halves too */
+
+    /* What a model is asked. */
+    FAULT_REST_NEEDED = 130,        /* test_conditionals: columns that are neither asked for nor given must be there */
+    FAULT_SPREAD_DIVISOR = 131,     /* test_summary: the spread over K orderings is divided by K */
+    FAULT_ENSEMBLE_MEAN = 132,      /* test_summary: the mean of K densities is their sum divided by K+1 */
+    FAULT_STANDARD_ERROR = 133,     /* test_summary: the standard error's variance is divided by the rows */
+    FAULT_EMPTY_ROWS_COUNT = 134,   /* test_summary: rows without a cell count in the means */
+    FAULT_GAIN_UNITS = 135,         /* test_summary: the marginals' densities stay in standardised units */
+    FAULT_INTERVAL_ONE_SIDED = 136, /* test_imputing: as much is left out on each side as on both */
+    FAULT_MEAN_IS_MODE = 137,       /* test_imputing: the mean of a real cell is its mode */
+    FAULT_STEP_ROUNDED_DOWN = 138,  /* test_schema: values are cut to a multiple of the step, not rounded */
+    FAULT_UNSEEN_UNCOUNTED = 139,   /* test_schema: labels that training has not seen are not counted */
+    FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
+
+    /* Model files. */
+    FAULT_ANY_VERSION = 150,        /* test_model_file_broken: a model of another format version is read */
+    FAULT_WEIGHTS_NOT_FINITE = 151, /* test_model_file_broken: weights that are not finite are read */
+    FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
+    FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
+
+    /* The command. */
+    FAULT_EXIT_STATUS = 160,       /* flags_in_sentences: a wrong input ends with status 1 */
+    FAULT_JSON_DIGITS = 161,       /* json_messages: numbers of --json do not read back exactly */
+    FAULT_QUIET_WARNS = 162,       /* unseen_labels: warnings in spite of --quiet */
+    FAULT_WARNING_NOT_JSON = 163,  /* json_messages: a warning is plain text with --json */
+    FAULT_FLAG_WITHOUT_NAME = 164, /* flags_in_sentences: flags are named without their column */
+    FAULT_BELOW_IS_AT_MOST = 165,  /* sample_ranges: --where x<3 draws 3 */
+    FAULT_LEFT_NOT_MIRRORED = 166, /* sample_ranges: --where 3<x draws below 3 */
+    FAULT_CELLS_REWRITTEN = 167,   /* impute_rows: observed cells are written anew */
+    FAULT_LINE_ENDS = 168,         /* impute_rows: the header's line end is not the file's */
+    FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
+    FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
+    FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
+    FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
 };
 
 #ifdef NADE_SEEDED_FAULTS

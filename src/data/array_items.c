@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "data/csv.h"
 #include "data/table_builder.h"
 
@@ -49,7 +50,7 @@ static double half_to_double(uint64_t word)
 {
     int exponent = (int)(word >> 10 & 0x1F);
     double fraction = (double)(word & 0x3FF);
-    double magnitude = exponent == 0    ? ldexp(fraction, -24)
+    double magnitude = exponent == 0    ? ldexp(fraction, ND_FAULT(FAULT_HALF_SUBNORMAL) ? -25 : -24)
                        : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
                                         : ldexp(fraction + 1024, exponent - 25);
     return word >> 15 ? -magnitude : magnitude;
@@ -72,7 +73,7 @@ static double float_to_double(uint64_t word, size_t size)
 static double signed_to_double(uint64_t word, size_t size)
 {
     uint64_t sign = (uint64_t)1 << (8 * size - 1);
-    uint64_t extended = (word ^ sign) - sign;
+    uint64_t extended = ND_FAULT(FAULT_UNSIGNED_ITEMS) ? word : (word ^ sign) - sign;
     int64_t number;
     memcpy(&number, &extended, sizeof number);
     return (double)number;

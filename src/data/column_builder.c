@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
 
@@ -210,7 +211,8 @@ static bool become_numbers(struct column_builder *builder)
     if (!numbers) return false;
     for (size_t row = 0; row < builder->rows; row++) {
         size_t code = code_at(builder, row);
-        numbers[row] = code == ND_CODE16_MISSING ? NAN : builder->labels[code].number;
+        double missing = ND_FAULT(FAULT_MISSING_BECOMES_ZERO) ? 0 : (double)NAN;
+        numbers[row] = code == ND_CODE16_MISSING ? missing : builder->labels[code].number;
     }
     nd_free(builder->allocator, builder->cells.any);
     free_dictionary(builder);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "data/cell_text.h"
 #include "data/column_list.h"
 #include "data/table.h"
@@ -46,7 +47,7 @@ static bool looks_categorical(const struct table_column *column)
         counts[at] += label->count;
     }
     for (size_t i = 0; i < distinct; i++)
-        if (counts[i] < ROWS_EACH_LEAST) return false;
+        if (counts[i] < ROWS_EACH_LEAST + ND_FAULT(FAULT_RARE_CATEGORIES)) return false;
     return distinct > 0;
 }
 

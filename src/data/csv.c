@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/memory.h"
 
 /* What a run of bytes came to: the row goes on, it has ended, or it is wrong. */
@@ -123,7 +124,7 @@ static inline enum run_result take_plain(struct csv *csv, char c)
         return RUN_MORE;
     }
     if (csv->state == CSV_AT_QUOTE && c == '"') {
-        csv->text[csv->used++] = '"';
+        if (!ND_FAULT(FAULT_DOUBLED_QUOTE)) csv->text[csv->used++] = '"';
         csv->state = CSV_IN_QUOTES;
         return RUN_MORE;
     }
@@ -142,7 +143,7 @@ static inline enum run_result take_quoted(struct csv *csv, char c)
         csv->after_return = false;
         return RUN_MORE;
     }
-    if (c == '\r' || (c == '\n' && !csv->after_return)) csv->line++;
+    if (c == '\r' || (c == '\n' && (!csv->after_return || ND_FAULT(FAULT_QUOTED_LINES)))) csv->line++;
     csv->after_return = c == '\r';
     csv->text[csv->used++] = c;
     return RUN_MORE;

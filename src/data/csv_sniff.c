@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
@@ -198,7 +199,7 @@ static nade_status names_by_absence(const struct csv *first, struct head *rest, 
 {
     nade_status status = fields_distinct(first, header);
     for (size_t row = 0; status == NADE_OK && *header && result == CSV_ROW && row < ROWS_LOOKED_AT; row++) {
-        *header = !any_repeated(first, &rest->csv);
+        *header = !any_repeated(first, &rest->csv) || ND_FAULT(FAULT_HEADER_REPEATED);
         result = head_next(rest);
     }
     if (status == NADE_OK && result == CSV_NO_MEMORY)

@@ -4,6 +4,8 @@
 
 #include "data/array_items.h"
 
+#include "base/fault.h"
+
 enum { MAGIC_BYTES = 4, DIMENSION_BYTES = 4 };
 
 static const struct idx_type {
@@ -50,7 +52,8 @@ nade_status nd_load_idx(struct source *source, const struct load_request *reques
 {
     const unsigned char *magic = source->buffer + source->begin;
     const struct idx_type *type = find_type(magic[2]);
-    struct array_layout layout = {.kind = type->kind, .size = type->size, .big_endian = true};
+    struct array_layout layout = {
+        .kind = type->kind, .size = type->size, .big_endian = !ND_FAULT(FAULT_IDX_LITTLE_ENDIAN)};
     nade_status status = read_shape(source, magic[3], &layout);
     return status == NADE_OK ? nd_load_items(source, &layout, request, table) : status;
 }

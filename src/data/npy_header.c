@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "data/cell_text.h"
 #include "data/loader.h"
 
@@ -111,6 +112,7 @@ static void read_order(struct cursor *cursor, struct array_layout *layout)
 {
     layout->fortran = take_word(cursor, "True");
     if (!layout->fortran && !take_word(cursor, "False")) refuse(cursor, "True or False for fortran_order");
+    if (ND_FAULT(FAULT_FORTRAN_AS_C)) layout->fortran = false;
 }
 
 static void read_shape(struct cursor *cursor, struct array_layout *layout)

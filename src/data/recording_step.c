@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/fault.h"
+
 /* Different multiples of a divisor that make it a step, and the part of the cells, one in OFF_SHARE, that a coarser
  * power of ten must miss: the wines are recorded in hundredths but for a few halves of one, and those are not their
  * step. */
@@ -106,5 +108,6 @@ static int64_t find_divisor(const struct table_column *column, const size_t *row
 double nd_recording_step(const struct table_column *column, const size_t *rows, size_t row_count, bool single)
 {
     double power = find_power(column, rows, row_count, single);
+    if (power > 0 && ND_FAULT(FAULT_STEP_OF_DECIMALS)) return 1 / power;
     return power > 0 ? (double)find_divisor(column, rows, row_count, power) / power : 0;
 }

@@ -134,7 +134,7 @@ static double log_mean_exp(const double *values, size_t count, size_t stride)
     double most = values[0], sum = 0;
     for (size_t i = 1; i < count; i++) most = fmax(most, values[i * stride]);
     for (size_t i = 0; i < count; i++) sum += exp(values[i * stride] - most);
-    return most + log(sum / (double)count);
+    return most + log(sum / (double)(count + ND_FAULT(FAULT_ENSEMBLE_MEAN)));
 }
 
 static double deviation(const double *values, size_t count, size_t stride)
@@ -143,7 +143,7 @@ static double deviation(const double *values, size_t count, size_t stride)
     if (count < 2) return NAN;
     for (size_t i = 0; i < count; i++) mean += values[i * stride] / (double)count;
     for (size_t i = 0; i < count; i++) squares += (values[i * stride] - mean) * (values[i * stride] - mean);
-    return sqrt(squares / (double)(count - 1));
+    return sqrt(squares / (double)(count - !ND_FAULT(FAULT_SPREAD_DIVISOR)));
 }
 
 static struct encoded_rows rows_of(const struct encoded_rows *cells, size_t first, size_t rows)
@@ -205,7 +205,7 @@ static double marginal_sum(const struct scoring *s)
             sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
                                          s->half_step ? s->half_step[c] : 0);
         }
-        sum -= s->log_scale[row];
+        if (!ND_FAULT(FAULT_GAIN_UNITS)) sum -= s->log_scale[row];
     }
     return sum;
 }
@@ -234,7 +234,7 @@ static void summarise(const struct scoring *s, nade_score_summary *summary)
     for (size_t row = 0; row < s->cells.rows; row++) {
         size_t scored = count_scored(s, row);
         present += (double)scored;
-        rows += scored > 0;
+        rows += scored > 0 || ND_FAULT(FAULT_EMPTY_ROWS_COUNT);
         sum += log_density[row];
         spread_sum += s->spread[row];
     }
@@ -245,7 +245,7 @@ static void summarise(const struct scoring *s, nade_score_summary *summary)
         .size = sizeof *summary,
         .rows = s->cells.rows,
         .mean = mean,
-        .standard_error = rows > 1 ? sqrt(squares / (rows - 1) / rows) : NAN,
+        .standard_error = rows > 1 ? sqrt(squares / (rows - !ND_FAULT(FAULT_STANDARD_ERROR)) / rows) : NAN,
         .mean_ordering = s->ordering_sum / rows / (double)s->orderings,
         .mean_spread = spread_sum / rows,
         .gain = mean - marginal_sum(s) / rows,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "infer/cellwise.h"
 #include "infer/sampling.h"
 #include "infer/values.h"
@@ -70,7 +71,7 @@ static nade_status check_single(nade_context *context, const struct imputing *s)
 static double point_of(nade_impute_method method, const struct plan_column *column, const double *outputs)
 {
     const struct head *head = column->head;
-    if (method == NADE_IMPUTE_MEAN && head->mean) return head->mean(column, outputs);
+    if (method == NADE_IMPUTE_MEAN && head->mean && !ND_FAULT(FAULT_MEAN_IS_MODE)) return head->mean(column, outputs);
     if (method == NADE_IMPUTE_MEDIAN && head->quantile) return head->quantile(column, outputs, 0.5);
     return head->mode(column, outputs);
 }
@@ -82,7 +83,7 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
     size_t at = row * s->model->plan.columns + c;
-    double outside = (1 - s->options->interval) / 2;
+    double outside = (1 - s->options->interval) / (ND_FAULT(FAULT_INTERVAL_ONE_SIDED) ? 1 : 2);
     if (s->options->method != NADE_IMPUTE_DRAW)
         s->value[at] = nd_decode_value(spec, point_of(s->options->method, column, outputs), s->options->exact);
     if (s->options->interval == 0 || !column->head->quantile) return;

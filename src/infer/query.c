@@ -1,5 +1,6 @@
 #include "infer/query.h"
 
+#include "base/fault.h"
 #include "data/column_list.h"
 
 static nade_status choose(nade_context *context, struct arena *arena, const nade_model *model, const char *what,
@@ -20,7 +21,7 @@ static nade_status count_columns(nade_context *context, const nade_model *model,
                            model->schema.column[c].name);
         query->of_count += query->of[c];
         query->given_count += query->given[c];
-        query->needed[c] = query->of[c] || query->given[c];
+        query->needed[c] = query->of[c] || query->given[c] || ND_FAULT(FAULT_REST_NEEDED);
     }
     if (query->of_count == 0)
         return nd_fail(context, NADE_BAD_CALL,

@@ -213,7 +213,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
     for (size_t i = 0; i < e->row_count; i++) {
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
         bool unseen = forgiving && code != SIZE_MAX && value[code] == UNSEEN;
-        if (unseen) note_unseen(e, i, column, from->labels[code].text);
+        if (unseen && !ND_FAULT(FAULT_UNSEEN_UNCOUNTED)) note_unseen(e, i, column, from->labels[code].text);
         put(e, i, column, unseen ? NAN : code == SIZE_MAX ? absent : value[code]);
     }
     return NADE_OK;

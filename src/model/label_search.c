@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 
 enum { ASKED_ONE_BY_ONE = 8 };
@@ -42,7 +43,7 @@ static float find_number(const struct label_search *search, double number)
     float found = -1;
     for (size_t i = 0; i < spec->label_count; i++) {
         if ((search->number ? search->number[i] : label_number(spec->labels[i])) != number) continue;
-        if (found >= 0) return -1;
+        if (found >= 0 && !ND_FAULT(FAULT_AMBIGUOUS_LABEL)) return -1;
         found = (float)i;
     }
     return found;

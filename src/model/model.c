@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/fault.h"
+
 struct nade_model *nd_model_create(nade_context *context)
 {
     struct arena arena = {context->allocator, NULL};
@@ -69,7 +71,8 @@ uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *
         for (size_t i = 0; i < count; i++) hash = hash_byte(hash, bytes[i]);
     } else {
         const float *numbers = cells->data;
-        for (size_t i = 0; i < count; i++) hash = hash_number(hash, float_bits(numbers[i]), 4);
+        for (size_t i = 0; i < count; i++)
+            hash = hash_number(hash, float_bits(numbers[i]), ND_FAULT(FAULT_FINGERPRINT_COARSE) ? 1 : 4);
     }
     return hash;
 }

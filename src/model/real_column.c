@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "data/recording_step.h"
 #include "model/head.h"
 #include "model/model_json.h"
@@ -157,7 +158,8 @@ void nd_read_real(struct model_reader *r, const struct json_value *object, struc
 {
     spec->mean = nd_read_number(r, object, "mean", -ND_MEAN_MOST, ND_MEAN_MOST, "a number");
     spec->sd = nd_read_number(r, object, "sd", ND_SD_LEAST, ND_SD_MOST, "a number above 0");
-    spec->step = nd_read_number(r, object, "step", 0, ND_STEP_MOST, "0 or a number above it");
+    spec->step = nd_read_number(r, object, ND_FAULT(FAULT_STEP_NOT_READ) ? "floor" : "step", 0, ND_STEP_MOST,
+                                "0 or a number above it");
     spec->floor = nd_read_number(r, object, "floor", ND_FLOOR_LEAST, ND_FLOOR_MOST, "a float32 number above 0");
     read_atoms(r, object, spec);
     nd_read_null(r, object, "labels");
@@ -199,7 +201,7 @@ double nd_round_to_step(double x, double step)
     double power = 1;
     while (power < 1e12 && fabs(nearbyint(step * power) - step * power) > 1e-9 * step * power) power *= 10;
     double units = fmax(nearbyint(step * power), 1);
-    double rounded = nearbyint(x * power / units) * units / power;
+    double rounded = nearbyint(x * power / units - (ND_FAULT(FAULT_STEP_ROUNDED_DOWN) ? 0.5 : 0)) * units / power;
     return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
 }
 

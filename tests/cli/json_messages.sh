@@ -39,6 +39,12 @@ assert math.isclose(o["standard_error"], deviation, rel_tol=1e-9), o
 assert math.isclose(o["bits_per_cell"], -o["mean"] / math.log(2) / 4, rel_tol=1e-12), o
 assert all(repr(float(text)) == repr(value) for text, value in zip(open("out").read().split()[1:], rows))
 END
+# Both forms of a number read back as the same double.
+for line in 2 3 4 5 6 7 8 9; do
+    sed -n "1p;${line}p" data.csv >row.csv
+    expect 0 "$NADE" score model row.csv --json
+    [ "$(value err "o['mean'] == float(open('out').read().split()[1])")" = True ] || fail "$(cat out err)"
+done
 expect 0 "$NADE" score model data.csv --json --orderings 1
 [ "$(value err 'o["mean_spread"]')" = None ] || fail "$(cat err)"
 

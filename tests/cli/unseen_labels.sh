@@ -20,6 +20,8 @@ expect 0 "$NADE" score model new.csv --unseen missing
 cmp out expected || fail "unseen labels are not missing cells"
 [ "$(grep -c warning err)" = 1 ] || fail "$(cat err)"
 holds err '3 cells' "line 3, column 'colour': 'pink'"
+expect 0 "$NADE" score model new.csv --unseen missing --quiet
+[ ! -s err ] || fail "not quiet: $(cat err)"
 expect 0 "$NADE" score model new.csv --unseen missing --json
 holds err '"unseen":3'
 

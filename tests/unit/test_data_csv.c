@@ -297,6 +297,7 @@ static void test_many_values(void **state)
     for (int row = 0; row < ROWS; row++)
         used += (size_t)sprintf(text + used, row == 3 ? "%d,t%d,oops%d,c%d\n" : "%d,t%d,%d,c%d\n", row, row, row,
                                 row % 300);
+    memset(strstr(text, "\n77,") + 1, ' ', 2); /* missing before the column is known to hold many numbers */
     nade_context *context = new_context();
     nade_table *table = read_good(context, text, NULL);
     assert_int_equal(table->column[0].storage, STORE_DOUBLES);
@@ -305,7 +306,7 @@ static void test_many_values(void **state)
     assert_int_equal(table->column[3].storage, STORE_CODES16);
     assert_int_equal(table->column[3].label_count, 300);
     for (size_t row = 0; row < ROWS; row++) {
-        assert_true(number_at(table, row, 0) == (double)row);
+        assert_true(row == 77 ? isnan(number_at(table, row, 0)) : number_at(table, row, 0) == (double)row);
         assert_int_equal(nd_table_code(&table->column[3], row), row % 300);
     }
     assert_int_equal(nd_fail_unusable(context, table, 1), NADE_BAD_INPUT);

@@ -131,6 +131,28 @@ static void test_every_figure_of_score(void **state)
     assert_true(summary.gain > 0.3);
 }
 
+/* Rows without a cell have the log density 0 and are in no mean. */
+static void test_rows_without_cells(void **state)
+{
+    struct fixture *f = *state;
+    double values[(ROWS + 2) * COLUMNS], log_density[ROWS + 2];
+    nade_score_summary whole = {.size = sizeof whole}, more = {.size = sizeof more};
+    nade_table *table = NULL;
+    fill(2, values);
+    for (size_t i = ROWS * COLUMNS; i < (ROWS + 2) * COLUMNS; i++) values[i] = NAN;
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS + 2, COLUMNS, NULL, &table));
+    support_assert_ok(f->context, nade_score(f->context, f->model, f->valid, NULL, log_density, NULL, &whole));
+    support_assert_ok(f->context, nade_score(f->context, f->model, table, NULL, log_density, NULL, &more));
+    assert_true(log_density[ROWS] == 0 && log_density[ROWS + 1] == 0);
+    assert_true(more.rows == ROWS + 2 && more.empty_rows == 2 && whole.empty_rows == 0 && more.cells == whole.cells);
+    support_assert_close("mean", more.mean, whole.mean, 1e-12, 0);
+    support_assert_close("standard error", more.standard_error, whole.standard_error, 1e-12, 0);
+    support_assert_close("mean of one ordering", more.mean_ordering, whole.mean_ordering, 1e-12, 0);
+    support_assert_close("mean spread", more.mean_spread, whole.mean_spread, 1e-12, 0);
+    support_assert_close("gain", more.gain, whole.gain, 1e-12, 0);
+    nade_table_free(table);
+}
+
 /* Every row under every ordering: their mean density is the ensemble's, their mean log density the summary's. */
 static void check_each(struct fixture *f, const nade_model *model, nade_score_options *s, size_t orderings)
 {
@@ -287,9 +309,13 @@ static void test_unset_sizes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_figure_of_score),   cmocka_unit_test(test_each_ordering),
-        cmocka_unit_test(test_each_of_one_ordering),    cmocka_unit_test(test_losses_are_in_data_units),
-        cmocka_unit_test(test_outliers_are_finite),     cmocka_unit_test(test_ensemble_integrates_to_one),
+        cmocka_unit_test(test_every_figure_of_score),
+        cmocka_unit_test(test_rows_without_cells),
+        cmocka_unit_test(test_each_ordering),
+        cmocka_unit_test(test_each_of_one_ordering),
+        cmocka_unit_test(test_losses_are_in_data_units),
+        cmocka_unit_test(test_outliers_are_finite),
+        cmocka_unit_test(test_ensemble_integrates_to_one),
         cmocka_unit_test(test_unset_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

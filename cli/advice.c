@@ -44,7 +44,7 @@ static bool begins_with(const char *text, const struct wording *wording, struct 
 {
     const char *library = wording->library, *percent = strchr(library, '%');
     size_t before = percent ? (size_t)(percent - library) : strlen(library);
-    *match = (struct match){.wording = wording, .length = before};
+    *match = (struct match){.wording = wording, .length = before, .any = ""};
     if (strncmp(text, library, before) != 0) return false;
     if (!percent) return true;
     const char *after = percent + 1 + strspn(percent + 1, "suz");

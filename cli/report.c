@@ -84,7 +84,7 @@ static int exit_status_for(nade_status status)
 
 int report_json(json_t *object)
 {
-    const int digits = ND_FAULT(FAULT_JSON_DIGITS) ? 15 : 17;
+    const size_t digits = ND_FAULT(FAULT_JSON_DIGITS) ? 15 : 17;
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(digits)) : NULL;
     begin_message();
     errno = 0;

@@ -54,7 +54,7 @@ static void check_one_block(const struct training_case *c, double tolerance)
     assert_memory_not_equal(found, expected, plan->parameters * sizeof *found);
     const size_t sizes[][2] = {{1, 1}, {97, 3}, {300, 2}};
     const bool lion = c->rule.optimizer == NADE_LION; /* whose steps look at signs, which roundings may turn */
-    const double allowed = lion ? 1e-4 : 1e-6;
+    const double allowed = lion ? 1e-4 : 1e-7;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double whole = validation_of(&graphs, sizes[i][0], sizes[i][1]);
         double one = validation_of(&block, sizes[i][0], sizes[i][1]), error = fabs(one - whole) / fabs(whole);
@@ -78,7 +78,7 @@ static void test_one_block(void **state)
     if (gpu_stand_in()) skip();
     for (size_t i = CASE_BLOCK; i < CASE_TOO_WIDE; i++) {
         assert_true(training_cases[i].rule.share_device);
-        check_one_block(&training_cases[i], 3.1e-4);
+        check_one_block(&training_cases[i], 6.7e-4);
     }
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) check_one_block(&odd[i], 1.6e-3);
 }

@@ -26,11 +26,10 @@ __global__ void activate(int kind, const T *in, T *out, size_t count, size_t uni
     out[i] = to_element<T>(h);
 }
 
-/* Sixteen bytes of each a thread.  Behind a layer's own units out is zero, or one at the constant, whose delta nobody
- * reads. */
-template <typename T, bool SUMS>
-__global__ void __launch_bounds__(THREADS)
-    slope(int kind, const uint4 *sum, const uint4 *out, uint4 *delta, size_t count)
+/* Sixteen bytes of each a thread, in a kernel for each activation: a choice inside would be most of its work.  Behind a
+ * layer's own units out is zero, or one at the constant, whose delta nobody reads. */
+template <typename T, int KIND, bool SUMS>
+__global__ void __launch_bounds__(THREADS) slope(const uint4 *sum, const uint4 *out, uint4 *delta, size_t count)
 {
     enum { EACH = sizeof(uint4) / sizeof(T) };
     wait_for_predecessor();
@@ -41,7 +40,7 @@ __global__ void __launch_bounds__(THREADS)
     T *ds = reinterpret_cast<T *>(&d);
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        ds[k] = to_element<T>(from_element(ds[k]) * slope_of<SUMS>(kind, from_element(as[k]), from_element(hs[k])));
+        ds[k] = to_element<T>(from_element(ds[k]) * slope_of<SUMS>(KIND, from_element(as[k]), from_element(hs[k])));
     delta[i] = d;
 }
 
@@ -115,9 +114,16 @@ static cudaError_t launch_slope(int activation, const void *sum, const void *out
                                 cudaStream_t stream)
 {
     const size_t threads = count * sizeof(T) / sizeof(uint4);
-    return launch_chained(reads_sum(activation) ? slope<T, true> : slope<T, false>, blocks_for(threads), THREADS, 0,
-                          stream, activation, static_cast<const uint4 *>(sum), static_cast<const uint4 *>(out),
-                          static_cast<uint4 *>(delta), threads);
+#define ROW(kind, name, reads_sum)                                                                                     \
+    case kind:                                                                                                         \
+        return launch_chained(slope<T, kind, reads_sum>, blocks_for(threads), THREADS, 0, stream,                      \
+                              static_cast<const uint4 *>(sum), static_cast<const uint4 *>(out),                        \
+                              static_cast<uint4 *>(delta), threads);
+    switch (activation) {
+        ND_ACTIVATIONS(ROW)
+    }
+#undef ROW
+    return cudaErrorInvalidValue;
 }
 
 extern "C" cudaError_t nd_cuda_slope(int activation, const void *sum, const void *out, void *delta, bool bf16,

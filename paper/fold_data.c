@@ -37,13 +37,15 @@ static int refuse_missing(const struct common *common, const struct fold_source 
     return EXIT_DONE;
 }
 
-/* Of a bad list of columns the library says which option of `nade train` it is; here it is a key of the recipe. */
+/* Of a bad list of columns the library begins with its own name for it; here it is a key of the recipe. */
 static int report_unread(const struct common *common, nade_context *context, const struct fold_source *source,
                          nade_status status)
 {
     const char *text = nade_last_error(context);
-    if (status != NADE_BAD_CALL || strncmp(text, "--", 2) != 0) return report_failure(common, context, status);
-    return report_error(common, NADE_BAD_INPUT, "recipe %s, file %s: data.%s", source->recipe, source->file, text + 2);
+    const char *end = text[0] == '`' ? strchr(text + 1, '`') : NULL;
+    if (status != NADE_BAD_CALL || !end) return report_failure(common, context, status);
+    return report_error(common, NADE_BAD_INPUT, "recipe %s, file %s: data.%.*s%s", source->recipe, source->file,
+                        (int)(end - text - 1), text + 1, end + 1);
 }
 
 static int read_table(struct fold_data *data, const struct common *common, nade_context *context,

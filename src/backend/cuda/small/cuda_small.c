@@ -82,9 +82,11 @@ static bool suits(const struct cuda_backend *backend, const struct update_rule *
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* The parameters and the moments that the optimiser keeps: no more than there are blocks for. */
 static size_t blocks_of_rule(const struct update_rule *rule)
 {
-    return 1 + nd_moments_of(rule->optimizer);
+    size_t blocks = 1 + nd_moments_of(rule->optimizer);
+    return blocks < SAVED_BLOCKS ? blocks : SAVED_BLOCKS;
 }
 
 static void need_small(struct cuda_work *work, const struct update_rule *rule)

@@ -53,6 +53,7 @@ static void print_units(struct output *output, const json_t *column)
     size_t count = json_array_size(atoms), shown = count <= ATOMS_SHOWN ? count : ATOMS_SHOWN;
     output_print(output, "%12.6g %12.6g", number_of(column, "mean"), number_of(column, "sd"));
     if (json_is_number(json_object_get(column, "step"))) output_print(output, " %10.6g", number_of(column, "step"));
+    if (!strcmp(text_of(column, "type"), "count")) output_print(output, "  of log(1 + count)");
     for (size_t i = 0; i < shown; i++)
         output_print(output, "%s %.15g", i ? "," : "  atoms", json_number_value(json_array_get(atoms, i)));
     output_print(output, "%s\n", shown < count ? ", ..." : "");

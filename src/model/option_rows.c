@@ -109,6 +109,19 @@ const struct option_row *nd_checkpoint_row(int after)
     return next;
 }
 
+void nd_tidy_flags(nade_train_options *options, nade_replication_options *replication)
+{
+    for (size_t i = 0; i < nd_option_row_count; i++) {
+        const struct option_row *row = &nd_option_rows[i];
+        int flag;
+        if (row->type != VALUE_FLAG) continue;
+        char *at = (row->replication ? (char *)replication : (char *)options) + row->offset;
+        memcpy(&flag, at, sizeof flag);
+        flag = flag != 0;
+        memcpy(at, &flag, sizeof flag);
+    }
+}
+
 static double most_of(const struct option_row *row)
 {
     switch (row->type) {

@@ -51,6 +51,9 @@ double nd_option_number(const struct option_row *row, const nade_train_options *
  * one before; NULL: there are no more. */
 const struct option_row *nd_checkpoint_row(int after);
 
+/* Makes flags 0 or 1: any other number that a caller gave means 1. */
+void nd_tidy_flags(nade_train_options *options, nade_replication_options *replication);
+
 /* Fails where an option is out of its range. */
 nade_status nd_check_ranges(nade_context *context, const nade_train_options *options);
 

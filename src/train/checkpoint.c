@@ -192,6 +192,14 @@ static nade_status check_rows(struct run *run, const struct json_value *text, co
                    what);
 }
 
+nade_status nd_checkpoint_check_rows(struct run *run, const struct checkpoint *checkpoint)
+{
+    const struct json_value *text = checkpoint->text;
+    nade_status status = check_rows(run, text, "train_rows", &run->train, run->train_fingerprint, "training");
+    if (status != NADE_OK) return status;
+    return check_rows(run, text, "valid_rows", &run->valid, run->valid_fingerprint, "validation");
+}
+
 static bool read_counter(const struct json_value *text, const char *key, uint64_t most, uint64_t *value)
 {
     const struct json_value *found = nd_json_get(text, key);
@@ -275,12 +283,8 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
 {
     const struct json_value *text = checkpoint->text;
     uint64_t iteration, best;
-    nade_status status = check_rows(run, text, "train_rows", &run->train, run->train_fingerprint, "training");
-    if (status == NADE_OK)
-        status = check_rows(run, text, "valid_rows", &run->valid, run->valid_fingerprint, "validation");
-    if (status != NADE_OK) return status;
     if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
-    status = nd_stage_begin(run, NULL, NULL);
+    nade_status status = nd_stage_begin(run, NULL, NULL);
     if (status != NADE_OK) return status;
     if (!read_counter(text, "iteration", run->iterations, &iteration)) return broken(run, "iteration");
     if (!read_counter(text, "best_iteration", iteration, &best)) return broken(run, "best_iteration");

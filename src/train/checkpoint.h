@@ -26,7 +26,10 @@ nade_status nd_checkpoint_after_iteration(struct run *run);
  * nd_checkpoint_close frees what there is. */
 nade_status nd_checkpoint_open(struct run *run, struct checkpoint *checkpoint);
 
-/* Begins the checkpoint's stage in a prepared run and restores its state.  Refused when the rows are others. */
+/* Refuses rows of a prepared run that are not the checkpoint's. */
+nade_status nd_checkpoint_check_rows(struct run *run, const struct checkpoint *checkpoint);
+
+/* Begins the checkpoint's stage in a prepared run and restores its state. */
 nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint);
 
 void nd_checkpoint_close(struct checkpoint *checkpoint);

@@ -125,11 +125,33 @@ static nade_status read_option(struct run *run, const struct json_value *options
     return nd_value_set(row->type, at, value) ? NADE_OK : broken(run, row->name);
 }
 
+static bool is_known(const struct json_value *key)
+{
+    if (nd_json_is_text(key, "hidden") || nd_json_is_text(key, "ordering")) return true;
+    for (const struct option_row *row = nd_checkpoint_row(-1); row; row = nd_checkpoint_row(row->checkpoint))
+        if (nd_json_is_text(key, row->name)) return true;
+    return false;
+}
+
+/* A run that went on without an option of a younger version would be another run. */
+static nade_status check_names(struct run *run, const struct json_value *options)
+{
+    if (!nd_json_is(options, ND_OBJECT)) return broken(run, "hidden");
+    const struct json_value *key = nd_json_first(options);
+    for (size_t i = 0; i < nd_json_count(options); i++, key = nd_json_after(key + 1))
+        if (!is_known(key))
+            return nd_fail(run->context, NADE_BAD_INPUT,
+                           "%s: the checkpoint has the option %s, which this version does not know",
+                           run->options.resume, key->is.text);
+    return NADE_OK;
+}
+
 nade_status nd_options_from_json(struct run *run, const struct json_value *options)
 {
     nade_train_options defaults;
     nade_train_options_init(&defaults, sizeof defaults);
-    nade_status status = read_hidden(run, options, &defaults);
+    nade_status status = check_names(run, options);
+    if (status == NADE_OK) status = read_hidden(run, options, &defaults);
     if (status == NADE_OK) status = read_ordering(run, options);
     const struct option_row *row = nd_checkpoint_row(-1);
     for (; row && status == NADE_OK; row = nd_checkpoint_row(row->checkpoint)) status = read_option(run, options, row);

@@ -255,6 +255,7 @@ static nade_status open_run(struct run *run, nade_context *context, const nade_t
                         .replication = *options->replication,
                         .arena = {context->allocator, NULL}};
     run->options.replication = &run->replication;
+    nd_tidy_flags(&run->options, &run->replication);
     run->model = nd_model_create(context);
     return run->model ? NADE_OK : nd_no_memory(context, "the model");
 }
@@ -278,6 +279,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     nade_status status = open_run(&run, context, options);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
+    if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
     if (status == NADE_OK) status = fit_marginals(&run);
     run.started = nd_seconds();

@@ -137,6 +137,29 @@ static void test_options_come_from_the_checkpoint(void **state)
     nade_model_free(whole);
 }
 
+/* Any number but 0 means 1, and is 1 in the files. */
+static void test_flags_are_0_or_1(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    nade_replication_options replication = support_replication();
+    struct support_stopper stopper = {0, 3};
+    replication.pretrain_best = 1;
+    o.replication = &replication;
+    nade_model *whole = train(f, &o);
+    o.atoms = o.masks = replication.pretrain_best = -1;
+    o.checkpoint = f->path;
+    o.progress = support_stop_after;
+    o.progress_user = &stopper;
+    nade_model_free(train(f, &o));
+    o.progress = NULL;
+    o.resume = f->path;
+    nade_model *resumed = train(f, &o);
+    model_support_compare(resumed, whole);
+    nade_model_free(resumed);
+    nade_model_free(whole);
+}
+
 /* A resumed run stops at the same loss, at once where that has been reached. */
 static void test_the_loss_to_stop_at_is_kept(void **state)
 {
@@ -233,6 +256,30 @@ static void expect_refused(struct fixture *f, const nade_table *table, const cha
         fail_msg("'%s' does not say '%s'", nade_last_error(f->context), words);
 }
 
+static int count_plans(void *user, const nade_train_plan *plan)
+{
+    (void)plan;
+    ++*(int *)user;
+    return 1;
+}
+
+/* Before a plan is told: who only wants that would take the run for a good one. */
+static void expect_no_plan(struct fixture *f, const nade_table *table, const nade_table *valid, const char *words)
+{
+    nade_train_options o;
+    nade_model *model = NULL;
+    int plans = 0;
+    nade_train_options_init(&o, sizeof o);
+    o.resume = f->path;
+    o.planned = count_plans;
+    o.planned_user = &plans;
+    assert_int_equal(nade_train(f->context, table, valid, &o, &model), NADE_BAD_INPUT);
+    assert_non_null(strstr(nade_last_error(f->context), words));
+    assert_int_equal(plans, 0);
+    assert_int_equal(nade_train(f->context, f->table, NULL, &o, &model), NADE_INTERRUPTED);
+    assert_int_equal(plans, 1);
+}
+
 static void test_other_data_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -244,7 +291,8 @@ static void test_other_data_are_refused(void **state)
     fill(values);
     values[7] = 1 - values[7];
     support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, COLUMNS, NULL, &other));
-    expect_refused(f, other, "other");
+    expect_no_plan(f, other, NULL, "other");
+    expect_no_plan(f, f->table, other, "other");
     nade_table_free(other);
 }
 
@@ -276,6 +324,23 @@ static void test_broken_checkpoints_are_refused(void **state)
     remove(f->path);
     expect_refused(f, f->table, f->path);
     nade_model_free(model);
+    free(bytes);
+}
+
+/* What a younger version writes: it can't be gone on with as if the option were not there. */
+static void test_unknown_options_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    size_t size;
+    o.checkpoint = f->path;
+    nade_model_free(train(f, &o));
+    char *bytes = model_support_read(f->path, &size);
+    char *name = strstr(bytes + 8, "momentum"); /* the header, without zeros, begins there */
+    assert_non_null(name);
+    name[7] = 'n';
+    model_support_write(f->path, bytes, size);
+    expect_refused(f, f->table, "the checkpoint has the option momentun, which this version does not know");
     free(bytes);
 }
 
@@ -325,6 +390,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fixed_ordering_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_data_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_checkpoints_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unknown_options_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_flags_are_0_or_1, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stages, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ typedef struct nade_context_options {
     unsigned threads; /* 0: one for each processor this process may run on.  Never changes a result. */
     /* The most bytes of the library's own memory that the context, and tables, models and all else made with it, may
      * hold at a time; 0: any number.  It is looked at before memory is asked for; what would exceed it fails with
-     * NADE_NO_MEMORY, training also when its plan's memory does. */
+     * NADE_NO_MEMORY, training on the CPU and the reference also when its plan's memory does. */
     size_t max_memory;
     /* A context whose allocator and max_memory this one shares, so that the limit holds for both together; NULL: none.
      * allocator and max_memory are then left as they are after init.  Either may be freed first. */

@@ -95,8 +95,8 @@ typedef struct nade_train_options {
     size_t given_count;
     /* Called once from the calling thread, when options and rows are found good, the rows split and the network's sizes
      * known, before anything is fitted: everything is prepared once, for the plan and for training.  A nonzero return
-     * ends the call with NADE_INTERRUPTED, without a model, unless max_memory of the context is below the plan's
-     * memory: that is NADE_NO_MEMORY.  May be NULL. */
+     * ends the call with NADE_INTERRUPTED, without a model, unless on the CPU and the reference max_memory of the
+     * context is below the plan's memory: that is NADE_NO_MEMORY.  May be NULL. */
     int (*planned)(void *planned_user, const nade_train_plan *plan);
     void *planned_user;
     const nade_replication_options *replication; /* what only experiments of others need; NULL: none (replication.h) */

@@ -44,6 +44,9 @@ bool nd_is_between(const struct update_rule *rule);
 double nd_usual_rate(nade_optimizer optimizer);
 size_t nd_moments_of(nade_optimizer optimizer);
 
+/* Whether backends keep, of each hidden unit, besides its value the sum that enters the activation. */
+bool nd_keeps_sums(nade_activation activation);
+
 /* Densities of rows under given orders.  Each order lists `length` columns; the first `given` of them are conditioned
  * on, the others are scored, columns that are not listed are never read.  Missing cells are passed over. */
 struct score_query {

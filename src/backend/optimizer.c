@@ -13,6 +13,10 @@ static const struct {
 #undef ROW
 };
 
+#define ROW(...) +1
+_Static_assert(ND_OPTIMIZERS(ROW) == NADE_OPTIMIZERS(ROW), "each optimiser of the public header has a row");
+#undef ROW
+
 double nd_usual_rate(nade_optimizer optimizer)
 {
     return optimizers[optimizer].usual_rate / (ND_FAULT(FAULT_NAG_RATE) && optimizer == NADE_NAG ? 2 : 1);

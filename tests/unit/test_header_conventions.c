@@ -36,11 +36,15 @@ static void test_numbers(void **state)
     assert_int_equal(NADE_BINARY, 0);
     assert_int_equal(NADE_REAL, 1);
     assert_int_equal(NADE_CATEGORICAL, 2);
+    assert_int_equal(NADE_COUNT, 3);
     assert_int_equal(NADE_RELU, 0);
     assert_int_equal(NADE_SIGMOID, 1);
     assert_int_equal(NADE_TANH, 2);
+    assert_int_equal(NADE_GELU, 3);
+    assert_int_equal(NADE_SILU, 4);
     assert_int_equal(NADE_NAG, 0);
     assert_int_equal(NADE_ADAM, 1);
+    assert_int_equal(NADE_LION, 2);
     assert_int_equal(NADE_ORDER_AGNOSTIC, 0);
     assert_int_equal(NADE_ORDER_FIXED, 1);
     const int devices[] = {NADE_DEVICE_AUTO, NADE_DEVICE_CPU, NADE_DEVICE_REFERENCE, NADE_DEVICE_CUDA};

@@ -184,7 +184,8 @@ static void test_default_rates(void **state)
     const struct {
         nade_optimizer optimizer;
         double given, rate;
-    } cases[] = {{NADE_NAG, 0, 0.004}, {NADE_ADAM, 0, 0.001}, {NADE_NAG, 0.03, 0.03}, {NADE_ADAM, 0.03, 0.03}};
+    } cases[] = {{NADE_NAG, 0, 0.004},   {NADE_ADAM, 0, 0.001},   {NADE_LION, 0, 0.0002},
+                 {NADE_NAG, 0.03, 0.03}, {NADE_ADAM, 0.03, 0.03}, {NADE_LION, 0.03, 0.03}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         o.optimizer = cases[i].optimizer;
         o.learning_rate = cases[i].given;
@@ -287,7 +288,8 @@ static int keep_estimate(void *user, const nade_train_plan *plan)
 }
 
 /* What a run holds at most, and what its plan said of that; tables included in both. */
-static void compare_memory(const char *what, size_t rows, size_t columns, size_t units, size_t batch)
+static void compare_memory(const char *what, size_t rows, size_t columns, size_t units, size_t batch,
+                           nade_activation activation)
 {
     struct peak peak = {0, 0};
     nade_context_options options;
@@ -310,6 +312,7 @@ static void compare_memory(const char *what, size_t rows, size_t columns, size_t
     o.hidden = layers;
     o.layers = 2;
     o.batch = batch;
+    o.activation = activation;
     o.iterations = o.updates = 1;
     o.planned = keep_estimate;
     o.planned_user = &estimate;
@@ -325,9 +328,11 @@ static void compare_memory(const char *what, size_t rows, size_t columns, size_t
 static void test_memory_estimate(void **state)
 {
     (void)state;
-    compare_memory("rows", 100000, 4, 4, 20);
-    compare_memory("parameters", 100, 4, 1200, 20);
-    compare_memory("batch", 100, 30, 60, 50000);
+    compare_memory("rows", 100000, 4, 4, 20, NADE_RELU);
+    compare_memory("parameters", 100, 4, 1200, 20, NADE_RELU);
+    compare_memory("batch", 100, 30, 60, 50000, NADE_RELU);
+    compare_memory("hidden layers", 100, 2, 300, 5000, NADE_RELU);
+    compare_memory("hidden layers and sums", 100, 2, 300, 5000, NADE_GELU);
 }
 
 int main(void)

@@ -184,6 +184,7 @@ static int draw_holes(struct digits *digits)
     int status = fill_holes(digits);
     for (size_t i = 0; i < HOLES && !status; i++) {
         status = picture_score(digits->work, 1, digits->images + (i * HOLE_ACROSS + 1) * columns, &log_density[i]);
+        if (status) break;
         snprintf(text[i], sizeof text[i], "%.2f", log_density[i]);
         captions[i * HOLE_ACROSS + 1] = text[i];
     }

@@ -154,24 +154,22 @@ static json_t *made_from(const struct paper_recipe *recipe)
 {
     static const char *const keys[] = {"data", "model", "training", "orderings"};
     json_t *object = json_object();
+    int lost = 0;
     for (size_t i = 0; object && i < sizeof keys / sizeof *keys; i++) {
         const json_t *value = json_object_get(recipe->json, keys[i]);
-        if (value) json_object_set_new(object, keys[i], json_deep_copy(value));
+        if (value) lost |= json_object_set_new(object, keys[i], json_deep_copy(value));
     }
     json_object_del(json_object_get(object, "data"), "run_folds"); /* which units there are, not what they hold */
-    json_t *mark = as_read_back(object);
+    json_t *mark = lost ? NULL : as_read_back(object);
     json_decref(object);
     return mark;
 }
 
 /* False where a recipe of the same name, but with other data, sizes or rates, made it.  Results may lack the mark. */
-static bool is_of_recipe(const struct paper_job *job, const json_t *result)
+static bool is_of_recipe(const json_t *recipe, const json_t *result)
 {
     const json_t *mark = json_object_get(result, "made_from");
-    json_t *recipe = made_from(job->recipe);
-    bool same = !mark || json_equal(mark, recipe);
-    json_decref(recipe);
-    return same;
+    return !mark || json_equal(mark, recipe);
 }
 
 /* The runs of a file that holds results of this recipe, else NULL. */
@@ -201,9 +199,12 @@ static int read_file(const struct paper_job *job, const char *path, json_t **fil
 /* Refuses a run of the file that is not what the recipe would make. */
 static int check_run(const struct paper_job *job, const char *path, struct paper_unit unit, const json_t *run)
 {
-    const char *what = !has_figures(job, run)    ? "lacks figures"
-                       : !is_of_recipe(job, run) ? "was made by another form"
-                                                 : NULL;
+    json_t *recipe = made_from(job->recipe);
+    if (!recipe) return report_no_memory(job->common);
+    const char *what = !has_figures(job, run)       ? "lacks figures"
+                       : !is_of_recipe(recipe, run) ? "was made by another form"
+                                                    : NULL;
+    json_decref(recipe);
     char fold[32] = "";
     if (!what) return EXIT_DONE;
     if (unit.fold) snprintf(fold, sizeof fold, ", fold %zu", unit.fold);
@@ -291,8 +292,8 @@ static json_t *precision_as_json(const struct paper_job *job)
     return json_string("fp32");
 }
 
-/* Puts the run behind all of smaller seeds and folds, in the place of one that there is. */
-static void insert_run(json_t *runs, struct paper_unit unit, json_t *run)
+/* Puts the run behind all of smaller seeds and folds, in the place of one that there is; false without memory. */
+static bool insert_run(json_t *runs, struct paper_unit unit, json_t *run)
 {
     size_t place = 0;
     for (; place < json_array_size(runs); place++) {
@@ -302,7 +303,7 @@ static void insert_run(json_t *runs, struct paper_unit unit, json_t *run)
         if (is_of_unit(unit, other)) json_array_remove(runs, place);
         if (seed > (json_int_t)unit.seed || (seed == (json_int_t)unit.seed && fold >= (json_int_t)unit.fold)) break;
     }
-    json_array_insert(runs, place, run);
+    return json_array_insert(runs, place, run) == 0;
 }
 
 /* Writes a real number with 15 digits where these mean the same, else as it stands in from (length); returns its end.
@@ -350,7 +351,7 @@ static int write_text(const struct paper_job *job, const char *path, const char 
     return output_close(&output);
 }
 
-/* The file as it is now with one run more. */
+/* The file as it is now with one run more; without memory it stays, with the older run of the same unit. */
 static int add_run(const struct paper_job *job, const char *path, struct paper_unit unit, json_t *run)
 {
     json_t *file = NULL;
@@ -358,13 +359,27 @@ static int add_run(const struct paper_job *job, const char *path, struct paper_u
     if (status) return status;
     if (!file) file = json_pack("{s:s,s:[]}", "recipe", job->recipe->name, "runs");
     json_t *rounded = as_read_back(run);
-    insert_run(runs_of(job, file), unit, rounded);
+    bool inserted = rounded && insert_run(runs_of(job, file), unit, rounded);
     json_decref(rounded);
-    char *text = file_text(file);
+    char *text = inserted ? file_text(file) : NULL;
     status = text ? write_text(job, path, text) : report_no_memory(job->common);
     free(text);
     json_decref(file);
     return status;
+}
+
+/* Waits for other processes that have the folder's lock; a descriptor to be closed, or -1.  A run that took hours is
+ * not given up for the lack of a lock. */
+static int lock_folder(const struct paper_job *job, const char *folder)
+{
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = descriptor < 0;
+    while (descriptor >= 0 && (failed = flock(descriptor, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    if (failed)
+        report_warn(job->common,
+                    "the folder %s could not be locked: %s; what another process writes at the same time may be lost",
+                    folder, strerror(errno));
+    return descriptor;
 }
 
 /* Runs may end at the same time, in threads of this process and in others: one after the other adds its own.  A lock on
@@ -375,8 +390,7 @@ static int add_run_alone(const struct paper_job *job, const char *path, struct p
     char *folder = folder_path(job);
     if (!folder) return report_no_memory(job->common);
     pthread_mutex_lock(&adding);
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) flock(descriptor, LOCK_EX); /* where there are no locks, other processes are not waited for */
+    int descriptor = lock_folder(job, folder);
     int status = add_run(job, path, unit, run);
     if (descriptor >= 0) close(descriptor);
     pthread_mutex_unlock(&adding);
@@ -386,13 +400,13 @@ static int add_run_alone(const struct paper_job *job, const char *path, struct p
 
 int paper_result_write(const struct paper_job *job, struct paper_unit unit, json_t *result)
 {
-    json_object_set_new(result, "made_from", made_from(job->recipe));
-    json_object_set_new(result, "version", json_string(nade_version()));
-    json_object_set_new(result, "commit", json_string(paper_commit));
-    json_object_set_new(result, "machine", machine_as_json(job));
-    json_object_set_new(result, "device", device_as_json(job));
-    json_object_set_new(result, "precision", precision_as_json(job));
-    char *path = results_path(job);
+    int lost = json_object_set_new(result, "made_from", made_from(job->recipe));
+    lost |= json_object_set_new(result, "version", json_string(nade_version()));
+    lost |= json_object_set_new(result, "commit", json_string(paper_commit));
+    lost |= json_object_set_new(result, "machine", machine_as_json(job));
+    lost |= json_object_set_new(result, "device", device_as_json(job));
+    lost |= json_object_set_new(result, "precision", precision_as_json(job));
+    char *path = lost ? NULL : results_path(job);
     int status = path ? add_run_alone(job, path, unit, result) : report_no_memory(job->common);
     free(path);
     return status;

@@ -5,6 +5,7 @@
 
 #include "conditions.h"
 #include "device.h"
+#include "max_memory.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -89,6 +90,8 @@ static int prepare(struct prob_arguments *prob, struct prob_run *run)
     if (refused) return refused;
     size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
     run->block = prob->draws < most ? prob->draws : most;
+    refused = check_memory(common, run->block, run->columns * sizeof *run->values, "the rows drawn at a time");
+    if (refused) return refused;
     run->values = calloc(run->block, run->columns * sizeof *run->values);
     if (!run->values) return report_no_memory(common);
     int status = take_conditions(prob, run, "--where", &prob->where, &run->event);

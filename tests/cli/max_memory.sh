@@ -21,6 +21,8 @@ refuse 1 'exceed the limit of 50 MiB' -- "$NADE" train wide.npy.gz --dry-run --q
 # Memory of the command's own: pictures and draws.
 refuse 1 'rows drawn at a time' 'limit of 50 MiB' -- \
     "$NADE" sample model -n 1000000000000 --image 1x2 --png new.png --max-memory 50M
+refuse 1 'rows drawn at a time' 'limit of 7 MiB' -- \
+    "$NADE" prob model -n 1000000 --where 'x<3' --max-memory 7M
 refuse 1 'draws of a row' -- "$NADE" impute model data.csv --draws 1000000 --max-memory 4M
 
 # The results of many orderings are held for as many rows as there are, and for few at a time.

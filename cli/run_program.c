@@ -42,7 +42,7 @@ int run_program(const struct common *common, const char *name, char *const *word
     free(all);
     free(own);
     if (reason == ENOMEM) return report_no_memory(common);
-    return report_error(common, NADE_BAD_CALL,
+    return report_error(common, NADE_NO_OUTPUT,
                         "the program %s could not be run: %s; it is expected in the folder of nade, or in PATH", name,
                         strerror(reason));
 }

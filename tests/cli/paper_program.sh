@@ -6,9 +6,9 @@ cp "$NADE" alone/nade
 printf '#!/bin/sh\nfor word; do echo "other: $word"; done\n' >other/nade-paper
 chmod +x other/nade-paper
 
-refuse 2 'the program nade-paper could not be run' 'No such file' 'in PATH' -- env PATH=/usr/bin:/bin alone/nade paper quick
-refuse 2 'the program nade-paper could not be run' -- env PATH=/usr/bin:/bin alone/nade help paper
-expect 2 env PATH=/usr/bin:/bin alone/nade paper --json
+refuse 1 'the program nade-paper could not be run' 'No such file' 'in PATH' -- env PATH=/usr/bin:/bin alone/nade paper quick
+refuse 1 'the program nade-paper could not be run' -- env PATH=/usr/bin:/bin alone/nade help paper
+expect 1 env PATH=/usr/bin:/bin alone/nade paper --json
 holds err '{"error":"the program nade-paper'
 expect 0 env PATH="$PWD/other:/usr/bin:/bin" alone/nade paper quick --data 'my data' ''
 [ "$(cat out)" = "$(printf 'other: %s\n' quick --data 'my data' '')" ] || fail "other words: $(cat out)"

@@ -1,5 +1,6 @@
 #include "advice.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -63,6 +64,22 @@ static bool find_match(const char *text, struct match *match)
     return false;
 }
 
+/* Of a word, so that the ' of "row's" or "can't" beside it is no quote. */
+static bool is_letter(char byte)
+{
+    return isalnum((unsigned char)byte) || (byte & 0x80);
+}
+
+/* Bytes of the quoted text that begins here, quotes included; 0 where none does.  Such texts are the user's: a column
+ * may be named as our options are.  before: the byte before it. */
+static size_t quoted_length(const char *text, char before)
+{
+    if (*text != '\'' || is_letter(before)) return 0;
+    for (const char *end = strchr(text + 1, '\''); end; end = strchr(end + 1, '\''))
+        if (!is_letter(end[1])) return (size_t)(end - text) + 1;
+    return 0;
+}
+
 /* What the command writes; *used grows to at most size - 1. */
 static void append(char *buffer, size_t size, size_t *used, const char *text, size_t length)
 {
@@ -82,14 +99,16 @@ static void append_match(char *buffer, size_t size, size_t *used, const struct m
 
 const char *with_flags(const char *sentence, char *buffer, size_t size)
 {
-    size_t used = 0;
+    size_t used = 0, taken = 0;
     struct match match;
-    while (*sentence) {
+    for (char before = ' '; *sentence; before = sentence[taken - 1], sentence += taken) {
         if (find_match(sentence, &match)) {
             append_match(buffer, size, &used, &match);
-            sentence += match.length;
+            taken = match.length;
         } else {
-            append(buffer, size, &used, sentence++, 1);
+            size_t quoted = quoted_length(sentence, before);
+            taken = quoted ? quoted : 1;
+            append(buffer, size, &used, sentence, taken);
         }
     }
     buffer[used] = '\0';

@@ -46,6 +46,20 @@ static void test_all_else_stays(void **state)
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect(same[i], same[i]);
 }
 
+/* Quoted texts are the user's; the ' inside a word is no quote. */
+static void test_quoted_texts_stay(void **state)
+{
+    (void)state;
+    expect("column '`drop`': found '`of`', expected it in `given`",
+           "column '`drop`': found '`of`', expected it in --given");
+    expect("column 'it's `of`' is in `of`", "column 'it's `of`' is in --of");
+    expect("the row's `columns` can't be 'leave such columns out'",
+           "the row's --columns can't be 'leave such columns out'");
+    expect("found '', expected `columns`", "found '', expected --columns");
+    expect("found ', expected `columns`", "found ', expected --columns");
+    expect("column '`drop`': leave column '`drop`' out", "column '`drop`': leave the column out with --drop `drop`");
+}
+
 /* A sentence grows; what does not fit is cut, wherever that is. */
 static void test_cut(void **state)
 {
@@ -67,6 +81,7 @@ int main(void)
         cmocka_unit_test(test_options_become_flags),
         cmocka_unit_test(test_names_come_again),
         cmocka_unit_test(test_all_else_stays),
+        cmocka_unit_test(test_quoted_texts_stay),
         cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,8 +134,8 @@ check-hardening: build ## the built files are hardened (cmake/Hardening.cmake, t
 	tools/check-hardening $(BUILD)
 
 .PHONY: check-install
-check-install: build ## install into a scratch folder and use it from there (tools/check-install)
-	tools/check-install $(BUILD)
+check-install: build check-cuda ## install into a scratch folder and use it from there; what libraries export and share (tools/check-install)
+	tools/check-install $(BUILD) $(if $(nvcc),$(BUILD)/cuda/libnade_cuda.so)
 
 .PHONY: check-golden
 check-golden: ## the NumPy reference is right by itself, and the stored golden values are what it gives

@@ -18,7 +18,7 @@ nade_type listed_type(size_t i);
 /* The type of that name. */
 bool find_type(const char *name, nade_type *type);
 
-/* "binary, real or categorical". */
+/* All of them in the order of nade_type, as in "binary, real or categorical". */
 const char *name_types(char text[TYPES_TEXT]);
 
 #endif

@@ -64,7 +64,7 @@ struct sample_query {
     const uint64_t *draw; /* (rows) */
     const uint32_t *row;  /* (rows) */
     uint32_t seed;
-    size_t bounded;   /* where low < high: a real column that is drawn within them, plan's units */
+    size_t bounded;   /* where low < high: a column of numbers that is drawn within them, plan's units */
     double low, high; /* possibly infinite; both 0: no column is bounded */
 };
 

@@ -247,7 +247,8 @@ double gpu_bound(const char *words, nade_precision precision, double most)
     for (size_t i = 0; seen_errors[i].words; i++)
         if (strcmp(seen_errors[i].words, words) == 0)
             return fmin(most, fmax(2 * seen_errors[i].error, roundings(precision)));
-    return most;
+    fail_msg("seen_errors.inc has no line for %s: run it with NADE_CUDA_SEEN and add what it writes", words);
+    return 0;
 }
 
 void gpu_see(const char *words, double error)

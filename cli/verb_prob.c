@@ -131,23 +131,29 @@ static int draw_all(struct prob_arguments *prob, struct prob_run *run)
     return EXIT_DONE;
 }
 
-/* The share of draws in which the event happens, and the deviation that such a share has from run to run. */
-static int answer(const struct prob_arguments *prob, const struct prob_run *run)
+/* The answer is the verb's data, so it goes to stdout, with --json too. */
+static int write_answer(const struct prob_arguments *prob, double share, double error)
 {
-    double draws = (double)prob->draws, share = (double)run->hits / draws, error = sqrt(share * (1 - share) / draws);
     char number[EXACT_SIZE], deviation[EXACT_SIZE];
-    if (prob->common.json)
-        return report_json(
-            json_with_device(json_pack("{s:f,s:f,s:I,s:I}", "probability", share, "standard_error", error, "draws",
-                                       (json_int_t)prob->draws, "seed", (json_int_t)prob->options.seed),
-                             prob->options.device, prob->options.precision));
     struct output output;
     int status = output_open(&output, &prob->common, NULL);
     if (status) return status;
-    output_print(&output, "probability,standard_error\n%s,%s\n", format_exact(share, number),
-                 format_exact(error, deviation));
-    status = output_close(&output);
-    if (run->hits == 0 || run->hits == prob->draws)
+    format_exact(share, number);
+    format_exact(error, deviation);
+    if (prob->common.json)
+        output_print(&output, "{\"probability\":%s,\"standard_error\":%s,\"draws\":%zu,\"seed\":%u}\n", number,
+                     deviation, prob->draws, prob->options.seed);
+    else
+        output_print(&output, "probability,standard_error\n%s,%s\n", number, deviation);
+    return output_close(&output);
+}
+
+/* The share of draws in which the event happens, and the deviation that such a share has from run to run. */
+static int answer(const struct prob_arguments *prob, const struct prob_run *run)
+{
+    double draws = (double)prob->draws, share = (double)run->hits / draws;
+    int status = write_answer(prob, share, sqrt(share * (1 - share) / draws));
+    if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
                     "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
                     run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",

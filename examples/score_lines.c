@@ -1,10 +1,11 @@
-/* A service in C: loads a model once and answers each line of a table with its log density.
+/* One row at a time in C: loads a model once and writes the log density of each line of a table.
  *
- *     cc score_lines.c -lnade -o score_lines
+ *     cc score_lines.c -lnade -o score_lines        after make install; in the checkout with -Iinclude -Lbuild
  *     ./score_lines MODEL <rows.csv
  *
  * The session keeps the model's parameters, threads and memory ready, so that a row costs little more than its
- * arithmetic. */
+ * arithmetic.  A table from a pipe is looked at before its first row is answered, to find its separator and header: its
+ * first 256 KiB, or all of it, are waited for. */
 #include <nade/nade.h>
 #include <stdio.h>
 
@@ -33,6 +34,7 @@ int main(int count, char **argument)
     nade_model *model = NULL;
     nade_session *session = NULL;
     nade_reader *reader = NULL;
+    if (count != 2) fprintf(stderr, "usage: score_lines MODEL <rows.csv\n");
     if (count != 2 || nade_context_create(NULL, &context) != NADE_OK) return 2;
     nade_status status = nade_model_load(context, argument[1], &model);
     if (status == NADE_OK) status = nade_session_open(context, model, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO, &session);

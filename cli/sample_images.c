@@ -44,14 +44,14 @@ int check_image(const struct common *common, const nade_model *model, size_t hei
         nade_column column = column_of_model(model, c);
         if (!column.numeric && column.type != NADE_BINARY)
             return report_error(common, NADE_BAD_CALL,
-                                "--image: column '%s' is %s, expected binary or real columns for pixels", column.name,
-                                nade_type_name(column.type));
+                                "--image: column '%s' is %s, expected binary columns or columns of numbers for pixels",
+                                column.name, nade_type_name(column.type));
     }
     return EXIT_DONE;
 }
 
-/* The least and greatest value of the real columns become black and white. */
-static void scale_real(const nade_model *model, size_t rows, double *values)
+/* The least and greatest value of the columns of numbers become black and white. */
+static void scale_numbers(const nade_model *model, size_t rows, double *values)
 {
     size_t columns = nade_model_columns(model), count = rows * columns;
     double least = INFINITY, most = -INFINITY;
@@ -75,7 +75,7 @@ static size_t choose_zoom(size_t height, size_t width)
 int write_images(const struct common *common, const nade_model *model, const struct image_options *options,
                  size_t height, size_t width, size_t rows, double *values, const char *const *captions)
 {
-    scale_real(model, rows, values);
+    scale_numbers(model, rows, values);
     return write_png_grid(
         common, options->path,
         &(struct png_grid){.images = values,

@@ -69,12 +69,12 @@ static const struct option options[] = {
      .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png "
              "five, with it"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(options.interval), .below = 1,
-     .help = "add NAME_low and NAME_high for every real column: between them a missing cell lies with probability P; "
-             "0: none"},
+     .help = "add NAME_low and NAME_high for every column of numbers: between them a missing cell lies with probability "
+             "P; 0: none"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes the draws; draw r of row i depends on the seed, i, r and that row alone"},
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
-     .help = "real cells exactly as found, not rounded to the step in which the column was recorded"},
+     .help = "numbers exactly as found, not rounded to the step in which the column was recorded (counts: 1)"},
     {.kind = OPTION_HEADING, .help = "Data"},
     UNSEEN_OPTION(AT(unseen_missing), "; a missing one is filled like any other"),
     DELIMITER_OPTION(AT(read.delimiter)),
@@ -233,7 +233,7 @@ static int refuse_name(const struct impute_arguments *impute, const char *name, 
                         name, option);
 }
 
-/* True when the name is that of an end of an interval: a real column's, with _low or _high behind it. */
+/* True when the name is that of an end of an interval: that of a column of numbers, with _low or _high behind it. */
 static bool is_interval_end(const nade_model *model, const struct name_search *names, const char *name)
 {
     static const char *const suffixes[] = {"_low", "_high"};
@@ -392,7 +392,7 @@ const struct verb verb_impute = {
     .description =
         "Writes DATA with every missing cell filled in, given the observed cells of its row. All else comes back as it "
         "was, byte for byte between the separators: observed cells, names, columns that the model does not know, line "
-        "ends. Filled real cells are rounded to the step in which the column was recorded. DATA may be - for standard "
+        "ends. Filled numbers are rounded to the step in which the column was recorded. DATA may be - for standard "
         "input; text of any length is filled as it comes. Arrays (NPY, NPZ, IDX) come out as CSV. Draws show how "
         "uncertain a cell is for this model, not how uncertain the model is: they are no proper multiple imputation in "
         "Rubin's sense.",

@@ -54,8 +54,9 @@ static const struct option options[] = {
     {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "condition on this cell, or on a range of a real column: COL<VALUE, <=, > or >=, VALUE<COL, or both ends as in "
-             "30<=COL<50; may be given several times, columns by name or by their zero-based number in the model"},
+     .help = "condition on this cell, or on a range of a column of numbers: COL<VALUE, <=, > or >=, VALUE<COL, or both "
+             "ends as in 30<=COL<50; may be given several times, columns by name or by their zero-based number in the "
+             "model"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
      .help = "draw from exactly the mixture that score with this K and seed scores; 0: each row draws an ordering of "
@@ -65,7 +66,7 @@ static const struct option options[] = {
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes every random number; row i depends on the seed and i alone"},
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
-     .help = "real cells exactly as drawn, not rounded to the step in which the column was recorded"},
+     .help = "numbers exactly as drawn, not rounded to the step in which the column was recorded (counts: 1)"},
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
@@ -227,7 +228,7 @@ const struct verb verb_sample = {
     .usage = "MODEL [-n N] [options]",
     .description =
         "Writes N rows drawn from the model as CSV, in the data's own units and labels and with the model's column "
-        "names, so that they read back as data. Real values are rounded to the step in which the column was recorded. "
+        "names, so that they read back as data. Numbers are rounded to the step in which the column was recorded. "
         "With --where the other cells are drawn given these; one column with a range is drawn cut off at its ends, "
         "rows that "
         "miss the ranges of others are drawn anew.",

@@ -1,6 +1,8 @@
 /* nade: a density for every subset of a table's columns.
  *
- * This is the whole public interface of libnade, with train_options.h, which it includes.  Conventions:
+ * This is the whole public interface of libnade, with train_options.h, which it includes, and replication.h, for who
+ * repeats published experiments.  A column of numbers is one whose nade_column.numeric is 1: of reals or of counts.
+ * Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
  *    the caller frees with the matching *_free, which accepts NULL.
@@ -267,11 +269,12 @@ NADE_API const char *nade_model_description(const nade_model *model);
  */
 NADE_API const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns);
 
-/* A table's cells as this model's values (rows, model columns): real ones as they are, binary ones 0 or 1, categorical
- * ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model columns),
- * which may be NULL, gets the table's column for each of the model's.  A label that the model does not know, or text in
- * a column of numbers, is refused with its place; but where unseen is not NULL such a label is a missing cell, *unseen
- * counts them, and first, which may be NULL, gets where the first one is and what it holds, "" when there is none. */
+/* A table's cells as this model's values (rows, model columns): real ones and counts as they are, binary ones 0 or 1,
+ * categorical ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model
+ * columns), which may be NULL, gets the table's column for each of the model's.  A label that the model does not know,
+ * or text in a column of numbers, is refused with its place; but where unseen is not NULL such a label is a missing
+ * cell, *unseen counts them, and first, which may be NULL, gets where the first one is and what it holds, "" when there
+ * is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source, size_t *unseen, char first[256]);
 
@@ -365,8 +368,9 @@ typedef struct nade_sample_options {
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */
     nade_device device;
-    int exact; /* 1: real cells exactly as drawn; 0: rounded to the column's recording step, as the data are */
-    /* (columns) each, in data units, both ends included: draw only rows whose real cells lie between them.  -INFINITY
+    int exact; /* 1: numbers exactly as drawn; 0: rounded as the data are, real ones to the column's recording step,
+                  counts to whole numbers */
+    /* (columns) each, in data units, both ends included: draw only rows whose numbers lie between them.  -INFINITY
      * and INFINITY where there is no bound; NULL: none at all.  One such column is drawn from its conditional cut off
      * at the bounds, first of all that is drawn; rows that miss the bounds of others are drawn anew.  Regions that are
      * too unlikely for that are refused. */
@@ -379,8 +383,8 @@ NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size
 
 /* Draws rows.  values (rows, columns), in and out: NaN cells are drawn, all others are conditioned on and come back
  * unchanged, so a plain sample begins with NaN everywhere.  Given cells come first in each row's ordering.  Binary
- * cells are 0 or 1, categorical ones the number of their label, real ones in data units.  With given cells and K
- * orderings the draw is from the mixture of the K conditionals. */
+ * cells are 0 or 1, categorical ones the number of their label, real ones and counts in data units.  With given cells
+ * and K orderings the draw is from the mixture of the K conditionals. */
 NADE_API nade_status nade_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
                                  size_t rows, double *values);
 
@@ -388,7 +392,8 @@ NADE_API nade_status nade_sample(nade_context *context, const nade_model *model,
 
 /* What a missing cell is filled with.  A draw is joint: the cells of a row that are filled agree with each other.  The
  * others come from each missing cell's own distribution given the cells of its row that are there; several such values
- * need not go together.  A discrete column has neither mean nor median: it gets its most probable value. */
+ * need not go together.  A binary or categorical column has neither mean nor median: it gets its most probable
+ * value. */
 typedef enum nade_impute_method {
     NADE_IMPUTE_DRAW = 0,
     NADE_IMPUTE_MEAN = 1,
@@ -399,13 +404,14 @@ typedef enum nade_impute_method {
 typedef struct nade_impute_options {
     size_t size;
     nade_impute_method method;
-    double interval; /* P in 0…1: the central interval that holds a missing real cell with probability P; 0: none */
+    double interval; /* P in 0…1: the central interval that holds a missing cell of a column of numbers with probability
+                        P; 0: none */
     uint32_t seed;   /* fixes the draws */
-    uint64_t first;  /* number of the data's row that the call begins with */
-    uint32_t draws;  /* the values hold each of the data's rows so many times in a row, for so many draws of it */
+    uint64_t first;      /* number of the data's row that the call begins with */
+    uint32_t draws;      /* the values hold each of the data's rows so many times in a row, for so many draws of it */
     uint32_t first_draw; /* number of a row's first draw */
     nade_device device;
-    int exact; /* 1: real cells exactly as found; 0: rounded to the column's recording step, as the data are */
+    int exact; /* 1: numbers exactly as found; 0: rounded as the data are, as in nade_sample_options */
     nade_precision precision;
     nade_session *session; /* as in nade_score_options */
 } nade_impute_options;
@@ -415,10 +421,10 @@ NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size
 /* Fills the missing cells of rows.  values (rows, model columns), in and out, as nade_table_values gives them: NaN
  * cells are filled given the others, which come back unchanged.  Row i of values is draw first_draw + i % draws of row
  * first + i / draws of the data; what is drawn depends on these two numbers, the seed and the row's own cells alone.
- * low and high (rows, model columns) get the interval's ends, not rounded, where a real cell was missing, NaN
- * elsewhere; they may be NULL without an interval.  A row with nothing missing stays as it is, one with nothing there
- * is sampled. A model of one fixed ordering can fill only cells behind all those that are there, with draws; with
- * another method or an interval only one such cell.
+ * low and high (rows, model columns) get the interval's ends, not rounded, where a cell of a column of numbers was
+ * missing, NaN elsewhere; they may be NULL without an interval.  A row with nothing missing stays as it is, one with
+ * nothing there is sampled. A model of one fixed ordering can fill only cells behind all those that are there, with
+ * draws; with another method or an interval only one such cell.
  *
  * Draws show how uncertain a cell is for this model.  They do not show how uncertain the model is, so they are no
  * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */

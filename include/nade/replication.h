@@ -37,7 +37,7 @@ struct nade_replication_options {
                           the full run keeps those that it began with unless it betters them (best_iteration 0).
                           Without validation rows no iteration is known to be best, and the last is handed on */
     int share_device; /* 1: many trainings run on one CUDA device at the same time, a thread each, so take little of it.
-                         A small network (docs/architecture.md says which) then has one multiprocessor to itself: slower
+                         A small network (docs/cuda.md says which) then has one multiprocessor to itself: slower
                          alone, faster beside a hundred others.  Sums are rounded in another order, and results differ
                          by that */
     const size_t *given; /* as in nade_train_options: offsetof(nade_replication_options, MEMBER) */

@@ -61,7 +61,8 @@ typedef struct nade_train_options {
     size_t size;
     const size_t *hidden; /* (layers) units of each hidden layer */
     size_t layers;        /* 1 or more */
-    size_t components;    /* of the mixture of a real column: Gaussians, and atoms where it has any */
+    size_t components;    /* of the mixture of a column of numbers: Gaussians and atoms, or of counts
+                             negative binomials */
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update */
@@ -125,7 +126,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(components, SIZE, 10, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
-        "components of a real column's mixture: Gaussians, and the values that have probabilities of their own") \
+        "components of the mixture of a column of numbers: Gaussians and the values that have probabilities of their " \
+        "own, of counts negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \

@@ -7,10 +7,10 @@
 #include "support/model_support.h"
 #include "support/support.h"
 
-static const char data[] = "size,colour,sold,code\n"
-                           "1.25,red,0,7\n"
-                           ",blue,1,8\n"
-                           "3.5,,0,\n";
+static const char data[] = "size,colour,sold,code,visits\n"
+                           "1.25,red,0,7,3\n"
+                           ",blue,1,8,0\n"
+                           "3.5,,0,,12\n";
 
 struct fixture {
     nade_context *context;
@@ -48,6 +48,7 @@ static void test_table(void **state)
     (void)state;
     setup(&f, data);
     support_assert_ok(f.context, nade_table_set_type(f.context, f.table, "code", NADE_CATEGORICAL));
+    support_assert_ok(f.context, nade_table_set_type(f.context, f.table, "visits", NADE_COUNT));
     const struct {
         const char *name;
         nade_type type;
@@ -56,8 +57,9 @@ static void test_table(void **state)
     } expected[] = {{"size", NADE_REAL, 1, 1},
                     {"colour", NADE_BINARY, 0, 1},
                     {"sold", NADE_BINARY, 0, 0},
-                    {"code", NADE_CATEGORICAL, 0, 1}};
-    for (size_t c = 0; c < 4; c++) {
+                    {"code", NADE_CATEGORICAL, 0, 1},
+                    {"visits", NADE_COUNT, 1, 0}};
+    for (size_t c = 0; c < 5; c++) {
         nade_column column = column_of_table(f.table, c);
         assert_int_equal(column.size, sizeof column);
         assert_string_equal(column.name, expected[c].name);
@@ -68,7 +70,7 @@ static void test_table(void **state)
         assert_int_equal(column.label_count, 0);
         assert_null(column.labels);
     }
-    nade_column beyond = column_of_table(f.table, 4);
+    nade_column beyond = column_of_table(f.table, 5);
     check_zeros(&beyond);
     teardown(&f);
 }
@@ -84,19 +86,30 @@ static void test_no_names(void **state)
     teardown(&f);
 }
 
-static void test_model(void **state)
+static nade_model *train_on(struct fixture *f)
 {
-    struct fixture f;
-    (void)state;
-    setup(&f, data);
-    struct nade_model *model = model_support_build(f.context);
+    static const size_t hidden[] = {3};
+    nade_train_options options;
+    nade_model *model = NULL;
+    nade_train_options_init(&options, sizeof options);
+    options.hidden = hidden;
+    options.layers = 1;
+    options.iterations = options.updates = 1;
+    options.valid_fraction = 0;
+    options.device = NADE_DEVICE_CPU;
+    support_assert_ok(f->context, nade_train(f->context, f->table, NULL, &options, &model));
+    return model;
+}
+
+static void check_columns(const struct nade_model *model)
+{
     const struct schema *schema = &model->schema;
     for (size_t c = 0; c < schema->count; c++) {
         nade_column column = column_of_model(model, c);
         assert_ptr_equal(column.name, schema->column[c].name);
         assert_int_equal(column.named, schema->named);
         assert_int_equal(column.type, schema->column[c].type);
-        assert_int_equal(column.numeric, schema->column[c].type == NADE_REAL);
+        assert_int_equal(column.numeric, column.type == NADE_REAL || column.type == NADE_COUNT);
         assert_int_equal(column.missing, 0);
         assert_int_equal(column.label_count, schema->column[c].label_count);
         assert_int_equal(column.labels != NULL, column.label_count > 0);
@@ -105,6 +118,21 @@ static void test_model(void **state)
     }
     nade_column beyond = column_of_model(model, schema->count);
     check_zeros(&beyond);
+}
+
+/* Built with every other kind of column, and trained on a table with counts too. */
+static void test_model(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f, data);
+    nade_model *model = model_support_build(f.context);
+    check_columns(model);
+    nade_model_free(model);
+    support_assert_ok(f.context, nade_table_set_type(f.context, f.table, "visits", NADE_COUNT));
+    model = train_on(&f);
+    assert_int_equal(column_of_model(model, 4).type, NADE_COUNT);
+    check_columns(model);
     nade_model_free(model);
     teardown(&f);
 }
@@ -129,21 +157,6 @@ static void test_sizes(void **state)
 }
 
 /* ---- nade_table_values ------------------------------------------------------------------------------------------- */
-
-static nade_model *train_on(struct fixture *f)
-{
-    static const size_t hidden[] = {3};
-    nade_train_options options;
-    nade_model *model = NULL;
-    nade_train_options_init(&options, sizeof options);
-    options.hidden = hidden;
-    options.layers = 1;
-    options.iterations = options.updates = 1;
-    options.valid_fraction = 0;
-    options.device = NADE_DEVICE_CPU;
-    support_assert_ok(f->context, nade_train(f->context, f->table, NULL, &options, &model));
-    return model;
-}
 
 static nade_table *read_other(struct fixture *f, const char *text)
 {

@@ -35,6 +35,8 @@ enum fault {
     FAULT_TARGET_OBSERVED = 60,   /* test_cell_distributions: a cell given the rest of its row sees the cell itself */
     FAULT_TAIL_ONE_SIDE = 61,     /* test_cell_distributions: a tail probability leaves out what lies above all means */
     FAULT_IMPUTE_ROW_NUMBER = 62, /* test_imputing: imputations of all rows draw the same random words */
+    FAULT_COUNT_TOP = 63,         /* test_count_head: the largest count is that alone, not all from it on */
+    FAULT_COUNT_BEYOND = 64,      /* test_count_head: log-means and dispersions beyond what counts have a gradient */
     FAULT_ABSENCE_LOST = 70,      /* test_schema: a missing cell stays missing where absence is a label */
     FAULT_BIN_SHIFTED = 71,       /* test_cell_score: the cell score's bin begins at the value, not around it */
     FAULT_RANGE_LATER = 72,       /* test_ranges: rows that miss the range of a second column are kept */

@@ -1,17 +1,20 @@
-/* Columns of counts: a mixture of C negative binomials on 0, 1, 2, …  Outputs: C logits, C log-means m, C
- * log-dispersions a.  A component has the mean μ = exp(m) and the variance μ + αμ², α = exp(a): a Poisson where α is
- * small, a geometric where it is 1, a long tail where it is more; one of small mean is a surplus of zeros
- * (docs/model.md).
+/* Columns of counts: a mixture of C negative binomials on 0, 1, 2, …, where COUNT_MOST stands for all from it on, as
+ * clipped tables mean it: so all that is drawn is a value that the column has, and has the density it is drawn with.
+ * Outputs: C logits, C log-means m, C log-dispersions a.  A component has the mean μ = exp(m) and the variance μ + αμ²,
+ * α = exp(a): a Poisson where α is small, a geometric where it is 1, a long tail where it is more; one of small mean is
+ * a surplus of zeros (docs/model.md).
  *
  * A cell is log(1 + k), standardised: long tails don't swamp the network, and rounding finds k again, exactly up to
  * COUNT_MOST. */
 #include <math.h>
 
+#include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/log_sum.h"
 #include "model/model_json.h"
 #include "model/model_reader.h"
+#include "model/negative_binomial.h"
 
 #define COUNT_MOST 100000.0
 #define LOG_MOST 11.6 /* above log(1 + COUNT_MOST) */
@@ -125,105 +128,62 @@ static nade_status range(nade_context *context, const struct column_spec *spec, 
     return NADE_OK;
 }
 
-/* ---- gamma functions --------------------------------------------------------------------------------------------- */
-
-/* Differences of log Γ and of its derivative, which are exact where the functions themselves, large numbers, would lose
- * the digits that count; lgamma also writes to a global variable. */
-
-enum { STIRLING_LEAST = 10 }; /* from which on six terms of the series do */
-
-/* log Γ(x) - ((x - 1/2) log x - x + log √2π) */
-static double stirling(double x)
-{
-    double y = 1 / (x * x);
-    return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188 - y * 691 / 360360))))) / x;
-}
-
-/* The derivative of log Γ at x, less log x. */
-static double stirling_slope(double x)
-{
-    double y = 1 / (x * x);
-    return -0.5 / x -
-           y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * 691 / 32760)))));
-}
-
-/* log Γ(x + k) - log Γ(x), x > 0, k a whole number. */
-static double log_rising(double x, double k)
-{
-    double product = 1;
-    for (; k > 0 && x < STIRLING_LEAST; x++, k--) product *= x;
-    double sum = log(product);
-    if (k > 0) sum += k * log(x + k) + (x - 0.5) * log1p(k / x) - k + stirling(x + k) - stirling(x);
-    return sum;
-}
-
-/* Its derivative with respect to x. */
-static double rising_slope(double x, double k)
-{
-    double sum = 0;
-    for (; k > 0 && x < STIRLING_LEAST; x++, k--) sum += 1 / x;
-    if (k > 0) sum += log1p(k / x) + stirling_slope(x + k) - stirling_slope(x);
-    return sum;
-}
-
 /* ---- a component ------------------------------------------------------------------------------------------------- */
 
-struct binomial {
-    double mean, size;         /* μ, 1/α */
-    double odds, log_odds;     /* μ / (size + μ): what the ratio of neighbours' probabilities comes to far out */
-    double log_zero;           /* log of the probability of 0 */
-    bool mean_free, size_free; /* the output is not beyond what counts */
-};
-
-static double clamp(double x, double least, double most)
+static double clamp(double x, double least, double most) /* NaN stays */
 {
-    return fmin(fmax(x, least), most);
+    if (x < least) return least;
+    return x > most ? most : x;
 }
 
-static struct binomial load(const double *outputs, size_t count, size_t c)
+static struct negative_binomial load(const double *outputs, size_t count, size_t c)
 {
-    double m = outputs[count + c], a = outputs[2 * count + c];
-    double log_mean = clamp(m, LOG_MEAN_LEAST, LOG_MEAN_MOST);
-    double log_dispersion = clamp(a, LOG_DISPERSION_LEAST, LOG_DISPERSION_MOST);
-    struct binomial b = {.mean = exp(log_mean), .size = exp(-log_dispersion)};
-    b.odds = b.mean / (b.size + b.mean);
-    b.log_odds = log_mean - log(b.size + b.mean);
-    b.log_zero = -b.size * log1p(b.mean / b.size);
-    b.mean_free = log_mean == m;
-    b.size_free = log_dispersion == a;
-    return b;
+    double log_mean = clamp(outputs[count + c], LOG_MEAN_LEAST, LOG_MEAN_MOST);
+    double log_dispersion = clamp(outputs[2 * count + c], LOG_DISPERSION_LEAST, LOG_DISPERSION_MOST);
+    return nd_negative_binomial(exp(log_mean), exp(-log_dispersion));
 }
 
-static double log_probability(const struct binomial *b, double k)
+/* log of a component's probability of the value k; slope as in negative_binomial.h. */
+static double log_mass(const struct negative_binomial *b, double k, double *slope)
 {
-    return log_rising(b->size, k) - log_rising(1, k) + b->log_zero + k * b->log_odds;
+    return k < COUNT_MOST || ND_FAULT(FAULT_COUNT_TOP) ? nd_log_at(b, k, slope) : nd_log_from(b, k, slope);
+}
+
+/* The factor of an output's gradient: 0 where it is beyond what counts. */
+static double free_within(double output, double least, double most)
+{
+    return (output < least || output > most) && !ND_FAULT(FAULT_COUNT_BEYOND) ? 0 : 1;
 }
 
 /* ---- the density ------------------------------------------------------------------------------------------------- */
 
-static double log_density(const struct plan_column *column, const double *outputs, double x)
+static double log_mixture(const struct plan_column *column, const double *outputs, double k)
 {
     struct log_sum joint = {-HUGE_VAL, 0};
-    double k = count_of(column->own, x);
     for (size_t c = 0; c < column->components; c++) {
-        struct binomial b = load(outputs, column->components, c);
-        nd_add_term(&joint, outputs[c] + log_probability(&b, k));
+        struct negative_binomial b = load(outputs, column->components, c);
+        nd_add_term(&joint, outputs[c] + log_mass(&b, k, NULL));
     }
     return nd_log_total(&joint) - nd_log_sum(outputs, column->components);
+}
+
+static double log_density(const struct plan_column *column, const double *outputs, double x)
+{
+    return log_mixture(column, outputs, count_of(column->own, x));
 }
 
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
 {
     size_t count = column->components;
+    const double *m = outputs + count, *a = m + count;
     double k = count_of(column->own, x), weights = nd_log_sum(outputs, count);
     double *term = gradient; /* of the sum, until its gradient is known */
     for (size_t c = 0; c < count; c++) {
-        struct binomial b = load(outputs, count, c);
-        double by_mean = b.size * (k - b.mean) / (b.size + b.mean);
-        double by_size = rising_slope(b.size, k) - log1p(b.mean / b.size) + (b.mean - k) / (b.size + b.mean);
-        term[c] = outputs[c] + log_probability(&b, k);
-        gradient[count + c] = b.mean_free ? -by_mean : 0;
-        gradient[2 * count + c] = b.size_free ? by_size * b.size : 0;
+        struct negative_binomial b = load(outputs, count, c);
+        double slope[2];
+        term[c] = outputs[c] + log_mass(&b, k, slope);
+        gradient[count + c] = -slope[0] * free_within(m[c], LOG_MEAN_LEAST, LOG_MEAN_MOST);
+        gradient[2 * count + c] = -slope[1] * free_within(a[c], LOG_DISPERSION_LEAST, LOG_DISPERSION_MOST);
     }
     double joint = nd_log_sum(term, count);
     for (size_t c = 0; c < count; c++) {
@@ -242,9 +202,10 @@ static double loss_gradient(const struct plan_column *column, const double *outp
  * unlikely as a double can say. */
 
 struct step {
-    double size, odds; /* of the component */
-    double first;      /* the count from which on its probabilities are not negligible */
-    double p;          /* weight · probability of the walk's count / factor */
+    struct negative_binomial b; /* the component */
+    double log_weight;
+    double first; /* the count from which on its probabilities are not negligible */
+    double p;     /* weight · probability of the walk's count / factor */
 };
 
 struct walk {
@@ -258,14 +219,23 @@ struct walk {
     struct step step[ND_COMPONENTS_MOST];
 };
 
-/* Below it an e^-100th part of the highest probability, which all counts together don't make a visible one. */
-static double find_first(const struct binomial *b, double least, double highest)
+/* Up to which e^-depth-th part of the highest probability counts are walked over: all others together are no visible
+ * part of a sum; or a double could not hold them with all its digits, where a tail may be small as a whole. */
+#define SUM_DEPTH 100.0
+#define TAIL_DEPTH 700.0
+
+static double log_weighted(const struct step *step, double k)
 {
-    double limit = log_probability(b, highest) - 100, high = highest;
-    if (log_probability(b, least) >= limit) return least;
+    return step->log_weight + log_mass(&step->b, k, NULL);
+}
+
+static double find_first(const struct step *step, double least, double highest, double limit)
+{
+    double high = highest;
+    if (log_weighted(step, least) >= limit) return least;
     while (high - least > 1) { /* least is below the limit, high is not */
         double middle = floor((least + high) / 2);
-        if (log_probability(b, middle) >= limit)
+        if (log_weighted(step, middle) >= limit)
             high = middle;
         else
             least = middle;
@@ -282,26 +252,38 @@ static void look(struct walk *walk)
     walk->sum += walk->p;
 }
 
-/* Stands at the first of the counts least…most. */
+/* Lets a component, whose first is yet its likeliest count, begin where it reaches the limit, and the walk no later. */
+static void enter(struct walk *walk, struct step *step, double least, double limit)
+{
+    double highest = step->first;
+    if (log_weighted(step, highest) < limit) {
+        step->first = HUGE_VAL;
+        return;
+    }
+    step->first = find_first(step, least, highest, limit);
+    step->p = exp(log_weighted(step, step->first) - walk->log_factor);
+    walk->k = fmin(walk->k, step->first);
+    walk->peaks_end = fmax(walk->peaks_end, highest);
+}
+
+/* Stands at the first of the counts least…most that is not negligible. */
 static void begin_walk(struct walk *walk, const struct plan_column *column, const double *outputs, double least,
-                       double most)
+                       double most, double depth)
 {
     double weights = nd_log_sum(outputs, column->components);
     walk->count = column->components;
-    walk->last = most;
+    walk->k = walk->last = most;
+    walk->peaks_end = least;
     walk->log_factor = -HUGE_VAL;
-    walk->k = walk->peaks_end = least;
     walk->sum = 0;
     walk->visible = 1e-20;
     for (size_t c = 0; c < walk->count; c++) {
-        struct binomial b = load(outputs, column->components, c);
+        struct negative_binomial b = load(outputs, column->components, c);
         double highest = clamp(b.size > 1 ? floor(b.mean * (b.size - 1) / b.size) : 0, least, most);
-        double log_weight = outputs[c] - weights, first = find_first(&b, least, highest);
-        walk->step[c] = (struct step){b.size, b.odds, first, log_weight + log_probability(&b, first)};
-        walk->log_factor = fmax(walk->log_factor, log_weight + log_probability(&b, highest));
-        walk->peaks_end = fmax(walk->peaks_end, highest);
+        walk->step[c] = (struct step){b, outputs[c] - weights, highest, 0};
+        walk->log_factor = fmax(walk->log_factor, log_weighted(&walk->step[c], highest));
     }
-    for (size_t c = 0; c < walk->count; c++) walk->step[c].p = exp(walk->step[c].p - walk->log_factor);
+    for (size_t c = 0; c < walk->count; c++) enter(walk, &walk->step[c], least, walk->log_factor - depth);
     look(walk);
 }
 
@@ -311,7 +293,11 @@ static bool advance(struct walk *walk)
     if (walk->k >= walk->last || (walk->k > walk->peaks_end && walk->p <= walk->visible * walk->sum)) return false;
     for (size_t c = 0; c < walk->count; c++) {
         struct step *step = &walk->step[c];
-        if (walk->k >= step->first) step->p *= (walk->k + step->size) / (walk->k + 1) * step->odds;
+        if (walk->k < step->first) continue;
+        if (walk->k + 1 < COUNT_MOST)
+            step->p *= (walk->k + step->b.size) / (walk->k + 1) * step->b.odds;
+        else
+            step->p = exp(log_weighted(step, COUNT_MOST) - walk->log_factor);
     }
     walk->k++;
     look(walk);
@@ -342,7 +328,7 @@ static bool walk_between(const struct plan_column *column, const double *outputs
     double most = high < cell_of(spec, COUNT_MOST) ? floor(value_of(spec, high)) : COUNT_MOST;
     *least = ceil(value_of(spec, low));
     if (*least > most) return false;
-    begin_walk(walk, column, outputs, *least, most);
+    begin_walk(walk, column, outputs, *least, most, SUM_DEPTH);
     walk_to(walk, HUGE_VAL);
     return true;
 }
@@ -362,26 +348,28 @@ static double sample_between(const struct plan_column *column, const double *out
     double least;
     if (!walk_between(column, outputs, low, high, &least, &walk)) return NAN;
     double sum = walk.sum;
-    begin_walk(&walk, column, outputs, least, walk.last);
+    begin_walk(&walk, column, outputs, least, walk.last, SUM_DEPTH);
     return cell_of(column->own, walk_to(&walk, uniform(words) * sum));
 }
 
 static double mean(const struct plan_column *column, const double *outputs)
 {
     double weights = nd_log_sum(outputs, column->components), sum = 0;
-    for (size_t c = 0; c < column->components; c++)
-        sum += exp(outputs[c] - weights) * load(outputs, column->components, c).mean;
+    for (size_t c = 0; c < column->components; c++) {
+        struct negative_binomial b = load(outputs, column->components, c);
+        sum += exp(outputs[c] - weights) * nd_mean_up_to(&b, COUNT_MOST);
+    }
     return cell_of(column->own, fmin(sum, COUNT_MOST));
 }
 
 static double quantile(const struct plan_column *column, const double *outputs, double p)
 {
     struct walk walk;
-    begin_walk(&walk, column, outputs, 0, COUNT_MOST);
+    begin_walk(&walk, column, outputs, 0, COUNT_MOST, SUM_DEPTH);
     return cell_of(column->own, walk_to(&walk, p / exp(walk.log_factor)));
 }
 
-/* Words 1 and 2 invert the cumulative probabilities; what lies beyond COUNT_MOST becomes that. */
+/* Words 1 and 2 invert the cumulative probabilities. */
 static double sample(const struct plan_column *column, const double *outputs, const uint32_t words[4])
 {
     return quantile(column, outputs, uniform(words));
@@ -390,12 +378,13 @@ static double sample(const struct plan_column *column, const double *outputs, co
 static double mode(const struct plan_column *column, const double *outputs)
 {
     struct walk walk;
-    begin_walk(&walk, column, outputs, 0, COUNT_MOST);
+    begin_walk(&walk, column, outputs, 0, COUNT_MOST, SUM_DEPTH);
     double best = 0, highest = 0;
     do {
         if (walk.p > highest) best = walk.k;
         highest = fmax(highest, walk.p);
     } while (walk.k <= walk.peaks_end && advance(&walk));
+    if (log_mixture(column, outputs, COUNT_MOST) > log(highest) + walk.log_factor) best = COUNT_MOST;
     return cell_of(column->own, best);
 }
 
@@ -405,7 +394,7 @@ static double tail(const struct plan_column *column, const double *outputs, doub
 {
     struct walk walk;
     double k = count_of(column->own, x), sum = 0;
-    begin_walk(&walk, column, outputs, 0, COUNT_MOST);
+    begin_walk(&walk, column, outputs, 0, COUNT_MOST, TAIL_DEPTH);
     walk.visible = 0;
     double p = exp(log_density(column, outputs, x) - walk.log_factor) * (1 + 1e-9);
     do {
@@ -435,13 +424,13 @@ struct moments {
     double weight, sum, squares;
 };
 
-static void collect(const struct plan_column *column, const struct binomial *binomial, const double *outputs, double k,
-                    struct moments *moments)
+static void collect(const struct plan_column *column, const struct negative_binomial *binomial, const double *outputs,
+                    double k, struct moments *moments)
 {
     double term[ND_COMPONENTS_MOST];
     struct log_sum joint = {-HUGE_VAL, 0};
     for (size_t c = 0; c < column->components; c++) {
-        term[c] = outputs[c] + log_probability(&binomial[c], k);
+        term[c] = outputs[c] + log_mass(&binomial[c], k, NULL);
         nd_add_term(&joint, term[c]);
     }
     for (size_t c = 0; c < column->components; c++) {
@@ -467,7 +456,7 @@ static void move(const struct plan_column *column, const struct moments *m, doub
 /* Every stride-th value, a fixed number of rounds. */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
-    struct binomial binomial[ND_COMPONENTS_MOST];
+    struct negative_binomial binomial[ND_COMPONENTS_MOST];
     spread_evenly(column, outputs);
     size_t stride = count / EM_ROWS + 1, taken = count > 0 ? (count - 1) / stride + 1 : 0;
     for (int round = 0; round < EM_ROUNDS && taken > 0; round++) {

@@ -34,18 +34,17 @@ static void end(struct bench *b)
     nade_context_free(b->context);
 }
 
-/* Logits, log-means, log-dispersions: near Poissons; a surplus of zeros; overdispersed with a long tail; large means.
- */
+/* Logits, log-means, log-dispersions: near Poissons; a surplus of zeros; overdispersed with a long tail; large means;
+ * narrow ones; some and most of it beyond the largest count. */
 static const double cases[][WIDTH] = {
-    {0, 1, -1, 0.3, 1.6, 2.5, -9, -8, -7},
-    {2, 0, 0.5, -6, 1, 2, 0, -1, -3},
-    {0, 0, 0, 0, 1.5, 3, 1, 0.5, 2},
-    {0, 0.5, 0, 6, 7, 8, -5, -11, -2},
+    {0, 1, -1, 0.3, 1.6, 2.5, -9, -8, -7}, {2, 0, 0.5, -6, 1, 2, 0, -1, -3},  {0, 0, 0, 0, 1.5, 3, 1, 0.5, 2},
+    {0, 0.5, 0, 6, 7, 8, -5, -11, -2},     {0, 0, 0, 7, 7, 7, -11, -11, -11}, {0, 0.5, 0, 11, 11, 10.5, -3, 0, 1},
+    {0, 2, 0, 11, 11.8, 0, -2, -3, 4},
 };
 
-enum { CASES = sizeof cases / sizeof *cases };
+enum { CASES = sizeof cases / sizeof *cases, LARGE = CASES - 2 };
 
-/* p (MOST + 1): weights times probabilities by their recurrence, from the first count on. */
+/* p (MOST + 1): weights times probabilities by their recurrence, from the first count on; the last has all beyond. */
 static void fill(const double *outputs, long double *p)
 {
     long double weights = 0;
@@ -55,10 +54,13 @@ static void fill(const double *outputs, long double *p)
         long double mean = expl((long double)outputs[COMPONENTS + c]);
         long double size = expl(-(long double)outputs[2 * COMPONENTS + c]);
         long double term = expl((long double)outputs[c]) / weights * powl(size / (size + mean), size);
-        for (size_t k = 0; k <= MOST; k++) {
+        long double rest = expl((long double)outputs[c]) / weights;
+        for (size_t k = 0; k < MOST; k++) {
             p[k] += term;
+            rest -= term;
             term *= ((long double)k + size) / ((long double)k + 1) * mean / (size + mean);
         }
+        p[MOST] += rest > 1e-12L ? rest : term;
     }
 }
 
@@ -110,7 +112,8 @@ static void test_density(void **state)
         for (size_t k = 0; k <= MOST; k++) {
             double found = exp(b.column.head->log_density(&b.column, cases[i], cell_of(k)));
             sum += found;
-            if (k < 3000) support_assert_close("p", found, (double)p[k], 1e-9, 1e-300);
+            if (k < 3000 || k % 1000 == 0)
+                support_assert_close("p", found, (double)p[k], 1e-8, k < MOST ? 1e-300 : 1e-15);
         }
         support_assert_close("the sum", sum, 1, 0, 1e-8);
     }
@@ -120,16 +123,17 @@ static void test_density(void **state)
 static void test_gradient(void **state)
 {
     struct bench b;
-    const size_t counts[] = {0, 1, 4, 37, 900};
+    const size_t counts[] = {0, 1, 4, 37, 900, MOST};
     (void)state;
     begin(&b);
-    for (size_t i = 0; i < CASES * 5; i++) {
-        double outputs[WIDTH], gradient[WIDTH], unused[WIDTH], x = cell_of(counts[i % 5]);
-        memcpy(outputs, cases[i / 5], sizeof outputs);
+    for (size_t i = 0; i < CASES * 6; i++) {
+        double outputs[WIDTH], gradient[WIDTH], unused[WIDTH], x = cell_of(counts[i % 6]);
+        if (counts[i % 6] == MOST && i / 6 < LARGE) continue; /* too steep for differences */
+        memcpy(outputs, cases[i / 6], sizeof outputs);
         double loss = b.column.head->loss_gradient(&b.column, outputs, x, gradient);
         support_assert_close("the loss", loss, -b.column.head->log_density(&b.column, outputs, x), 1e-13, 1e-13);
         for (size_t o = 0; o < WIDTH; o++) {
-            const double h = 1e-4, keep = outputs[o];
+            const double h = counts[i % 6] == MOST ? 2e-3 : 2e-5, keep = outputs[o];
             double at[4];
             for (int s = 0; s < 4; s++) {
                 outputs[o] = keep + h * (s < 2 ? s - 2 : s - 1);
@@ -137,7 +141,7 @@ static void test_gradient(void **state)
             }
             outputs[o] = keep;
             support_assert_close("a derivative", gradient[o], (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * h), 1e-6,
-                                 1e-7);
+                                 counts[i % 6] == MOST ? 1e-6 : 1e-7);
         }
     }
     end(&b);
@@ -179,17 +183,17 @@ static void test_quantiles(void **state)
 static void test_tails(void **state)
 {
     struct bench b;
-    const size_t counts[] = {0, 1, 3, 12, 60, 400, 2500};
+    const size_t counts[] = {0, 1, 3, 12, 60, 400, 2500, 70000, MOST};
     (void)state;
     begin(&b);
-    for (size_t i = 0; i < CASES * 7; i++) {
-        const double *outputs = cases[i / 7];
+    for (size_t i = 0; i < CASES * 9; i++) {
+        const double *outputs = cases[i / 9];
         long double sum = 0;
         fill(outputs, p);
         for (size_t k = 0; k <= MOST; k++)
-            if (p[k] <= p[counts[i % 7]] * (1 + 1e-9L)) sum += p[k];
-        support_assert_close("a tail", b.column.head->tail(&b.column, outputs, cell_of(counts[i % 7])), (double)sum,
-                             1e-7, 1e-300);
+            if (p[k] <= p[counts[i % 9]] * (1 + 1e-9L)) sum += p[k];
+        support_assert_close("a tail", b.column.head->tail(&b.column, outputs, cell_of(counts[i % 9])), (double)sum,
+                             1e-7, counts[i % 9] < MOST ? 1e-300 : 1e-12);
     }
     end(&b);
 }
@@ -197,21 +201,23 @@ static void test_tails(void **state)
 /* Draws are the inverse of the cumulative probabilities, and their frequencies those that the density says. */
 static void test_samples(void **state)
 {
-    enum { DRAWS = 20000, SHOWN = 60 };
+    enum { DRAWS = 20000, SHOWN = 60, WIDE = 2000 }; /* the last of the wide bins is MOST alone */
     struct bench b;
     (void)state;
     begin(&b);
     for (size_t i = 0; i < CASES; i++) {
-        size_t seen[SHOWN] = {0};
+        size_t seen[SHOWN] = {0}, width = i < LARGE ? 1 : WIDE, draws = i < LARGE ? DRAWS : DRAWS / 20;
+        long double share[SHOWN] = {0};
         fill(cases[i], p);
-        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        for (uint32_t draw = 0; draw < draws; draw++) {
             struct philox_block block = nd_philox(5, 3000, i, draw, 0);
             size_t k = count_of((double)(float)b.column.head->sample(&b.column, cases[i], block.word));
-            if (k < SHOWN) seen[k]++;
+            if (k / width < SHOWN) seen[k / width]++;
         }
-        for (size_t k = 0; k < SHOWN; k++) {
-            double expected = (double)p[k] * DRAWS;
-            assert_true(fabs((double)seen[k] - expected) <= 5 * sqrt(expected) + 3);
+        for (size_t k = 0; k <= MOST && k / width < SHOWN; k++) share[k / width] += p[k];
+        for (size_t s = 0; s < SHOWN; s++) {
+            double expected = (double)share[s] * (double)draws;
+            assert_true(fabs((double)seen[s] - expected) <= 5 * sqrt(expected) + 3);
         }
     }
     end(&b);
@@ -265,12 +271,20 @@ static void test_extremes(void **state)
         assert_true(isfinite(head->log_density(&b.column, outputs, x)));
         assert_true(isfinite(head->loss_gradient(&b.column, outputs, x, gradient)));
         for (size_t o = 0; o < WIDTH; o++) assert_true(isfinite(gradient[o]));
+        for (size_t o = 3; o <= 6; o++)
+            if (fabs(outputs[o]) > 20) assert_true(gradient[o] == 0);
         count_of(head->quantile(&b.column, outputs, 0.5));
         count_of(head->mode(&b.column, outputs));
         count_of(head->sample(&b.column, outputs, words));
         assert_true(head->decode(&spec, head->mean(&b.column, outputs), true) <= MOST);
         double tail = head->tail(&b.column, outputs, x);
         assert_true(tail >= 0 && tail <= 1);
+    }
+    for (size_t o = 0; o < WIDTH; o++) {
+        double outputs[WIDTH] = {0}, gradient[WIDTH];
+        outputs[o] = NAN;
+        assert_true(isnan(b.column.head->log_density(&b.column, outputs, 0)));
+        assert_true(isnan(b.column.head->loss_gradient(&b.column, outputs, 0, gradient)));
     }
     end(&b);
 }

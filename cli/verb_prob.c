@@ -152,12 +152,13 @@ static int write_answer(const struct prob_arguments *prob, double share, double 
 static int answer(const struct prob_arguments *prob, const struct prob_run *run)
 {
     double draws = (double)prob->draws, share = (double)run->hits / draws;
+    double bound = 1 - pow(0.05, 1 / draws); /* so probable an event happens in none of the draws once in 20 times */
     int status = write_answer(prob, share, sqrt(share * (1 - share) / draws));
     if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
                     "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
                     run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",
-                    run->hits ? 1 - 3 / draws : 3 / draws);
+                    run->hits ? 1 - bound : bound);
     return status;
 }
 

@@ -143,10 +143,10 @@ check-golden: ## the NumPy reference is right by itself, and the stored golden v
 	$(PYTHON) tests/golden/make_golden.py --check
 
 .PHONY: check-address
-check-address: ## all tests but the stand-ins for a device under AddressSanitizer and UndefinedBehaviorSanitizer
+check-address: ## all tests but the stand-ins for a device and the two longest trainings under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(call configure,$(BUILD)/asan,$(call sanitized,address$(comma)undefined) -DCMAKE_C_COMPILER=gcc)
 	@$(call compile,$(BUILD)/asan,nade_tests)
-	ASAN_OPTIONS=detect_leaks=1 $(call run_tests,$(BUILD)/asan) -LE stand_in
+	ASAN_OPTIONS=detect_leaks=1 $(call run_tests,$(BUILD)/asan) -LE stand_in -E 'cli.(paper_grid|demo_digits)'
 
 .PHONY: check-threads
 check-threads: ## the tests about threads under ThreadSanitizer

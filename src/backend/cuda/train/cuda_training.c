@@ -15,7 +15,7 @@ static const struct training_way *const ways[] = {&nd_fixed_way, &nd_small_way, 
 static const struct training_way *choose_way(const struct cuda_backend *backend, const struct update_rule *rule)
 {
     size_t i = 0;
-    while (!ways[i]->suits(backend, rule)) i++;
+    while (i + 1 < sizeof ways / sizeof *ways && !ways[i]->suits(backend, rule)) i++;
     return ways[i];
 }
 

@@ -109,7 +109,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the command
 	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang -DNADE_CUDA=$(if $(nvcc),ON,OFF))
-	find src cli paper -name '*.c' $(if $(nvcc),,-not -path 'src/backend/cuda/*') -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
+	find src cli paper -name '*.c' -not -path 'src/backend/cuda/*' -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
 	    || { cat $(BUILD)/lint/stderr; exit 1; }
 
 .PHONY: check-warnings

@@ -267,6 +267,7 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
     enum number_kind kind = nd_parse_number(cell->text, cell->length, &cell->number);
     if (kind == NUMBER_INFINITE) return CELL_INFINITE;
     cell->is_number = kind == NUMBER_FINITE;
+    if (!cell->is_number && builder->numbers_only) return CELL_TEXT_IN_NUMBERS;
     if (builder->storage != STORE_DOUBLES) return add_new(builder, cell);
     return cell->is_number ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
 }

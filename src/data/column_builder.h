@@ -13,7 +13,7 @@ enum cell_result {
     CELL_OK,
     CELL_NO_MEMORY,
     CELL_INFINITE,       /* an infinite number, which no model can hold */
-    CELL_TEXT_IN_NUMBERS /* text after more than ND_LABELS_MOST distinct numbers */
+    CELL_TEXT_IN_NUMBERS /* text where only numbers may be, or after more than ND_LABELS_MOST distinct ones */
 };
 
 struct builder_label;
@@ -22,6 +22,7 @@ struct builder_label;
 struct column_builder {
     const nade_allocator *allocator;
     enum storage storage;
+    bool numbers_only;
     union {
         uint8_t *codes8;
         uint16_t *codes16;

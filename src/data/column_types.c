@@ -73,6 +73,8 @@ static nade_type find_type(const struct table_column *column)
         return column->storage != STORE_UNUSABLE && column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
     if (column->label_count == 0) return NADE_REAL; /* doubles, or no cell present */
     if (within_zero_one(column)) return NADE_BINARY;
+    if (column->declared == DECLARED_NUMBERS) return NADE_REAL;
+    if (column->declared == DECLARED_LABELS) return column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
     return looks_categorical(column) ? NADE_CATEGORICAL : NADE_REAL;
 }
 
@@ -93,7 +95,8 @@ void nd_find_types(struct nade_table *table)
     for (size_t i = 0; i < table->columns; i++) {
         struct table_column *column = &table->column[i];
         column->type = table->array ? array_type : find_type(column);
-        column->stray = column->type == NADE_CATEGORICAL && !table->array ? find_stray(column) : NULL;
+        bool guessed = !table->array && column->declared == DECLARED_NOTHING;
+        column->stray = column->type == NADE_CATEGORICAL && guessed ? find_stray(column) : NULL;
     }
 }
 

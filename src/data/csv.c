@@ -11,9 +11,18 @@ enum run_result { RUN_MORE, RUN_ROW, RUN_BAD_NUL, RUN_BAD_STRAY, RUN_BAD_LENGTH,
 /* END_BYTES: what a buffer has behind the bytes of a run. */
 enum { FIRST_FIELDS = 16, RUN_BYTES = 1 << 16, END_BYTES = 2, ROW_TAKEN_MOST = ND_ROW_BYTES_MOST + 1 };
 
-void nd_csv_begin(struct csv *csv, struct source *source, char separator)
+void nd_csv_begin(struct csv *csv, struct source *source, struct csv_dialect dialect)
 {
-    *csv = (struct csv){.source = source, .separator = separator, .line = 1};
+    *csv = (struct csv){.source = source, .line = 1};
+    nd_csv_change(csv, dialect);
+}
+
+void nd_csv_change(struct csv *csv, struct csv_dialect dialect)
+{
+    const char special[] = {'\0', '\n', '\r', dialect.separator, dialect.comment};
+    csv->dialect = dialect;
+    memset(csv->special, false, sizeof csv->special);
+    for (size_t i = 0; i < sizeof special; i++) csv->special[(unsigned char)special[i]] = true;
 }
 
 void nd_csv_free(struct csv *csv)
@@ -77,19 +86,22 @@ static size_t raw_place(const struct csv *csv)
 
 static bool is_blank(const struct csv *csv, char c)
 {
-    return (c == ' ' || c == '\t') && c != csv->separator;
+    return (c == ' ' || c == '\t') && c != csv->dialect.separator;
+}
+
+/* Drops the blanks behind an unquoted field. */
+static void trim(struct csv *csv)
+{
+    while (csv->used > csv->field_start && is_blank(csv, csv->text[csv->used - 1])) csv->used--;
 }
 
 static enum run_result end_field(struct csv *csv)
 {
     if (csv->fields == ND_COLUMNS_MOST) return RUN_BAD_LENGTH;
     if (csv->fields == csv->field_capacity && !grow_fields(csv)) return RUN_NO_MEMORY;
-    size_t length = csv->used - csv->field_start;
-    if (csv->state == CSV_IN_PLAIN)
-        while (length > 0 && is_blank(csv, csv->text[csv->field_start + length - 1])) length--;
-    csv->text[csv->field_start + length] = '\0';
-    csv->field[csv->fields++] = (struct csv_field){csv->field_start, length, raw_place(csv)};
-    csv->used = csv->field_start + length + 1;
+    if (csv->state == CSV_IN_PLAIN) trim(csv);
+    csv->field[csv->fields++] = (struct csv_field){csv->field_start, csv->used - csv->field_start, raw_place(csv)};
+    csv->text[csv->used++] = '\0';
     csv->field_start = csv->used;
     csv->state = CSV_AT_START;
     return RUN_MORE;
@@ -103,28 +115,38 @@ static enum run_result end_row(struct csv *csv, char c)
     return result == RUN_MORE ? RUN_ROW : result;
 }
 
-/* Handles one byte outside quotes. */
-static inline enum run_result take_plain(struct csv *csv, char c)
+static enum run_result begin_comment(struct csv *csv)
 {
-    if (c == csv->separator) return end_field(csv);
+    if (csv->state == CSV_IN_PLAIN) trim(csv);
+    csv->state = CSV_IN_COMMENT;
+    return RUN_MORE;
+}
+
+static enum run_result begin_quotes(struct csv *csv, char quote)
+{
+    csv->state = CSV_IN_QUOTES;
+    csv->closing = quote;
+    csv->quoted = true;
+    csv->quote_line = csv->line;
+    return RUN_MORE;
+}
+
+/* Handles one byte outside quotes that is not just one more of an unquoted field. */
+static enum run_result take_special(struct csv *csv, char c)
+{
+    const struct csv_dialect *dialect = &csv->dialect;
     if (c == '\n' || c == '\r') return end_row(csv, c);
     if (c == '\0') return RUN_BAD_NUL;
-    if (csv->state == CSV_IN_PLAIN) {
-        csv->text[csv->used++] = c;
-        return RUN_MORE;
-    }
+    if (csv->state == CSV_IN_COMMENT) return RUN_MORE;
+    if (c == dialect->separator) return end_field(csv);
+    if (c == dialect->comment) return begin_comment(csv);
     if (is_blank(csv, c)) {
         if (csv->state == CSV_AT_QUOTE) csv->state = CSV_PAST_QUOTE;
         return RUN_MORE;
     }
-    if (csv->state == CSV_AT_START && c == '"') {
-        csv->state = CSV_IN_QUOTES;
-        csv->quoted = true;
-        csv->quote_line = csv->line;
-        return RUN_MORE;
-    }
-    if (csv->state == CSV_AT_QUOTE && c == '"') {
-        if (!ND_FAULT(FAULT_DOUBLED_QUOTE)) csv->text[csv->used++] = '"';
+    if (csv->state == CSV_AT_START && (c == dialect->quote || c == dialect->other_quote)) return begin_quotes(csv, c);
+    if (csv->state == CSV_AT_QUOTE && c == csv->closing) {
+        if (!ND_FAULT(FAULT_DOUBLED_QUOTE)) csv->text[csv->used++] = c;
         csv->state = CSV_IN_QUOTES;
         return RUN_MORE;
     }
@@ -134,19 +156,40 @@ static inline enum run_result take_plain(struct csv *csv, char c)
     return RUN_MORE;
 }
 
+static inline enum run_result take_plain(struct csv *csv, char c)
+{
+    if (csv->state != CSV_IN_PLAIN || csv->special[(unsigned char)c]) return take_special(csv, c);
+    csv->text[csv->used++] = c;
+    return RUN_MORE;
+}
+
+/* What a character behind the escape stands for. */
+static char unescaped(char c)
+{
+    return c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
+}
+
 /* Handles one byte inside quotes. */
 static inline enum run_result take_quoted(struct csv *csv, char c)
 {
     if (c == '\0') return RUN_BAD_NUL;
-    if (c == '"') {
-        csv->state = CSV_AT_QUOTE;
+    bool escaped = csv->state == CSV_AT_ESCAPE;
+    csv->state = CSV_IN_QUOTES;
+    if (!escaped && (c == csv->closing || c == csv->dialect.escape)) {
+        csv->state = c == csv->closing ? CSV_AT_QUOTE : CSV_AT_ESCAPE;
         csv->after_return = false;
         return RUN_MORE;
     }
     if (c == '\r' || (c == '\n' && (!csv->after_return || ND_FAULT(FAULT_QUOTED_LINES)))) csv->line++;
     csv->after_return = c == '\r';
-    csv->text[csv->used++] = c;
+    csv->text[csv->used++] = escaped ? unescaped(c) : c;
     return RUN_MORE;
+}
+
+/* True where a quote has been opened and not closed. */
+static inline bool in_quotes(const struct csv *csv)
+{
+    return csv->state == CSV_IN_QUOTES || csv->state == CSV_AT_ESCAPE;
 }
 
 static enum run_result take_available(struct csv *csv)
@@ -157,7 +200,7 @@ static enum run_result take_available(struct csv *csv)
     csv->raw_from = source->begin;
     while (result == RUN_MORE && source->begin < end) {
         char c = (char)source->buffer[source->begin++];
-        result = csv->state == CSV_IN_QUOTES ? take_quoted(csv, c) : take_plain(csv, c);
+        result = in_quotes(csv) ? take_quoted(csv, c) : take_plain(csv, c);
     }
     size_t taken = source->begin - csv->raw_from;
     csv->row_bytes += taken;
@@ -171,7 +214,7 @@ static enum run_result take_available(struct csv *csv)
 /* The file has ended: with a row that lacks its line end, inside quotes, or between rows. */
 static enum csv_result end_of_source(struct csv *csv)
 {
-    if (csv->state == CSV_IN_QUOTES) return CSV_BAD_QUOTE;
+    if (in_quotes(csv)) return CSV_BAD_QUOTE;
     if (csv->state == CSV_AT_START && csv->fields == 0) return CSV_END;
     csv->raw_from = csv->source->begin - 1; /* as if a separator had been taken */
     switch (end_field(csv)) {

@@ -1,9 +1,12 @@
 /* Rows of separated fields, one at a time, with the line each began on.
  *
  * Fields may be quoted; a quoted field may hold separators, line ends and doubled quotes.  Blanks around a field are
- * not part of it unless inside its quotes.  A row ends with LF, CRLF or CR. */
+ * not part of it unless inside its quotes.  A row ends with LF, CRLF or CR.  Which characters mean that, and whether
+ * there are comments, is the dialect. */
 #ifndef ND_DATA_CSV_H
 #define ND_DATA_CSV_H
+
+#include <limits.h>
 
 #include "data/source.h"
 #include "data/table.h"
@@ -26,15 +29,32 @@ struct csv_field {
     size_t raw_end; /* with keep_raw: where its bytes in raw end; they begin behind the separator of the field before */
 };
 
-enum csv_state { CSV_AT_START, CSV_IN_PLAIN, CSV_IN_QUOTES, CSV_AT_QUOTE, CSV_PAST_QUOTE };
+enum csv_state {
+    CSV_AT_START,
+    CSV_IN_PLAIN,
+    CSV_IN_QUOTES,
+    CSV_AT_ESCAPE, /* in quotes, behind the escape */
+    CSV_AT_QUOTE,
+    CSV_PAST_QUOTE,
+    CSV_IN_COMMENT
+};
+
+/* The characters that mean something; 0: none does. */
+struct csv_dialect {
+    char separator; /* '\n': lines are not divided */
+    char quote, other_quote;
+    char escape;  /* inside quotes: the next character stands for itself, n, r and t for line ends and a tab */
+    char comment; /* outside quotes: the rest of the line is none of the row's */
+};
 
 struct csv {
     struct source *source;
-    char separator;
-    size_t line;       /* of the next byte, from 1 */
-    size_t row_line;   /* where the row at hand began */
-    size_t row_bytes;  /* of the row at hand in the file, its line end included */
-    size_t quote_line; /* where its last quoted field began */
+    struct csv_dialect dialect;
+    bool special[UCHAR_MAX + 1]; /* characters that an unquoted field does not hold */
+    size_t line;                 /* of the next byte, from 1 */
+    size_t row_line;             /* where the row at hand began */
+    size_t row_bytes;            /* of the row at hand in the file, its line end included */
+    size_t quote_line;           /* where its last quoted field began */
     struct csv_field *field;
     size_t fields, field_capacity;
     bool quoted; /* some field of the row was quoted */
@@ -43,6 +63,7 @@ struct csv {
     size_t used, capacity;
     size_t field_start; /* of the field that is being read */
     enum csv_state state;
+    char closing;              /* the quote that ends the field, in quotes */
     nade_status source_status; /* why the source failed, after CSV_BAD_SOURCE */
     bool after_return;         /* the last byte, in quotes, was a CR: an LF belongs to it */
     const char *row_end;       /* of the row at hand: "\n", "\r\n", "\r", or "" where the file ends without one */
@@ -53,7 +74,16 @@ struct csv {
     size_t raw_from; /* place in the source's buffer of the byte that comes at raw[raw_used] */
 };
 
-void nd_csv_begin(struct csv *csv, struct source *source, char separator);
+/* What CSV and TSV files are written in. */
+static inline struct csv_dialect nd_csv_dialect(char separator)
+{
+    return (struct csv_dialect){.separator = separator, .quote = '"'};
+}
+
+void nd_csv_begin(struct csv *csv, struct source *source, struct csv_dialect dialect);
+
+/* From the next row on. */
+void nd_csv_change(struct csv *csv, struct csv_dialect dialect);
 void nd_csv_free(struct csv *csv);
 
 /* Reads the next row.  Anything but CSV_ROW and CSV_END is final; nd_csv_fail makes it a sentence. */

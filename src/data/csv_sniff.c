@@ -40,7 +40,7 @@ static void head_begin(struct head *head, const struct source *source, char sepa
 {
     nd_source_view(source, &head->bytes);
     head->whole = source->ended;
-    nd_csv_begin(&head->csv, &head->bytes, separator);
+    nd_csv_begin(&head->csv, &head->bytes, nd_csv_dialect(separator));
 }
 
 /* The next row that is not blank; CSV_END also before a row that may be cut off and at a fault, which the reading

@@ -21,9 +21,13 @@ static const struct idx_type *find_type(unsigned char code)
     return NULL;
 }
 
-bool nd_is_idx(const unsigned char *bytes, size_t count)
+enum recognition nd_is_idx(const unsigned char *bytes, size_t count)
 {
-    return count >= MAGIC_BYTES && bytes[0] == 0 && bytes[1] == 0 && find_type(bytes[2]) && bytes[3] > 0;
+    static const unsigned char zeros[2];
+    enum recognition found = nd_recognise(bytes, count, zeros, sizeof zeros);
+    if (found != FILE_IS_IT) return found;
+    if (count < MAGIC_BYTES) return FILE_NEEDS_MORE;
+    return find_type(bytes[2]) && bytes[3] > 0 ? FILE_IS_IT : FILE_IS_OTHER;
 }
 
 /* The first dimension counts the rows; a row's items, in however many dimensions, are its columns. */

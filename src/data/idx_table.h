@@ -4,8 +4,8 @@
 
 #include "data/loader.h"
 
-/* True when the bytes look like the beginning of such a file. */
-bool nd_is_idx(const unsigned char *bytes, size_t count);
+/* Whether the bytes look like the beginning of such a file. */
+enum recognition nd_is_idx(const unsigned char *bytes, size_t count);
 
 nade_status nd_load_idx(struct source *source, const struct load_request *request, nade_table **table);
 

@@ -30,6 +30,34 @@ bool nd_kept_add(struct kept_text *kept, const char *text, size_t length)
     return true;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool needs_quotes(const char *text, size_t length, char separator)
+{
+    const char special[] = {'"', '\n', '\r', separator, '\0'};
+    for (size_t i = 0; i < length; i++)
+        if (strchr(special, text[i])) return true;
+    return length > 0 && (is_blank(text[0]) || is_blank(text[length - 1]));
+}
+
+bool nd_kept_add_quoted(struct kept_text *kept, const char *text, size_t length, char separator)
+{
+    if (!needs_quotes(text, length, separator)) return nd_kept_add(kept, text, length);
+    if (!make_room(kept, 2 * length + 2)) return false;
+    kept->begin[kept->count++] = kept->used;
+    kept->bytes[kept->used++] = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') kept->bytes[kept->used++] = '"';
+        kept->bytes[kept->used++] = text[i];
+    }
+    kept->bytes[kept->used++] = '"';
+    kept->bytes[kept->used++] = '\0';
+    return true;
+}
+
 void nd_kept_free(struct kept_text *kept)
 {
     nd_free(&kept->allocator, kept->bytes);

@@ -16,6 +16,9 @@ struct kept_text {
 /* Adds a text; false: no memory. */
 bool nd_kept_add(struct kept_text *kept, const char *text, size_t length);
 
+/* Adds a text as a CSV file with this separator would have it: in double quotes where it needs them. */
+bool nd_kept_add_quoted(struct kept_text *kept, const char *text, size_t length, char separator);
+
 void nd_kept_free(struct kept_text *kept);
 
 static inline const char *nd_kept_text(const struct kept_text *kept, size_t number)

@@ -1,35 +1,60 @@
 #include "data/loader.h"
 
+#include <string.h>
+
 #include "data/csv_table.h"
 #include "data/idx_table.h"
 #include "data/npy_header.h"
 #include "data/npy_table.h"
 #include "data/npz_table.h"
 
-enum { LOOK_BYTES = 16 };
+enum { LOOK_BYTES_MOST = 1 << 20 };
 
-static const struct array_kind {
-    bool (*recognises)(const unsigned char *bytes, size_t count);
-    array_loader load;
-} kinds[] = {
-    {nd_is_npy, nd_load_npy},
-    {nd_is_npz, nd_load_npz},
-    {nd_is_idx, nd_load_idx},
+static const struct file_kind kinds[] = {
+    {nd_is_npy, nd_load_npy, NULL},
+    {nd_is_npz, nd_load_npz, NULL},
+    {nd_is_idx, nd_load_idx, NULL},
+    {NULL, NULL, nd_open_csv},
 };
 
-nade_status nd_find_array_loader(struct source *source, array_loader *loader)
+enum recognition nd_recognise(const unsigned char *bytes, size_t count, const void *magic, size_t magic_bytes)
 {
-    nade_status status = nd_source_look(source, LOOK_BYTES);
-    *loader = NULL;
-    for (size_t i = 0; status == NADE_OK && !*loader && i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].recognises(source->buffer + source->begin, nd_source_available(source))) *loader = kinds[i].load;
+    size_t compared = count < magic_bytes ? count : magic_bytes;
+    if (memcmp(bytes, magic, compared) != 0) return FILE_IS_OTHER;
+    return compared == magic_bytes ? FILE_IS_IT : FILE_NEEDS_MORE;
+}
+
+/* The first kind that is not excluded by the bytes at hand; sure: it is that. */
+static const struct file_kind *first_possible(const struct source *source, bool no_more, bool *sure)
+{
+    const struct file_kind *kind = kinds;
+    for (; kind->recognise; kind++) {
+        enum recognition found = kind->recognise(source->buffer + source->begin, nd_source_available(source));
+        *sure = found == FILE_IS_IT;
+        if (*sure || (found == FILE_NEEDS_MORE && !no_more)) return kind;
+    }
+    *sure = true;
+    return kind;
+}
+
+nade_status nd_find_kind(struct source *source, const struct file_kind **kind)
+{
+    nade_status status = nd_source_look(source, 1);
+    bool sure = false;
+    while (status == NADE_OK && !sure) {
+        size_t available = nd_source_available(source);
+        bool no_more = source->ended || available >= LOOK_BYTES_MOST;
+        *kind = first_possible(source, no_more, &sure);
+        if (!sure) status = nd_source_look(source, available + 1);
+    }
     return status;
 }
 
-static nade_status load_text(struct source *source, const struct load_request *request, nade_table **table)
+static nade_status load_text(const struct file_kind *kind, struct source *source, const struct load_request *request,
+                             nade_table **table)
 {
-    struct text_table text;
-    nade_status status = nd_text_open(source, request, &text);
+    struct text_table text = {0};
+    nade_status status = kind->open(source, request, &text);
     if (status == NADE_OK) status = nd_text_next(&text, ND_ALL_ROWS, table);
     nd_text_close(&text);
     return status;
@@ -40,14 +65,15 @@ nade_status nd_load_table(nade_context *context, const char *path, const nade_re
     struct row_list rows = {0};
     struct source source = {0};
     struct load_request request = {options, NULL};
-    array_loader loader = NULL;
+    const struct file_kind *kind = NULL;
     nade_status status = nd_source_open(context, path, &source);
     if (status == NADE_OK && options->rows) {
         status = nd_rows_read(context, options->rows, &rows);
         request.rows = &rows;
     }
-    if (status == NADE_OK) status = nd_find_array_loader(&source, &loader);
-    if (status == NADE_OK) status = loader ? loader(&source, &request, table) : load_text(&source, &request, table);
+    if (status == NADE_OK) status = nd_find_kind(&source, &kind);
+    if (status == NADE_OK)
+        status = kind->load ? kind->load(&source, &request, table) : load_text(kind, &source, &request, table);
     nd_rows_free(&context->allocator, &rows);
     nd_source_close(&source);
     return status;

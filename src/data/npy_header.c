@@ -5,7 +5,6 @@
 
 #include "base/fault.h"
 #include "data/cell_text.h"
-#include "data/loader.h"
 
 enum { MAGIC_BYTES = 6, PREFIX_BYTES = 12, HEADER_MOST = 1 << 20, DIMENSIONS_MOST = 32 };
 
@@ -18,9 +17,9 @@ struct cursor {
     nade_status status;
 };
 
-bool nd_is_npy(const unsigned char *bytes, size_t count)
+enum recognition nd_is_npy(const unsigned char *bytes, size_t count)
 {
-    return count >= MAGIC_BYTES && memcmp(bytes, magic, MAGIC_BYTES) == 0;
+    return nd_recognise(bytes, count, magic, MAGIC_BYTES);
 }
 
 static void refuse(struct cursor *cursor, const char *expected)

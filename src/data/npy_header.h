@@ -3,9 +3,10 @@
 #define ND_DATA_NPY_HEADER_H
 
 #include "data/array_items.h"
+#include "data/loader.h"
 
-/* True when the bytes look like the beginning of such a file. */
-bool nd_is_npy(const unsigned char *bytes, size_t count);
+/* Whether the bytes look like the beginning of such a file. */
+enum recognition nd_is_npy(const unsigned char *bytes, size_t count);
 
 /* Takes the header from the source.  The shape is what the header claims: that the bytes exist is not known yet. */
 nade_status nd_npy_header(struct source *source, struct array_layout *layout);

@@ -14,11 +14,11 @@ static const char ending[] = ".npy";
 
 enum { ENDING_BYTES = sizeof ending - 1, NAMES_SHOWN = 6 };
 
-bool nd_is_npz(const unsigned char *bytes, size_t count)
+enum recognition nd_is_npz(const unsigned char *bytes, size_t count)
 {
     static const unsigned char member[] = {'P', 'K', 3, 4}, empty[] = {'P', 'K', 5, 6};
-    return count >= sizeof member &&
-           (memcmp(bytes, member, sizeof member) == 0 || memcmp(bytes, empty, sizeof empty) == 0);
+    enum recognition found = nd_recognise(bytes, count, member, sizeof member);
+    return found == FILE_IS_OTHER ? nd_recognise(bytes, count, empty, sizeof empty) : found;
 }
 
 static bool is_array(const struct zip_member *member)
@@ -87,7 +87,7 @@ static nade_status load_member(struct zip_file *zip, const struct zip_member *me
     nade_status status = nd_zip_open_member(zip, member, &source);
     if (status != NADE_OK) return status;
     status = nd_source_look(&source, LOOK_BYTES);
-    if (status == NADE_OK && !nd_is_npy(source.buffer + source.begin, nd_source_available(&source)))
+    if (status == NADE_OK && nd_is_npy(source.buffer + source.begin, nd_source_available(&source)) != FILE_IS_IT)
         status = nd_fail(source.context, NADE_BAD_INPUT, "%s: does not begin as an NPY array does", source.path);
     if (status == NADE_OK) status = nd_load_npy(&source, request, table);
     nd_source_close(&source);

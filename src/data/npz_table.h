@@ -4,8 +4,8 @@
 
 #include "data/loader.h"
 
-/* True when the bytes look like the beginning of such a file. */
-bool nd_is_npz(const unsigned char *bytes, size_t count);
+/* Whether the bytes look like the beginning of such a file. */
+enum recognition nd_is_npz(const unsigned char *bytes, size_t count);
 
 nade_status nd_load_npz(struct source *source, const struct load_request *request, nade_table **table);
 

@@ -1,7 +1,8 @@
 #include "data/reader.h"
 
-#include "data/csv_table.h"
+#include "data/loader.h"
 #include "data/table_builder.h"
+#include "data/text_table.h"
 
 struct nade_reader {
     /* Of its own, with the allocator it was opened with: a reader may outlive that context and be used with another. */
@@ -48,7 +49,7 @@ static nade_reader *create(nade_context *context, const nade_read_options *optio
 static nade_status open_parts(struct nade_reader *reader, const char *path)
 {
     nade_context *context = &reader->context;
-    array_loader loader = NULL;
+    const struct file_kind *kind = NULL;
     if (!copy_text(&reader->arena, path, &path)) return nd_no_memory(context, "reading a file");
     nade_status status = nd_source_open(context, path, &reader->source);
     reader->request.options = &reader->options;
@@ -56,10 +57,10 @@ static nade_status open_parts(struct nade_reader *reader, const char *path)
         status = nd_rows_read(context, reader->options.rows, &reader->rows);
         reader->request.rows = &reader->rows;
     }
-    if (status == NADE_OK) status = nd_find_array_loader(&reader->source, &loader);
+    if (status == NADE_OK) status = nd_find_kind(&reader->source, &kind);
     if (status != NADE_OK) return status;
-    if (!loader) return nd_text_open(&reader->source, &reader->request, &reader->text);
-    status = loader(&reader->source, &reader->request, &reader->whole);
+    if (!kind->load) return kind->open(&reader->source, &reader->request, &reader->text);
+    status = kind->load(&reader->source, &reader->request, &reader->whole);
     nd_source_close(&reader->source);
     return status;
 }

@@ -21,6 +21,9 @@ enum { ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
 
 enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };
 
+/* What the data themselves say of a column. */
+enum declared { DECLARED_NOTHING, DECLARED_NUMBERS, DECLARED_LABELS, DECLARED_DATES };
+
 /* One distinct cell of a column. */
 struct label {
     const char *text; /* as in the file, blanks trimmed; a number from an array is printed to read back exactly */
@@ -42,6 +45,7 @@ struct table_column {
     struct label *labels; /* (label_count), in order of appearance; code = index */
     size_t label_count;   /* 0 for STORE_DOUBLES */
     size_t missing;
+    enum declared declared;
     nade_type type; /* found, or overridden */
     const struct label
         *stray;           /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
@@ -55,7 +59,7 @@ struct nade_table {
     size_t source_columns;       /* in the data, before columns were left out */
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */
-    bool array;                  /* NPY, NPZ, IDX or from memory: one type for all columns, line numbers are rows */
+    bool array;                  /* an array file or from memory: one type for all columns, line numbers are rows */
     bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
     const char *source;          /* path, for messages */
     size_t first_position;       /* of row 0 in the file: line of a text file from 1, row of an array from 0 */

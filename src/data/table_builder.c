@@ -135,6 +135,12 @@ cleanup:
     return status;
 }
 
+void nd_table_declare(struct table_builder *builder, size_t column, enum declared declared)
+{
+    builder->table->column[column].declared = declared;
+    builder->columns[column].numbers_only = declared == DECLARED_NUMBERS;
+}
+
 nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result result, size_t position, size_t column,
                                  const char *text, size_t length)
 {
@@ -142,7 +148,9 @@ nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result
     const char *name = table->column[column].name;
     char found[ND_EXCERPT], named[ND_EXCERPT];
     if (result == CELL_NO_MEMORY) return nd_no_memory(builder->context, "the table's cells");
-    const char *expected = result == CELL_INFINITE ? "a finite number" : "a number like those before it";
+    const char *expected = result == CELL_INFINITE                 ? "a finite number"
+                           : builder->columns[column].numbers_only ? "a number, as the file declares"
+                                                                   : "a number like those before it";
     return nd_fail(builder->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
                    table->array ? "row" : "line", position, nd_excerpt(name, strlen(name), named),
                    nd_excerpt(text, length, found), expected);

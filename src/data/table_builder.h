@@ -18,6 +18,9 @@ struct table_builder {
 nade_status nd_table_begin(nade_context *context, const char *source, const nade_read_options *options,
                            const char *const *names, size_t count, struct table_builder *builder);
 
+/* Lets a column be what the data say. */
+void nd_table_declare(struct table_builder *builder, size_t column, enum declared declared);
+
 /* The sentence for a cell that could not be added.  position is the line, or for arrays the row. */
 nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result result, size_t position, size_t column,
                                  const char *text, size_t length);

@@ -393,9 +393,9 @@ const struct verb verb_impute = {
         "Writes DATA with every missing cell filled in, given the observed cells of its row. All else comes back as it "
         "was, byte for byte between the separators: observed cells, names, columns that the model does not know, line "
         "ends. Filled numbers are rounded to the step in which the column was recorded. DATA may be - for standard "
-        "input; text of any length is filled as it comes. Arrays (NPY, NPZ, IDX) come out as CSV. Draws show how "
-        "uncertain a cell is for this model, not how uncertain the model is: they are no proper multiple imputation in "
-        "Rubin's sense.",
+        "input; text of any length is filled as it comes. ARFF files and arrays (NPY, NPZ, IDX) come out as CSV. Draws "
+        "show how uncertain a cell is for this model, not how uncertain the model is: they are no proper multiple "
+        "imputation in Rubin's sense.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

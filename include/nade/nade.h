@@ -125,8 +125,9 @@ typedef struct nade_read_options {
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
 
-/* Reads a table from a file: CSV, TSV, NPY, NPZ or IDX, each also gzip'ed; the kind is recognised from the contents.
- * path "-" is standard input.  options may be NULL.  Column types are found by the rules of docs/formats.md. */
+/* Reads a table from a file: CSV, TSV, ARFF, NPY, NPZ or IDX, each also gzip'ed; the kind is recognised from the
+ * contents.  path "-" is standard input.  options may be NULL.  Column types are found by the rules of docs/formats.md.
+ */
 NADE_API nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
                                      nade_table **table);
 
@@ -177,8 +178,8 @@ NADE_API void nade_table_column(const nade_table *table, size_t column, nade_col
 /* A cell exactly as the file has it between its separators, quotes and blanks included; valid as long as the table.
  * row NADE_NAMES: a column's name likewise, NULL where the file has no header.  column nade_table_columns(table): how
  * the row ends, "\n", "\r\n", "\r", or "" for the file's last where it has no end; with NADE_NAMES how the file's
- * first line does, be it of names or a row.  NULL unless the table was read from text with keep_text, and for rows and
- * columns that it does not have. */
+ * first line does, be it of names or a row.  Of an ARFF file cells and names are as a CSV file would have them.  NULL
+ * unless the table was read from text with keep_text, and for rows and columns that it does not have. */
 NADE_API const char *nade_table_text(const nade_table *table, size_t row, size_t column);
 
 /* The character that separates the fields of the file; a comma for tables that are not from text. */

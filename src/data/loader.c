@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "data/arff_table.h"
 #include "data/csv_table.h"
 #include "data/idx_table.h"
 #include "data/npy_header.h"
@@ -11,10 +12,8 @@
 enum { LOOK_BYTES_MOST = 1 << 20 };
 
 static const struct file_kind kinds[] = {
-    {nd_is_npy, nd_load_npy, NULL},
-    {nd_is_npz, nd_load_npz, NULL},
-    {nd_is_idx, nd_load_idx, NULL},
-    {NULL, NULL, nd_open_csv},
+    {nd_is_arff, NULL, nd_open_arff}, {nd_is_npy, nd_load_npy, NULL}, {nd_is_npz, nd_load_npz, NULL},
+    {nd_is_idx, nd_load_idx, NULL},   {NULL, NULL, nd_open_csv},
 };
 
 enum recognition nd_recognise(const unsigned char *bytes, size_t count, const void *magic, size_t magic_bytes)

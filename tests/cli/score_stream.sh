@@ -20,14 +20,18 @@ np.savez_compressed("packed.npz", y=np.arange(9001), X=rows)
 np.savez("several.npz", first=rows, second=rows)
 with open("rows.idx", "wb") as file:
     file.write(bytes([0, 0, 0x0E, 2]) + struct.pack(">II", *rows.shape) + rows.astype(">f8").tobytes())
-for name in ("rows.npy", "packed.npz", "rows.idx"):
+header, *lines = open("rows.csv").read().splitlines()
+with open("rows.arff", "w") as file:
+    file.write("% rows\n@RELATION rows\n" + "".join(f"@attribute '{name}' real\n" for name in header.split(";")) + "@data\n")
+    file.write("\n".join(lines).replace(";", ", ") + "\n")
+for name in ("rows.npy", "packed.npz", "rows.idx", "rows.arff"):
     with gzip.open(name + ".gz", "wb") as file:
         file.write(open(name, "rb").read())
 END
 expect 0 "$NADE" score model rows.csv --spread --json
 cp out whole && cp err summary
 [ "$(wc -l <whole)" = 9002 ] || fail "not one line a row"
-for file in rows.tsv rows.csv.gz rows.npy columns.npy stored.npz packed.npz rows.idx rows.npy.gz packed.npz.gz rows.idx.gz; do
+for file in rows.tsv rows.arff rows.arff.gz rows.csv.gz rows.npy columns.npy stored.npz packed.npz rows.idx rows.npy.gz packed.npz.gz rows.idx.gz; do
     expect 0 "$NADE" score model "$file" --spread --json
     cmp out whole && cmp err summary || fail "$file is scored differently"
     cat "$file" | expect 0 "$NADE" score model - --spread --json -o scores
@@ -148,4 +152,4 @@ process=$!
 rm named.c named.so
 
 only bad.csv binary.csv binary_model columns.npy few.csv holes.csv model packed.npz packed.npz.gz pipe rows.csv rows.csv.gz \
-    rows.idx rows.idx.gz rows.npy rows.npy.gz rows.tsv several.npz status stored.npz summary train.csv whole wide.csv
+    rows.arff rows.arff.gz rows.idx rows.idx.gz rows.npy rows.npy.gz rows.tsv several.npz status stored.npz summary train.csv whole wide.csv

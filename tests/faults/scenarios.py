@@ -43,6 +43,12 @@ def table(rows, seed, holes=0.0):
     return "\n".join(lines) + "\n"
 
 
+def arff(text):
+    rows = text.split("\n", 1)[1].replace('"blue, light"', "'blue, light'")
+    types = ("{0,1}", "real", "integer", "{red,green,'blue, light'}", "numeric")
+    return "@relation r\n" + "".join(f"@attribute {name} {kind}\n" for name, kind in zip("abcde", types)) + "@data\n" + rows
+
+
 def numbers(rows, columns, seed):
     draw = random.Random(seed)
     return [[draw.gauss(0, 1) for _ in range(columns)] for _ in range(rows)]
@@ -88,6 +94,7 @@ class Fixtures:
         self.write("holes.csv", table(12, 2, 0.3).encode())
         self.write("table.csv.gz", gzip.compress(table(60, 1).encode(), mtime=0))
         self.write("quotes.tsv", table(40, 3).replace(",", "\t").replace("blue\t", "blue,").encode())
+        self.write("table.arff", arff(table(40, 6)).encode())
         values = numbers(40, 4, 4)
         self.write("array.npy", npy(values))
         self.write("array.npy.gz", gzip.compress(npy(values), mtime=0))
@@ -159,7 +166,7 @@ def scenarios(fixtures):
         Scenario("info.json", ["info", model, "--json"]),
         Scenario("help", ["train", "--help"]),
     ]
-    for file in ("table.csv.gz", "quotes.tsv", "array.npy", "array.npy.gz", "array.npz", "images.idx"):
+    for file in ("table.csv.gz", "quotes.tsv", "array.npy", "array.npy.gz", "array.npz", "images.idx", "table.arff"):
         found.append(Scenario("load." + file, ["train", f(file), "-o", "m", *TRAIN], ("m",), timed=True))
     if (fixtures / "recipe.json").exists():
         found.append(Scenario("paper.patches", ["paper", f("recipe.json"), "--data", str(fixtures.folder), "--results",

@@ -11,10 +11,16 @@
 
 enum { LOOK_BYTES_MOST = 1 << 20 };
 
+/* One kind a line; the formatter would fill lines. */
+/* clang-format off */
 static const struct file_kind kinds[] = {
-    {nd_is_arff, NULL, nd_open_arff}, {nd_is_npy, nd_load_npy, NULL}, {nd_is_npz, nd_load_npz, NULL},
-    {nd_is_idx, nd_load_idx, NULL},   {NULL, NULL, nd_open_csv},
+    {nd_is_arff, NULL, nd_open_arff},
+    {nd_is_npy, nd_load_npy, NULL},
+    {nd_is_npz, nd_load_npz, NULL},
+    {nd_is_idx, nd_load_idx, NULL},
+    {NULL, NULL, nd_open_csv},
 };
+/* clang-format on */
 
 enum recognition nd_recognise(const unsigned char *bytes, size_t count, const void *magic, size_t magic_bytes)
 {

@@ -61,11 +61,18 @@ static nade_model *train(nade_context *context, const nade_table *table, const n
     return model;
 }
 
-static nade_context *new_context(void)
+static int setup(void **state)
 {
     nade_context *context = NULL;
-    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
-    return context;
+    int failed = nade_context_create(NULL, &context) != NADE_OK;
+    *state = context;
+    return failed;
+}
+
+static int teardown(void **state)
+{
+    nade_context_free(*state);
+    return 0;
 }
 
 /* ---- validation ------------------------------------------------------------------------------------------------- */
@@ -74,8 +81,7 @@ static nade_context *new_context(void)
  * that ones are rare finds the loss of the mixture, not of the zeros alone. */
 static void test_validation_rows_are_spaced(void **state)
 {
-    (void)state;
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = binary_table(context, 1000, rarely_one), *valid = binary_table(context, 60000, one_from_20000);
     nade_train_options o = small_options();
     o.iterations = 5;
@@ -97,17 +103,15 @@ static void test_validation_rows_are_spaced(void **state)
     nade_model_free(model);
     nade_table_free(valid);
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* About 16,000 draws, 4 to 64 a row. */
 static void test_validation_repeats(void **state)
 {
-    (void)state;
     const struct {
         size_t rows, repeats;
     } cases[] = {{1, 64}, {256, 64}, {257, 63}, {1000, 16}, {4096, 4}, {5000, 4}};
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = binary_table(context, 100, rarely_one);
     nade_train_options o = small_options();
     o.iterations = o.updates = 1;
@@ -119,19 +123,17 @@ static void test_validation_repeats(void **state)
         nade_table_free(valid);
     }
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* The nearest number of rows, half a row counting as one; at least one. */
 static void test_split_rounds(void **state)
 {
-    (void)state;
     const struct {
         size_t rows;
         double fraction;
         size_t held;
     } cases[] = {{14, 0.1, 1}, {15, 0.1, 2}, {16, 0.1, 2}, {10, 0.25, 3}, {10, 0.24, 2}, {2, 0.1, 1}, {10, 0, 0}};
-    nade_context *context = new_context();
+    nade_context *context = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena = {context->allocator, NULL};
         struct split split = {0};
@@ -142,7 +144,6 @@ static void test_split_rounds(void **state)
         nade_table_free(table);
         nd_arena_free(&arena);
     }
-    nade_context_free(context);
 }
 
 /* ---- when it ends ----------------------------------------------------------------------------------------------- */
@@ -150,8 +151,7 @@ static void test_split_rounds(void **state)
 /* Rows that say the opposite of the training rows: the first iteration is the best, and all later ones are worse. */
 static void test_patience(void **state)
 {
-    (void)state;
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
     nade_train_options o = small_options();
     o.iterations = 12;
@@ -170,15 +170,13 @@ static void test_patience(void **state)
     nade_model_free(model);
     nade_table_free(valid);
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* ---- rates ------------------------------------------------------------------------------------------------------ */
 
 static void test_default_rates(void **state)
 {
-    (void)state;
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = binary_table(context, 100, rarely_one);
     nade_train_options o = small_options();
     const struct {
@@ -194,7 +192,6 @@ static void test_default_rates(void **state)
         nade_model_free(model);
     }
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* The rate of update u of U, counted from 0, is (1 - u/U) of the first; what is reported is that of the last one made.
@@ -210,8 +207,7 @@ static int check_rate(void *user, const nade_progress *p)
 
 static void test_reported_rate(void **state)
 {
-    (void)state;
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = binary_table(context, 100, rarely_one);
     nade_train_options o = small_options();
     size_t reports = 0;
@@ -222,7 +218,6 @@ static void test_reported_rate(void **state)
     nade_model_free(train(context, rows, NULL, &o));
     assert_true(reports >= 3);
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
@@ -230,9 +225,8 @@ static void test_reported_rate(void **state)
 /* 10^15 standard deviations from the mean, on either side. */
 static void test_farthest_value(void **state)
 {
-    (void)state;
     double values[100], log_density;
-    nade_context *context = new_context();
+    nade_context *context = *state;
     nade_table *rows = NULL;
     nade_train_options o = small_options();
     for (uint32_t row = 0; row < 100; row++)
@@ -251,7 +245,6 @@ static void test_farthest_value(void **state)
     }
     nade_model_free(model);
     nade_table_free(rows);
-    nade_context_free(context);
 }
 
 /* Bytes live and the most that ever were; each block has its size in front. */
@@ -347,5 +340,5 @@ int main(void)
         cmocka_unit_test(test_farthest_value),
         cmocka_unit_test(test_memory_estimate),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

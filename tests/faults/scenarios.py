@@ -105,6 +105,7 @@ class Fixtures:
         self.write("types.txt", b"a,real\nd,categorical\n")
         self.train("table.csv", "model.st", *TRAIN, "--seed", "3")
         self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
+        self.train("table.csv", "count.st", *TRAIN, "--count", "c")
         self.train("images.idx", "image.st", *TRAIN)
         self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
                    "--time-limit", "0.000001")
@@ -142,7 +143,12 @@ def scenarios(fixtures):
         Scenario("train.rates", ["train", data, "-o", "m", "--lr", "0.01,0.001", "--rows", f("rows.txt"), "--json",
                                  *TRAIN], ("m",), timed=True),
         Scenario("train.types", ["train", data, "-o", "m", "--types", f("types.txt"), *TRAIN], ("m",), timed=True),
+        Scenario("train.dry-run", ["train", data, "-o", "m", "--dry-run", *TRAIN], ("m",)),
+        Scenario("train.count", ["train", data, "-o", "m", "--count", "c", *TRAIN], ("m",), timed=True),
+        Scenario("train.lion-gelu", ["train", data, "-o", "m", "--checkpoint", "c", "--optimizer", "lion", "--activation",
+                                     "gelu", "--clip", "1", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),
+        Scenario("score.count", ["score", f("count.st"), holes, "--per-column", "--threads", "1"]),
         Scenario("score.threads", ["score", model, data, "--threads", "2", "-o", "s"], ("s",)),
         Scenario("score.spread", ["score", model, "-", "--spread", "--threads", "1", "-o", "s"], ("s",), stdin=data),
         Scenario("score.cells", ["score", model, holes, "--cells", "--json", "--threads", "1"]),
@@ -162,6 +168,9 @@ def scenarios(fixtures):
         Scenario("impute.mode", ["impute", model, holes, "--method", "mode", "--json", "--threads", "1"]),
         Scenario("impute.png", ["impute", f("image.st"), f("bits.csv"), "--image", "4x4", "--png", "p", "--draws", "3",
                                 "--threads", "1"], ("p",)),
+        Scenario("impute.count", ["impute", f("count.st"), holes, "--method", "median", "--threads", "1"]),
+        Scenario("prob", ["prob", model, "--where", "b<5", "--given", "d=red", "--draws", "40", "--threads", "1"]),
+        Scenario("prob.json", ["prob", f("count.st"), "--where", "1<=c<3", "--draws", "40", "--json", "--threads", "1"]),
         Scenario("info", ["info", model]),
         Scenario("info.json", ["info", model, "--json"]),
         Scenario("help", ["train", "--help"]),

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -9,7 +10,8 @@
 #include "data/column_list.h"
 #include "data/table.h"
 
-enum { CATEGORIES_MOST = 20, ROWS_EACH_LEAST = 20 };
+/* Few integers: see few_integers. */
+enum { INTEGERS_MOST = 20, DISTINCT_MOST = 64, CELLS_EACH = 5, RARE_MOST = 4 };
 
 static bool has_dictionary(const struct table_column *column)
 {
@@ -27,28 +29,91 @@ static bool within_zero_one(const struct table_column *column)
     return true;
 }
 
-/* True for few distinct integers, each often: numbers that are likely names of kinds.  "1" and "1.0" are one. */
-static bool looks_categorical(const struct table_column *column)
+/* Distinct numbers and how many cells hold each.  "1" and "1.0" are one. */
+struct counted_numbers {
+    double value[DISTINCT_MOST];
+    size_t cells[DISTINCT_MOST];
+    size_t distinct, total;
+};
+
+/* False: more than there is room for. */
+static bool count_number(struct counted_numbers *numbers, const struct label *label)
 {
-    double values[CATEGORIES_MOST];
-    size_t counts[CATEGORIES_MOST];
-    size_t distinct = 0;
+    size_t at = 0;
+    while (at < numbers->distinct && numbers->value[at] != label->number) at++;
+    if (at == DISTINCT_MOST) return false;
+    if (at == numbers->distinct) {
+        numbers->value[numbers->distinct] = label->number;
+        numbers->cells[numbers->distinct++] = 0;
+    }
+    numbers->cells[at] += label->count;
+    numbers->total += label->count;
+    return true;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* How many of the most frequent numbers hold 99 cells in 100.  The order of the counts is lost. */
+static size_t usual_numbers(struct counted_numbers *numbers)
+{
+    size_t usual = 0, cells = 0;
+    qsort(numbers->cells, numbers->distinct, sizeof *numbers->cells, compare_counts);
+    while (100 * cells < 99 * numbers->total) cells += numbers->cells[usual++];
+    return usual;
+}
+
+/* How many numbers are in one or two cells: where they are several, others must be expected in other rows. */
+static size_t rare_numbers(const struct counted_numbers *numbers)
+{
+    size_t rare = 0;
+    for (size_t i = 0; i < numbers->distinct; i++) rare += numbers->cells[i] <= 2;
+    return rare;
+}
+
+/* True for few distinct integers that repeat: numbers that are likely names of kinds or grades of a scale.  What is
+ * looked at hardly changes when rows are left out: not the rarest values, which come and go, but how many are usual;
+ * and the limit on these grows slowly, from 14 in 100 cells to 20 in 500, so that hardly a column lies between the
+ * limits for a table and for a part of it. */
+static bool few_integers(const struct table_column *column)
+{
+    struct counted_numbers numbers = {.distinct = 0};
     for (size_t i = 0; i < column->label_count; i++) {
         const struct label *label = &column->labels[i];
-        size_t at = 0;
         if (!label->is_number) continue;
-        if (label->number != floor(label->number)) return false;
-        while (at < distinct && values[at] != label->number) at++;
-        if (at == CATEGORIES_MOST) return false;
-        if (at == distinct) {
-            values[distinct] = label->number;
-            counts[distinct++] = 0;
-        }
-        counts[at] += label->count;
+        if (label->number != floor(label->number) || !count_number(&numbers, label)) return false;
     }
-    for (size_t i = 0; i < distinct; i++)
-        if (counts[i] < ROWS_EACH_LEAST + ND_FAULT(FAULT_RARE_CATEGORIES)) return false;
-    return distinct > 0;
+    if (numbers.total == 0) return false;
+    size_t usual = usual_numbers(&numbers);
+    double most = fmin(9 * log10((double)numbers.total) - 4, INTEGERS_MOST) - ND_FAULT(FAULT_RARE_CATEGORIES);
+    return (double)usual <= most && CELLS_EACH * usual <= numbers.total &&
+           2 * rare_numbers(&numbers) <= usual + RARE_MOST;
+}
+
+/* 007 is a name, not a measurement. */
+static bool is_code(const char *text)
+{
+    return text[0] == '0' && text[1] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static bool has_code(const struct table_column *column)
+{
+    for (size_t i = 0; i < column->label_count; i++)
+        if (is_code(column->labels[i].text)) return true;
+    return false;
+}
+
+/* True when all cells are digits alone and some are codes: a fraction among them tells that zeros only fill up. */
+static bool holds_codes(const struct table_column *column)
+{
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        if (text[strspn(text, "0123456789")] != '\0') return false;
+    }
+    return has_code(column);
 }
 
 /* The first text of a column that would be real without its few texts: likely a slip, not a label.  NULL: none such. */
@@ -57,7 +122,7 @@ static const struct label *find_stray(const struct table_column *column)
     enum { NUMBERS_FOR_A_TEXT = 9, DISTINCT_LEAST = 9 };
     const struct label *first = NULL;
     size_t numbers = 0, texts = 0, distinct = 0;
-    if (!has_dictionary(column) || looks_categorical(column)) return NULL;
+    if (!has_dictionary(column) || few_integers(column) || has_code(column)) return NULL;
     for (size_t i = 0; i < column->label_count; i++) {
         const struct label *label = &column->labels[i];
         *(label->is_number ? &numbers : &texts) += label->count;
@@ -75,26 +140,33 @@ static nade_type find_type(const struct table_column *column)
     if (within_zero_one(column)) return NADE_BINARY;
     if (column->declared == DECLARED_NUMBERS) return NADE_REAL;
     if (column->declared == DECLARED_LABELS) return column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
-    return looks_categorical(column) ? NADE_CATEGORICAL : NADE_REAL;
+    return holds_codes(column) || few_integers(column) ? NADE_CATEGORICAL : NADE_REAL;
 }
 
-/* An array is of one kind: binary if all its cells are, and at least one is there. */
-static nade_type find_array_type(const struct nade_table *table)
+/* True when all present cells of the table are 0 or 1, and at least one is there. */
+static bool all_zero_one(const struct nade_table *table)
 {
     bool any = false;
     for (size_t i = 0; i < table->columns; i++) {
-        if (!within_zero_one(&table->column[i])) return NADE_REAL;
+        if (!within_zero_one(&table->column[i])) return false;
         any = any || table->column[i].label_count > 0;
     }
-    return any ? NADE_BINARY : NADE_REAL;
+    return any;
+}
+
+/* Arrays hold measurements and marks, no labels.  A column of zeros alone, the corner of an image, is a mark only where
+ * all others are: elsewhere another row may well hold something else there. */
+static nade_type find_array_type(const struct table_column *column, bool all_marks)
+{
+    return all_marks || (within_zero_one(column) && column->label_count == 2) ? NADE_BINARY : NADE_REAL;
 }
 
 void nd_find_types(struct nade_table *table)
 {
-    nade_type array_type = table->array ? find_array_type(table) : NADE_REAL;
+    bool all_marks = table->array && all_zero_one(table);
     for (size_t i = 0; i < table->columns; i++) {
         struct table_column *column = &table->column[i];
-        column->type = table->array ? array_type : find_type(column);
+        column->type = table->array ? find_array_type(column, all_marks) : find_type(column);
         bool guessed = !table->array && column->declared == DECLARED_NOTHING;
         column->stray = column->type == NADE_CATEGORICAL && guessed ? find_stray(column) : NULL;
     }

@@ -59,7 +59,7 @@ struct nade_table {
     size_t source_columns;       /* in the data, before columns were left out */
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */
-    bool array;                  /* an array file or from memory: one type for all columns, line numbers are rows */
+    bool array;                  /* an array file or from memory: no labels, line numbers are rows */
     bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
     const char *source;          /* path, for messages */
     size_t first_position;       /* of row 0 in the file: line of a text file from 1, row of an array from 0 */

@@ -165,17 +165,25 @@ static void test_types_are_found(void **state)
         {{"yes"}, 2, NADE_CATEGORICAL},
         {{"a", "b", "c"}, 1, NADE_CATEGORICAL},
         {{"1", "2", "b"}, 1, NADE_CATEGORICAL},
-        {{"1", "2"}, 20, NADE_CATEGORICAL},
-        {{"1", "2"}, 19, NADE_REAL},
-        {{"1", "1.0", "2", "2.0"}, 10, NADE_CATEGORICAL}, /* two numbers, 20 rows each */
+        {{"true", "false", "?"}, 1, NADE_BINARY},
+        {{"TRUE", "FALSE"}, 3, NADE_BINARY},
+        {{"1", "2"}, 5, NADE_CATEGORICAL},
+        {{"1", "2"}, 4, NADE_REAL},
+        {{"1", "1.0", "2", "2.0"}, 3, NADE_CATEGORICAL}, /* two numbers, six cells each */
+        {{"007", "12", "131"}, 1, NADE_CATEGORICAL},     /* codes */
+        {{"02139", "90210"}, 1, NADE_CATEGORICAL},
+        {{"00", "01"}, 1, NADE_BINARY},
+        {{"007", "1.5", "12"}, 20, NADE_REAL}, /* zeros that only fill up */
+        {{"0", "10", "205"}, 1, NADE_REAL},
+        {{"-01", "5", "7"}, 1, NADE_REAL},
         {{"1.5", "2"}, 20, NADE_REAL},
         {{"", "?"}, 20, NADE_REAL},
         {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19"},
-         20,
+         24,
          NADE_CATEGORICAL},
         {{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9", "10",
           "11", "12", "13", "14", "15", "16", "17", "18", "19", "20"},
-         20,
+         100,
          NADE_REAL},
     };
     nade_context *context = new_context();
@@ -189,22 +197,64 @@ static void test_types_are_found(void **state)
     nade_context_free(context);
 }
 
-static void test_arrays_have_one_type(void **state)
+/* So many cells of each of the integers from 0 on, as a column of text. */
+static nade_type type_of_counts(nade_context *context, const size_t *counts, size_t distinct)
+{
+    static char text[1 << 16];
+    size_t used = (size_t)sprintf(text, "column,other\n");
+    for (size_t i = 0; i < distinct; i++)
+        for (size_t k = 0; k < counts[i]; k++) used += (size_t)sprintf(text + used, "%zu,0.5\n", i);
+    nade_table *table = read_good(context, text, NULL);
+    nade_type type = column_of_table(table, 0).type;
+    nade_table_free(table);
+    return type;
+}
+
+/* No value must be frequent, if most cells repeat; those in one or two cells do not count against the limit. */
+static void test_few_integers(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t counts[45], distinct;
+        nade_type type;
+    } cases[] = {
+        {{10, 53, 681, 638, 199, 18}, 6, NADE_CATEGORICAL}, /* grades of wine */
+        {{500, 300, 100, 40, 10, 3, 1, 0, 1}, 9, NADE_CATEGORICAL},
+        {{9, 9, 9, 9, 9}, 5, NADE_CATEGORICAL},
+        {{3000, 1, 1, 1, 1, 1, 1, 1}, 8, NADE_REAL}, /* values that hardly repeat outnumber the others: rare amounts */
+        {{50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 2, 2, 1},
+         23,
+         NADE_CATEGORICAL},
+        {{50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 12}, 21, NADE_REAL},
+        {{1, 2, 4, 6, 8, 10, 12, 14, 15, 15, 14, 12, 10, 9, 7, 5, 4, 2}, 18, NADE_REAL}, /* 150 rows, rounded */
+    };
+    nade_context *context = new_context();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nade_type found = type_of_counts(context, cases[i].counts, cases[i].distinct);
+        if (found != cases[i].type)
+            fail_msg("case %zu is %s, expected %s", i, nade_type_name(found), nade_type_name(cases[i].type));
+    }
+    nade_context_free(context);
+}
+
+static void test_arrays_have_numbers_and_marks(void **state)
 {
     (void)state;
     static const struct {
         double values[4];
-        nade_type type;
+        nade_type type[2];
     } cases[] = {
-        {{0, 1, 1, 0}, NADE_BINARY}, {{0, 1, 1, 2}, NADE_REAL},         {{0, NAN, 1, NAN}, NADE_BINARY},
-        {{0, 1, 1, 0.5}, NADE_REAL}, {{NAN, NAN, NAN, NAN}, NADE_REAL},
+        {{0, 1, 1, 0}, {NADE_BINARY, NADE_BINARY}},     {{0, 1, 1, 2}, {NADE_BINARY, NADE_REAL}},
+        {{0, NAN, 1, NAN}, {NADE_BINARY, NADE_BINARY}}, {{0, 1, 1, 0.5}, {NADE_BINARY, NADE_REAL}},
+        {{NAN, NAN, NAN, NAN}, {NADE_REAL, NADE_REAL}}, {{0, 0, 0, 1}, {NADE_BINARY, NADE_BINARY}},
+        {{0, 7, 0, 9}, {NADE_REAL, NADE_REAL}},
     };
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nade_table *table;
         assert_int_equal(nade_table_from_array(context, cases[i].values, 2, 2, NULL, &table), NADE_OK);
-        assert_int_equal(column_of_table(table, 0).type, cases[i].type);
-        assert_int_equal(column_of_table(table, 1).type, cases[i].type);
+        assert_int_equal(column_of_table(table, 0).type, cases[i].type[0]);
+        assert_int_equal(column_of_table(table, 1).type, cases[i].type[1]);
         nade_table_free(table);
     }
     nade_context_free(context);
@@ -308,8 +358,8 @@ int main(void)
         cmocka_unit_test(test_parse_numbers),        cmocka_unit_test(test_what_is_no_number),
         cmocka_unit_test(test_very_long_numbers),    cmocka_unit_test(test_numbers_read_back),
         cmocka_unit_test(test_comma_locale),         cmocka_unit_test(test_types_are_found),
-        cmocka_unit_test(test_arrays_have_one_type), cmocka_unit_test(test_types_are_overridden),
-        cmocka_unit_test(test_column_lists),
+        cmocka_unit_test(test_few_integers),         cmocka_unit_test(test_arrays_have_numbers_and_marks),
+        cmocka_unit_test(test_types_are_overridden), cmocka_unit_test(test_column_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/column_list.h"
 #include "data/table.h"
@@ -174,43 +175,56 @@ void nd_find_types(struct nade_table *table)
 
 /* ---- types given by hand ----------------------------------------------------------------------------------------- */
 
-static const char *object_to_real(const struct nade_table *table, const struct table_column *column)
+/* A row of a column that is why it can't have a type. */
+static size_t row_of_text(const struct nade_table *table, const struct table_column *column)
 {
-    (void)table;
-    return nd_column_is_numeric(column) ? NULL : "holds text, expected numbers";
+    size_t row = 0;
+    for (; row < table->rows && has_dictionary(column); row++) {
+        size_t code = nd_table_code(column, row);
+        if (code != SIZE_MAX && !column->labels[code].is_number) break;
+    }
+    return row;
 }
 
-static const char *object_to_binary(const struct nade_table *table, const struct table_column *column)
+static const char *object_to_real(const struct nade_table *table, const struct table_column *column, size_t *row)
 {
-    (void)table;
+    if (nd_column_is_numeric(column)) return NULL;
+    *row = row_of_text(table, column);
+    return "holds text, expected numbers";
+}
+
+static const char *object_to_binary(const struct nade_table *table, const struct table_column *column, size_t *row)
+{
+    (void)table, (void)row;
     if (within_zero_one(column) || (has_dictionary(column) && column->label_count == 2)) return NULL;
     return "does not hold two values, expected 0 and 1, or exactly two labels";
 }
 
-static const char *object_to_categorical(const struct nade_table *table, const struct table_column *column)
+static const char *object_to_categorical(const struct nade_table *table, const struct table_column *column, size_t *row)
 {
-    (void)table;
+    (void)table, (void)row;
     if (has_dictionary(column) && column->label_count > 0) return NULL;
     if (has_dictionary(column)) return "has no value at all, expected some label";
     return "holds fractions or more than 1000 different values, expected few labels";
 }
 
-static const char *object_to_count(const struct nade_table *table, const struct table_column *column)
+static const char *object_to_count(const struct nade_table *table, const struct table_column *column, size_t *row)
 {
-    if (!nd_column_is_numeric(column)) return "holds text, expected numbers";
-    for (size_t row = 0; row < table->rows; row++) {
-        double number = nd_table_number(column, row);
-        if (number < 0 || (!isnan(number) && number != floor(number)))
-            return "holds numbers that are negative or not whole, expected counts";
+    const char *problem = object_to_real(table, column, row);
+    for (size_t i = 0; !problem && i < table->rows; i++) {
+        double number = nd_table_number(column, i);
+        if (!(number < 0 || (!isnan(number) && number != floor(number)))) continue;
+        *row = i;
+        problem = "holds numbers that are negative or not whole, expected counts";
     }
-    return NULL;
+    return problem;
 }
 
-/* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing).
- * What the kind is otherwise is its head's (model/head.h). */
+/* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing),
+ * with a row that shows it where one does.  What the kind is otherwise is its head's (model/head.h). */
 static const struct {
     const char *name;
-    const char *(*reason_against)(const struct nade_table *table, const struct table_column *column);
+    const char *(*reason_against)(const struct nade_table *table, const struct table_column *column, size_t *row);
 } kinds[] = {
     [NADE_BINARY] = {"binary", object_to_binary},
     [NADE_REAL] = {"real", object_to_real},
@@ -225,6 +239,23 @@ const char *nade_type_name(nade_type type)
     return (size_t)type < sizeof kinds / sizeof *kinds ? kinds[type].name : NULL;
 }
 
+/* "; line 3 has '2.5'", or "" where no single cell is to blame. */
+static const char *blame(const struct nade_table *table, const struct table_column *column, size_t row, char *text,
+                         size_t size)
+{
+    char number[ND_NUMBER_TEXT], excerpt[ND_EXCERPT];
+    text[0] = '\0';
+    if (row >= table->rows) return text;
+    const char *cell = number;
+    if (has_dictionary(column))
+        cell = column->labels[nd_table_code(column, row)].text;
+    else
+        nd_format_number(column->cells.numbers[row], number);
+    snprintf(text, size, "; %s %zu has '%s'", table->array ? "row" : "line", nd_table_position(table, row),
+             nd_excerpt(cell, strlen(cell), excerpt));
+    return text;
+}
+
 static nade_status check_types(nade_context *context, const struct nade_table *table, const bool *chosen,
                                nade_type type)
 {
@@ -232,11 +263,13 @@ static nade_status check_types(nade_context *context, const struct nade_table *t
         const struct table_column *column = &table->column[i];
         if (!chosen[column->place]) continue;
         if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, i);
-        const char *problem = kinds[type].reason_against(table, column);
-        char name[ND_EXCERPT];
+        size_t row = SIZE_MAX;
+        const char *problem = kinds[type].reason_against(table, column, &row);
+        char name[ND_EXCERPT], cell[ND_EXCERPT + 40];
         if (problem)
-            return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be %s: it %s", table->source,
-                           nd_excerpt(column->name, strlen(column->name), name), nade_type_name(type), problem);
+            return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be %s: it %s%s", table->source,
+                           nd_excerpt(column->name, strlen(column->name), name), nade_type_name(type), problem,
+                           blame(table, column, row, cell, sizeof cell));
     }
     return NADE_OK;
 }

@@ -274,7 +274,11 @@ static void test_types_are_overridden(void **state)
         {"text", NADE_CATEGORICAL, NULL},
         {"zero,pair", NADE_REAL, NULL},
         {"number", NADE_BINARY, "column 'number' cannot be binary: it does not hold two values"},
-        {"text", NADE_REAL, "column 'text' cannot be real: it holds text"},
+        {"text", NADE_REAL, "column 'text' cannot be real: it holds text, expected numbers; line 2 has 'a'"},
+        {"zero,number", NADE_COUNT,
+         "column 'number' cannot be count: it holds numbers that are negative or not whole, expected counts; line 2 "
+         "has "
+         "'1.5'"},
         {"text", NADE_BINARY, "cannot be binary"},
         {"empty", NADE_CATEGORICAL, "column 'empty' cannot be categorical: it has no value"},
         {"nothing", NADE_REAL, "the list of real columns: found 'nothing', expected the name or number of a column"},
@@ -297,6 +301,11 @@ static void test_types_are_overridden(void **state)
     assert_int_equal(nade_table_from_array(context, many, 1001, 1, NULL, &table), NADE_OK);
     assert_int_equal(nade_table_set_type(context, table, "0", NADE_CATEGORICAL), NADE_BAD_INPUT);
     assert_sentence(context, "more than 1000 different values");
+    nade_table_free(table);
+    many[1000] = -1;
+    assert_int_equal(nade_table_from_array(context, many, 1001, 1, NULL, &table), NADE_OK);
+    assert_int_equal(nade_table_set_type(context, table, "0", NADE_COUNT), NADE_BAD_INPUT);
+    assert_sentence(context, "expected counts; row 1000 has '-1'");
     nade_table_free(table);
     nade_context_free(context);
 }

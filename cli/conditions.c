@@ -146,6 +146,7 @@ static bool find_value(const nade_column *column, const char *text, double *valu
 {
     if (column->label_count > 0) return find_label(column, text, value);
     if (!parse_number(text, strlen(text), value)) return false;
+    if (column->type == NADE_COUNT) return *value >= 0 && *value == floor(*value);
     return column->numeric || *value == 0 || *value == 1;
 }
 
@@ -175,6 +176,8 @@ static int refuse_value(const struct common *common, const nade_model *model, co
     char expected[EXPECTED_SIZE];
     nade_column column = column_of_model(model, condition->column);
     describe_values(&column, expected);
+    bool range = condition->has_left || condition->relation != EQUAL;
+    if (column.type == NADE_COUNT && !range) snprintf(expected, sizeof expected, "a whole number from 0 on");
     return report_error(common, NADE_BAD_CALL, "%s: column '%s': found '%s', expected %s", condition->option,
                         column.name, condition->value, expected);
 }

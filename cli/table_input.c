@@ -26,18 +26,54 @@ char *quote_name(const char *name)
     return quoted;
 }
 
+static int apply_lists(const struct common *common, nade_context *context, nade_table *table,
+                       const struct type_overrides *overrides)
+{
+    nade_status status = NADE_OK;
+    for (size_t i = 0; i < type_count() && status == NADE_OK; i++) {
+        nade_type type = listed_type(i);
+        if (overrides->columns[type]) status = nade_table_set_type(context, table, overrides->columns[type], type);
+    }
+    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
+}
+
+/* A column that changes when a list is applied once more has got another type by a later one. */
+static int check_list(const struct common *common, nade_context *context, nade_table *table, const char *list,
+                      nade_type type, nade_type *before)
+{
+    for (size_t c = 0; c < nade_table_columns(table); c++) before[c] = column_of_table(table, c).type;
+    nade_status status = nade_table_set_type(context, table, list, type);
+    if (status != NADE_OK) return report_failure(common, context, status);
+    for (size_t c = 0; c < nade_table_columns(table); c++)
+        if (before[c] != column_of_table(table, c).type)
+            return report_error(common, NADE_BAD_CALL,
+                                "--%s and --%s both name column '%s', expected one type for a column",
+                                nade_type_name(type), nade_type_name(before[c]), column_of_table(table, c).name);
+    return EXIT_DONE;
+}
+
+/* Which columns a list names only the library knows. */
+static int check_lists(const struct common *common, nade_context *context, nade_table *table,
+                       const struct type_overrides *overrides)
+{
+    nade_type *before = calloc(nade_table_columns(table), sizeof *before);
+    int status = before ? EXIT_DONE : report_no_memory(common);
+    for (size_t i = 0; i < type_count() && !status; i++) {
+        nade_type type = listed_type(i);
+        if (overrides->columns[type])
+            status = check_list(common, context, table, overrides->columns[type], type, before);
+    }
+    free(before);
+    return status;
+}
+
 int apply_types(const struct common *common, nade_context *context, nade_table *table,
                 const struct type_overrides *overrides)
 {
     int exit_status = overrides->file ? apply_types_file(common, context, table, overrides->file) : EXIT_DONE;
-    if (exit_status) return exit_status;
-    for (size_t i = 0; i < type_count(); i++) {
-        nade_type type = listed_type(i);
-        if (!overrides->columns[type]) continue;
-        nade_status status = nade_table_set_type(context, table, overrides->columns[type], type);
-        if (status != NADE_OK) return report_failure(common, context, status);
-    }
-    if (!overrides->missing_as_value) return EXIT_DONE;
+    if (!exit_status) exit_status = apply_lists(common, context, table, overrides);
+    if (!exit_status) exit_status = check_lists(common, context, table, overrides);
+    if (exit_status || !overrides->missing_as_value) return exit_status;
     nade_status status = nade_table_missing_as_value(context, table, overrides->missing_as_value);
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }

@@ -32,7 +32,13 @@ awk -F, 'NR > 1 && $2 < 25 { bad = 1 } { n += $1 == "b" } END { exit bad || !(n 
 expect 0 "$NADE" sample model -n 5 --where visits=3 --quiet
 [ "$(awk -F, 'NR > 1 { print $2 }' out | sort -u)" = 3 ] || fail "$(cat out)"
 refuse 2 "no value of column 'visits' lies between 3.2 and 3.8" -- "$NADE" sample model --where '3.2<=visits<=3.8'
-refuse 2 "column 'visits': found 2.5, expected a whole number from 0 to 100000" -- "$NADE" sample model --where visits=2.5
+refuse 2 "column 'visits': found '2.5', expected a whole number from 0 on" -- "$NADE" sample model --where visits=2.5
+refuse 2 "column 'visits': found 100001, expected a whole number from 0 to 100000" -- "$NADE" sample model --where visits=100001
+for count in 2.5 -1; do
+    refuse 2 "--where: column 'visits': found '$count', expected a whole number from 0 on" -- "$NADE" prob model --where visits=$count
+done
+refuse 2 "--where: column 'kind': found 'c', expected one of a, b" -- "$NADE" prob model --where kind=c
+refuse 2 "--where: column 'visits': found 'many', expected a number" -- "$NADE" prob model --where 'visits<many'
 
 # Holes are filled by counts; a mean may be asked for exactly; intervals end at counts.
 for method in draw mean median mode; do
@@ -48,9 +54,12 @@ expect 0 "$NADE" score model data.csv --per-column --quiet
 printf 'kind,visits\na,3\nb,2.5\n' >fraction.csv
 refuse 2 "fraction.csv, line 3, column 'visits': found '2.5', expected a whole number from 0 to 100000" -- \
     "$NADE" score model fraction.csv
-refuse 2 "column 'visits' cannot be count: it holds numbers that are negative or not whole" -- \
+refuse 2 "column 'visits' cannot be count: it holds numbers that are negative or not whole, expected counts; line 3 has '2.5'" -- \
     "$NADE" train fraction.csv -o other --count visits
-refuse 2 "column 'kind' cannot be count: it holds text, expected numbers" -- "$NADE" train data.csv -o other --count kind
+refuse 2 "column 'kind' cannot be count: it holds text, expected numbers; line 2 has 'a'" -- "$NADE" train data.csv -o other --count kind
+refuse 2 "--count and --real both name column 'visits', expected one type for a column" -- \
+    "$NADE" train data.csv -o other --count visits --real 1
+expect 0 "$NADE" train data.csv -o other --count visits --categorical kind --types types --dry-run
 printf 'n\n3\n100001\n2\n' >large.csv
 refuse 2 "large.csv, line 3, column 'n': found 100001, expected a count of at most 100000" -- \
     "$NADE" train large.csv -o other --count n

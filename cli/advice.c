@@ -89,12 +89,36 @@ static void append(char *buffer, size_t size, size_t *used, const char *text, si
     *used += length;
 }
 
+/* Whether a shell takes the byte as it is. */
+static bool is_plain(char byte)
+{
+    return is_letter(byte) || strchr("_.,:/@%+=-", byte);
+}
+
+/* A column's name as a flag takes it from a shell: in double quotes for the list of columns where it has a comma, a
+ * blank at an end or a quote in front, and all in single quotes for the shell where it must be. */
+static void append_name(char *buffer, size_t size, size_t *used, const char *name, size_t length)
+{
+    bool listed = length > 0 && (memchr(name, ',', length) || strchr(" \t\"'", name[0]) || name[length - 1] == ' ');
+    bool plain = !listed;
+    for (size_t i = 0; i < length; i++) plain = plain && is_plain(name[i]);
+    if (!plain) append(buffer, size, used, listed ? "'\"" : "'", listed ? 2 : 1);
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] == '\'')
+            append(buffer, size, used, "'\\'", 3);
+        else if (name[i] == '"' && listed)
+            append(buffer, size, used, "\"", 1);
+        append(buffer, size, used, name + i, 1);
+    }
+    if (!plain) append(buffer, size, used, listed ? "\"'" : "'", listed ? 2 : 1);
+}
+
 static void append_match(char *buffer, size_t size, size_t *used, const struct match *match)
 {
     const char *command = match->wording->command, *percent = strchr(command, '%');
     size_t before = percent ? (size_t)(percent - command) : strlen(command);
     append(buffer, size, used, command, before);
-    if (percent && !ND_FAULT(FAULT_FLAG_WITHOUT_NAME)) append(buffer, size, used, match->any, match->any_length);
+    if (percent && !ND_FAULT(FAULT_FLAG_WITHOUT_NAME)) append_name(buffer, size, used, match->any, match->any_length);
 }
 
 const char *with_flags(const char *sentence, char *buffer, size_t size)

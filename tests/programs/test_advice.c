@@ -1,6 +1,7 @@
 /* The command's flags in the library's sentences. */
 #include "advice.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,25 @@ static void test_names_come_again(void **state)
 {
     (void)state;
     expect("t.csv, line 3, column 'a b': found text; leave column 'a b' out",
-           "t.csv, line 3, column 'a b': found text; leave the column out with --drop a b");
+           "t.csv, line 3, column 'a b': found text; leave the column out with --drop 'a b'");
     expect("expected each once; leave column 12 out", "expected each once; leave one out with --drop 12");
     expect("a number (or make column 'age' categorical)", "a number (or give --categorical age)");
+}
+
+/* A shell and the list of columns give back the very name. */
+static void test_names_can_be_pasted(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"age", "age"},         {"größe_2.5", "größe_2.5"}, {"a,b", "'\"a,b\"'"},
+        {" a", "'\" a\"'"},     {"a ", "'\"a \"'"},         {"$HOME", "'$HOME'"},
+        {"it's", "'it'\\''s'"}, {"5\" pipe", "'5\" pipe'"}, {"\"a\", b's", "'\"\"\"a\"\", b'\\''s\"'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sentence[100], wanted[100];
+        snprintf(sentence, sizeof sentence, "leave column '%s' out", cases[i][0]);
+        snprintf(wanted, sizeof wanted, "leave the column out with --drop %s", cases[i][1]);
+        expect(sentence, wanted);
+    }
 }
 
 static void test_all_else_stays(void **state)
@@ -57,7 +74,7 @@ static void test_quoted_texts_stay(void **state)
            "the row's --columns can't be 'leave such columns out'");
     expect("found '', expected `columns`", "found '', expected --columns");
     expect("found ', expected `columns`", "found ', expected --columns");
-    expect("column '`drop`': leave column '`drop`' out", "column '`drop`': leave the column out with --drop `drop`");
+    expect("column '`drop`': leave column '`drop`' out", "column '`drop`': leave the column out with --drop '`drop`'");
 }
 
 /* A sentence grows; what does not fit is cut, wherever that is. */
@@ -78,11 +95,9 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_become_flags),
-        cmocka_unit_test(test_names_come_again),
-        cmocka_unit_test(test_all_else_stays),
-        cmocka_unit_test(test_quoted_texts_stay),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_options_become_flags), cmocka_unit_test(test_names_come_again),
+        cmocka_unit_test(test_names_can_be_pasted),  cmocka_unit_test(test_all_else_stays),
+        cmocka_unit_test(test_quoted_texts_stay),    cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

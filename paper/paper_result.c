@@ -27,6 +27,15 @@ static char *folder_path(const struct paper_job *job)
     return path;
 }
 
+/* RESULTS/NAME.json, to be freed; NULL without memory. */
+static char *results_path(const struct paper_job *job)
+{
+    size_t size = strlen(job->results) + strlen(job->recipe->name) + sizeof "/.json";
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s.json", job->results, job->recipe->name);
+    return path;
+}
+
 /* RESULTS/NAME/seedS[-settingI].ENDING */
 static char *seed_path(const struct paper_job *job, uint32_t seed, size_t setting, const char *ending)
 {
@@ -105,19 +114,13 @@ int paper_make_folder(const struct paper_job *job)
     if (!status) status = make_folder(job->common, path);
     if (!status) status = check_folder(job->common, path);
     free(path);
+    path = status ? NULL : results_path(job);
+    if (!status) status = path ? output_check(job->common, path, NULL) : report_no_memory(job->common);
+    free(path);
     return status;
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
-
-/* RESULTS/NAME.json, to be freed; NULL without memory. */
-static char *results_path(const struct paper_job *job)
-{
-    size_t size = strlen(job->results) + strlen(job->recipe->name) + sizeof "/.json";
-    char *path = malloc(size);
-    if (path) snprintf(path, size, "%s/%s.json", job->results, job->recipe->name);
-    return path;
-}
 
 /* Whether the densities that the recipe asks for are there; one that is not finite is null. */
 static bool has_figures(const struct paper_job *job, const json_t *result)
@@ -135,7 +138,8 @@ static bool has_figures(const struct paper_job *job, const json_t *result)
 
 static bool is_of_unit(struct paper_unit unit, const json_t *result)
 {
-    return json_integer_value(json_object_get(result, "seed")) == (json_int_t)unit.seed &&
+    const json_t *seed = json_object_get(result, "seed");
+    return json_is_integer(seed) && json_integer_value(seed) == (json_int_t)unit.seed &&
            json_integer_value(json_object_get(result, "fold")) == (json_int_t)unit.fold;
 }
 
@@ -180,6 +184,20 @@ static json_t *runs_of(const struct paper_job *job, const json_t *file)
     return recipe && strcmp(recipe, job->recipe->name) == 0 && json_is_array(runs) ? runs : NULL;
 }
 
+/* Refuses runs of which it is not said whose they are. */
+static int check_seeds(const struct paper_job *job, const char *path, const json_t *runs)
+{
+    size_t number;
+    const json_t *run;
+    json_array_foreach (runs, number, run)
+        if (!json_is_integer(json_object_get(run, "seed")))
+            return report_error(job->common, NADE_BAD_INPUT,
+                                "%s, run %zu: has no seed, expected a whole number: remove it, or name another folder "
+                                "with --results",
+                                path, number);
+    return EXIT_DONE;
+}
+
 /* All results of the recipe that are there, to be released; *file is NULL where there are none. */
 static int read_file(const struct paper_job *job, const char *path, json_t **file)
 {
@@ -188,12 +206,16 @@ static int read_file(const struct paper_job *job, const char *path, json_t **fil
     if (access(path, F_OK) != 0) return EXIT_DONE;
     *file = json_file_read(path, 0, &error);
     if (!*file && error.line < 0) return report_error(job->common, NADE_BAD_INPUT, "%s", error.text);
-    if (runs_of(job, *file)) return EXIT_DONE;
+    const json_t *runs = runs_of(job, *file);
+    int status = runs ? check_seeds(job, path, runs)
+                      : report_error(job->common, NADE_BAD_INPUT,
+                                     "%s holds no results of the recipe %s: remove it, or name another folder with "
+                                     "--results",
+                                     path, job->recipe->name);
+    if (!status) return EXIT_DONE;
     json_decref(*file);
     *file = NULL;
-    return report_error(job->common, NADE_BAD_INPUT,
-                        "%s holds no results of the recipe %s: remove it, or name another folder with --results", path,
-                        job->recipe->name);
+    return status;
 }
 
 /* Refuses a run of the file that is not what the recipe would make. */

@@ -176,6 +176,11 @@ for content in nothing '{"recipe": "grid", "runs": {}}' '{"recipe": "other", "ru
     refuse 2 'odd/grid.json holds no results of the recipe grid' -- "$NADE" paper grid.json --data data --results odd --seeds 77
     [ "$(cat odd/grid.json)" = "$content" ] || fail "a file that is no result was changed"
 done
+echo '{"recipe": "grid", "runs": [{"figures": {"density": {"1": 2}}}]}' >odd/grid.json
+refuse 2 'odd/grid.json, run 0: has no seed, expected a whole number' -- "$NADE" paper grid.json --data data --results odd --seeds 0
+# That results can't be written is found before training, which would be long.
+ln -s nowhere/long.json odd/long.json
+refuse 1 'odd/long.json could not be' -- "$NADE" paper long.json --data data --results odd
 # Results beside the recipe would take its own name: it stays what it is.
 cp grid.json kept.json
 refuse 2 './grid.json holds no results' -- "$NADE" paper grid.json --data data --results .

@@ -164,7 +164,8 @@ static void print_zsh_option(struct output *output, const struct option *option)
                      option->name, option->metavar ? "=" : "");
     else
         output_print(output, " \\\n    '%s--%s%s[", again, option->name, option->metavar ? "=" : "");
-    print_zsh_text(output, option->help);
+    char help[HELP_SIZE];
+    print_zsh_text(output, option_help(option, help));
     output_print(output, "]");
     if (option->kind == OPTION_CHOICE) {
         output_print(output, ":%s:(", option->name);

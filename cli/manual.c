@@ -57,8 +57,8 @@ static void print_option(struct output *output, const struct option *option, con
     if (option->metavar) output_print(output, " \\fI");
     if (option->metavar) print_text(output, option->metavar);
     output_print(output, option->metavar ? "\\fR\n" : "\n");
-    print_text(output, option->help);
-    char value[DEFAULT_SIZE];
+    char value[DEFAULT_SIZE], help[HELP_SIZE];
+    print_text(output, option_help(option, help));
     if (*format_default(option, defaults, value)) output_print(output, " (default ");
     print_text(output, value);
     output_print(output, *value ? ")\n" : "\n");

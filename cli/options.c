@@ -209,19 +209,26 @@ static int store_reals(const struct parser *parser, const struct option *option,
     return EXIT_DONE;
 }
 
+const char *list_choices(const struct choice *choices, char text[CHOICES_SIZE])
+{
+    text[0] = '\0';
+    for (const struct choice *choice = choices; choice->name; choice++) {
+        const char *joint = choice == choices ? "" : choice[1].name ? ", " : " or ";
+        size_t used = strlen(text);
+        snprintf(text + used, CHOICES_SIZE - used, "%s%s", joint, choice->name);
+    }
+    return text;
+}
+
 static int store_choice(const struct parser *parser, const struct option *option, const char *text)
 {
-    char expected[256] = "";
+    char expected[CHOICES_SIZE];
     for (const struct choice *choice = option->choices; choice->name; choice++) {
-        if (strcmp(choice->name, text) == 0) {
-            memcpy(parser->arguments + option->offset, &choice->value, sizeof choice->value);
-            return EXIT_DONE;
-        }
-        const char *joint = choice == option->choices ? "" : choice[1].name ? ", " : " or ";
-        size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s%s", joint, choice->name);
+        if (strcmp(choice->name, text) != 0) continue;
+        memcpy(parser->arguments + option->offset, &choice->value, sizeof choice->value);
+        return EXIT_DONE;
     }
-    return refuse_value(parser, option, text, expected);
+    return refuse_value(parser, option, text, list_choices(option->choices, expected));
 }
 
 static int refuse_sizes(const struct parser *parser, const struct option *option, const char *text)

@@ -62,8 +62,8 @@ struct option {
     char letter;         /* short name, or 0 */
     const char *metavar; /* what --help calls the value; NULL for flags */
     enum option_kind kind;
-    size_t offset; /* of the value in the verb's arguments */
-    const char *help;
+    size_t offset;                /* of the value in the verb's arguments */
+    const char *help;             /* see option_help */
     const struct choice *choices; /* OPTION_CHOICE */
     double least;                 /* numbers: the least value allowed */
     double below;                 /* numbers: all values lie below this; 0: no such bound */
@@ -97,8 +97,8 @@ struct verb {
     const struct option *options;
     size_t option_count;
     size_t arguments_size;
-    void (*init)(void *arguments);
-    int (*run)(void *arguments); /* returns the exit status */
+    void (*init)(void *arguments); /* sets defaults other than zero; NULL: there are none */
+    int (*run)(void *arguments);   /* returns the exit status */
     const char *program; /* the program of ours whose verb it is: here it has only name and summary; NULL: this */
 };
 
@@ -125,6 +125,14 @@ int set_options(const struct verb *verb, void *arguments, const struct option_te
 /* The value an option has in arguments that hold the defaults, as text; "" when there is nothing to say. */
 enum { DEFAULT_SIZE = 128 };
 const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE]);
+
+/* "this, that or the other". */
+enum { CHOICES_SIZE = 256 };
+const char *list_choices(const struct choice *choices, char text[CHOICES_SIZE]);
+
+/* An option's help, its choices in the place of a %s. */
+enum { HELP_SIZE = 512 };
+const char *option_help(const struct option *option, char text[HELP_SIZE]);
 
 /* Writes the verb's --help; arguments hold the defaults (options_help.c). */
 void print_help(struct output *output, const struct verb *verb, const void *arguments);

@@ -96,13 +96,23 @@ const char *format_default(const struct option *option, const void *arguments, c
     return text;
 }
 
+const char *option_help(const struct option *option, char text[HELP_SIZE])
+{
+    const char *place = option->choices ? strstr(option->help, "%s") : NULL;
+    char choices[CHOICES_SIZE];
+    if (!place) return option->help;
+    snprintf(text, HELP_SIZE, "%.*s%s%s", (int)(place - option->help), option->help,
+             list_choices(option->choices, choices), place + 2);
+    return text;
+}
+
 static void print_option(struct output *output, const struct option *option, const void *arguments)
 {
     if (option->kind == OPTION_HEADING) {
         output_print(output, "\n%s:\n", option->help);
         return;
     }
-    char left[80], value[DEFAULT_SIZE], text[512];
+    char left[80], value[DEFAULT_SIZE], help[HELP_SIZE], text[HELP_SIZE + DEFAULT_SIZE];
     const char letter[] = {'-', option->letter, ',', '\0'};
     int width = snprintf(left, sizeof left, "  %s --%s%s%s", option->letter ? letter : "   ", option->name,
                          option->metavar ? " " : "", option->metavar ? option->metavar : "");
@@ -111,7 +121,8 @@ static void print_option(struct output *output, const struct option *option, con
     else
         output_print(output, "%s\n%*s", left, HELP_INDENT, "");
     format_default(option, arguments, value);
-    snprintf(text, sizeof text, "%s%s%s%s", option->help, *value ? " (default " : "", value, *value ? ")" : "");
+    snprintf(text, sizeof text, "%s%s%s%s", option_help(option, help), *value ? " (default " : "", value,
+             *value ? ")" : "");
     print_wrapped(output, text, HELP_INDENT, HELP_INDENT);
 }
 

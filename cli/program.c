@@ -33,7 +33,7 @@ static int show_page(const struct common *common, const struct verb *verb,
     if (status) return status;
     void *defaults = verb ? calloc(1, verb->arguments_size) : NULL;
     if (verb && !defaults) return report_no_memory(common);
-    if (verb) verb->init(defaults);
+    if (verb && verb->init) verb->init(defaults);
     print(&output, verb, defaults);
     free(defaults);
     return output_close(&output);
@@ -80,7 +80,7 @@ int run_verb(const struct verb *verb, const struct common *common, int count, ch
 {
     struct common *arguments = calloc(1, verb->arguments_size);
     if (!arguments) return report_no_memory(common);
-    verb->init(arguments);
+    if (verb->init) verb->init(arguments);
     arguments->json = common->json;
     int status = parse_arguments(verb, count, words, arguments);
     if (status == EXIT_DONE && !arguments->help) status = open_memory(arguments);

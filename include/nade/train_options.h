@@ -131,7 +131,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \
-        "relu, sigmoid, tanh, gelu or silu") \
+        "%s") \
     ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \
         "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a " \
         "single hidden layer (500 unless --hidden says otherwise) and no masks") \

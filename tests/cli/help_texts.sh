@@ -31,6 +31,7 @@ for option in recipe valid valid-fraction columns drop hidden components activat
     delimiter header log dry-run output; do
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
 done
+grep -qE -- '--activation NAME +relu, sigmoid, tanh, gelu or silu \(default relu\)' out || fail "$(grep -- --activation out)"
 expect 0 "$NADE" score --help
 for option in orderings seed ordering-file spread per-column device precision threads delimiter header output; do
     grep -qE -- "--$option( |$)" out || fail "score --help does not list --$option"

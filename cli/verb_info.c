@@ -56,7 +56,11 @@ static void print_units(struct output *output, const json_t *column)
     if (!strcmp(text_of(column, "type"), "count")) output_print(output, "  of log(1 + count)");
     for (size_t i = 0; i < shown; i++)
         output_print(output, "%s %.15g", i ? "," : "  atoms", json_number_value(json_array_get(atoms, i)));
-    output_print(output, "%s\n", shown < count ? ", ..." : "");
+    output_print(output, "%s", shown < count ? ", ..." : "");
+    const json_t *missing = json_object_get(column, "missing_values");
+    for (size_t i = 0; i < json_array_size(missing); i++)
+        output_print(output, "%s %.15g", i ? "," : "  missing", json_number_value(json_array_get(missing, i)));
+    output_print(output, "\n");
 }
 
 static void print_column(struct output *output, size_t number, const json_t *column)

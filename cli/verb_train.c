@@ -21,7 +21,7 @@ enum preset { PRESET_DEFAULT, PRESET_PAPER };
 
 struct train_arguments {
     struct common common;
-    const char *data, *valid, *output, *log, *ordering_file;
+    const char *data, *valid, *output, *log, *ordering_file, *keep_sentinels;
     int dry_run;
     uint32_t threads;
     struct size_list hidden;
@@ -73,6 +73,8 @@ static const struct option options[] = {
     {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns of type %s"},
     {.name = "missing-as-value", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.missing_as_value),
      .help = "columns in which absence is a label of its own; they become categorical"},
+    {.name = "keep-sentinels", .metavar = "COLS", .kind = OPTION_TEXT, AT(keep_sentinels),
+     .help = "columns in which numbers like -999, far from all others and repeated, are values, not missing cells"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
      .help = "types of columns, one a line: name,type"},
     DELIMITER_OPTION(AT(read.delimiter)),
@@ -190,8 +192,11 @@ static int read_tables(const struct train_arguments *train, struct train_work *r
         status = nade_table_read(run->context, train->valid, &valid_read, &run->valid);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     int exit_status = apply_types(common, run->context, run->table, &train->types);
-    if (!exit_status) note_types(common, run->table);
-    return exit_status;
+    if (exit_status) return exit_status;
+    status = nade_table_drop_sentinels(run->context, run->table, train->keep_sentinels);
+    if (status != NADE_OK) return report_failure(common, run->context, status);
+    note_types(common, run->table);
+    return EXIT_DONE;
 }
 
 static int read_ordering(struct train_arguments *train, struct train_work *run)

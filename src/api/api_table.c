@@ -6,6 +6,7 @@
 #include "data/loader.h"
 #include "data/missing_label.h"
 #include "data/reader.h"
+#include "data/sentinels.h"
 #include "data/table.h"
 #include "model/head.h"
 
@@ -133,4 +134,10 @@ nade_status nade_table_missing_as_value(nade_context *context, nade_table *table
     if (!table || !columns)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_missing_as_value needs a table and columns");
     return nd_missing_as_value(context, table, columns);
+}
+
+nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, const char *keep)
+{
+    if (!table) return nd_fail(context, NADE_BAD_CALL, "nade_table_drop_sentinels needs a table");
+    return nd_drop_sentinels(context, table, keep);
 }

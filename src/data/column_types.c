@@ -274,27 +274,35 @@ static nade_status check_types(nade_context *context, const struct nade_table *t
     return NADE_OK;
 }
 
-nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
-                              nade_type type, bool **chosen)
+nade_status nd_list_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                            bool **chosen)
 {
     const nade_allocator *allocator = &context->allocator;
     const char **names = nd_alloc(allocator, table->source_columns, sizeof *names);
     bool *flags = nd_alloc(allocator, table->source_columns, sizeof *flags);
-    nade_status status = NADE_NO_MEMORY;
-    if (!names || !flags) {
-        nd_no_memory(context, "the choice of columns");
-        goto cleanup;
+    nade_status status = names && flags ? NADE_OK : nd_no_memory(context, "the choice of columns");
+    if (status == NADE_OK && list) {
+        for (size_t i = 0; i < table->columns; i++) names[table->column[i].place] = table->column[i].name;
+        status = nd_parse_columns(context, what, list, names, table->source_columns, flags);
     }
-    for (size_t i = 0; i < table->columns; i++) names[table->column[i].place] = table->column[i].name;
-    status = nd_parse_columns(context, what, list, names, table->source_columns, flags);
-    if (status == NADE_OK) status = check_types(context, table, flags, type);
-    if (status == NADE_OK) {
+    if (status == NADE_OK)
         *chosen = flags;
-        flags = NULL;
-    }
-cleanup:
-    nd_free(allocator, flags);
+    else
+        nd_free(allocator, flags);
     nd_free(allocator, names);
+    return status;
+}
+
+nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                              nade_type type, bool **chosen)
+{
+    bool *flags = NULL;
+    nade_status status = nd_list_columns(context, table, what, list, &flags);
+    if (status == NADE_OK) status = check_types(context, table, flags, type);
+    if (status == NADE_OK)
+        *chosen = flags;
+    else
+        nd_free(&context->allocator, flags);
     return status;
 }
 

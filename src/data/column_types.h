@@ -7,6 +7,11 @@
 /* Fills in each column's type by the rules of docs/formats.md. */
 void nd_find_types(struct nade_table *table);
 
+/* The columns of a COLS list, which may be NULL: *chosen (source columns, by place) is the caller's to free.  what
+ * begins the sentence when it fails. */
+nade_status nd_list_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,
+                            bool **chosen);
+
 /* The columns of a COLS list, all of which must allow the type: *chosen (source columns, by place) is the caller's to
  * free.  what ("the list of binary columns") begins the sentence when it fails. */
 nade_status nd_choose_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,

@@ -48,7 +48,9 @@ struct table_column {
     enum declared declared;
     nade_type type; /* found, or overridden */
     const struct label
-        *stray;           /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
+        *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
+    const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */
+    size_t missing_value_count;
     size_t unusable_line; /* STORE_UNUSABLE: the line of the label that was one too many */
     size_t place;         /* its number in the data, from 0, before columns were left out */
 };

@@ -21,6 +21,10 @@ const char *nd_row_place(struct row_names names, size_t rows, size_t columns, co
 static nade_status refuse_cell(nade_context *context, const char *place, const struct column_spec *spec, double found)
 {
     const struct head *head = nd_head_for(spec->type);
+    if (nd_is_missing_value(spec, found))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "%scolumn '%s': found %g, which training took for a missing cell, expected a value", place,
+                       spec->name, found);
     if (!head->labels)
         return nd_fail(context, NADE_BAD_CALL, "%scolumn '%s': found %g, expected %s", place, spec->name, found,
                        head->expected);
@@ -52,7 +56,9 @@ nade_status nd_encode_values(nade_context *context, const nade_model *model, str
             size_t at = row * columns + c;
             cells[at] = NAN;
             if (isnan(values[at])) continue;
-            if (nd_head_for(specs[c].type)->encode(&specs[c], values[at], &cells[at])) continue;
+            if (!nd_is_missing_value(&specs[c], values[at]) &&
+                nd_head_for(specs[c].type)->encode(&specs[c], values[at], &cells[at]))
+                continue;
             return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], values[at]);
         }
         if (find_gap(model, cells + row * columns, &hole, &given))

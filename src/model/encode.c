@@ -170,6 +170,8 @@ static bool may_be_unseen(const struct encoder *e, size_t column)
 static bool encode_value(struct label_search *labels, const char *text, bool is_number, double number, float *cell)
 {
     const struct column_spec *spec = labels->spec;
+    *cell = NAN;
+    if (is_number && nd_is_missing_value(spec, number) && !ND_FAULT(FAULT_SENTINEL_READ)) return true;
     if (spec->label_count == 0) return is_number && nd_head_for(spec->type)->encode(spec, number, cell);
     *cell = nd_label_find(labels, text, is_number, number);
     return *cell >= 0;

@@ -120,6 +120,8 @@ static void put_column(struct model_writer *w, const struct column_spec *spec)
     put_word(w, "type", nade_type_name(spec->type));
     nd_head_for(spec->type)->write(w, spec);
     nd_write_numbers(w, "marginal", spec->marginal, spec->marginal_count);
+    if (spec->missing_value_count > 0)
+        nd_write_numbers(w, "missing_values", spec->missing_values, spec->missing_value_count);
     nd_json_close(&w->writer, '}');
 }
 

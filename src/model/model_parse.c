@@ -28,7 +28,25 @@ static void read_marginal(struct model_reader *r, const struct json_value *objec
     }
 }
 
-enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms */
+/* Few; a column of labels has none. */
+static void read_missing_values(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    enum { MOST = 1000 };
+    if (nd_head_for(spec->type)->labels) nd_read_none(r, object, "missing_values");
+    if (!nd_json_get(object, "missing_values")) return;
+    const struct json_value *list = nd_read_list(r, object, "missing_values", 0, MOST);
+    if (!list) return;
+    const struct json_value *value = nd_json_first(list);
+    double *values = nd_take(r, list->is.count, sizeof *values);
+    for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, value = nd_json_after(value)) {
+        values[i] = nd_json_number(value);
+        if (!nd_json_is_number(value)) nd_wrong(r, "missing_values", value, "a list of numbers");
+    }
+    spec->missing_values = values;
+    spec->missing_value_count = list->is.count;
+}
+
+enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms and missing_values */
 
 /* The types' names; NULL at their end. */
 static size_t list_types(const char *names[ND_TYPES_MOST + 1])
@@ -41,7 +59,8 @@ static size_t list_types(const char *names[ND_TYPES_MOST + 1])
 /* Of a column whose type is not known none but those of all columns. */
 static void check_column_keys(struct model_reader *r, const struct json_value *object)
 {
-    static const char *const keys[] = {"name", "type", "mean", "sd", "step", "floor", "atoms", "labels", "marginal"};
+    static const char *const keys[] = {"name",  "type",  "mean",   "sd",       "step",
+                                       "floor", "atoms", "labels", "marginal", "missing_values"};
     const char *names[ND_TYPES_MOST + 1];
     size_t count = list_types(names), type = 0;
     while (type < count && !nd_json_is_text(nd_json_get(object, "type"), names[type])) type++;
@@ -58,6 +77,7 @@ static void read_column(struct model_reader *r, const struct json_value *object,
     spec->sd = 1;
     nd_head_for(spec->type)->read(r, object, spec);
     read_marginal(r, object, spec);
+    read_missing_values(r, object, spec);
 }
 
 /* The place of what is read next: "columns[3].", or "columns[3]" for the object itself. */

@@ -46,6 +46,18 @@ static nade_status measure_columns(nade_context *context, struct measuring *m)
 
 /* ---- all columns ------------------------------------------------------------------------------------------------- */
 
+/* The numbers that the table's column has given up; false: no memory. */
+static bool learn_missing_values(struct arena *arena, const struct table_column *column, struct column_spec *spec)
+{
+    size_t count = column->missing_value_count;
+    if (count == 0) return true;
+    double *values = nd_arena_alloc(arena, count, sizeof *values);
+    if (values) memcpy(values, column->missing_values, count * sizeof *values);
+    spec->missing_values = values;
+    spec->missing_value_count = count;
+    return values != NULL;
+}
+
 /* All but what the chosen rows have to say. */
 static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                                 struct column_spec *spec)
@@ -65,7 +77,8 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
     if (column->missing == table->rows)
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave column '%s' out",
                        table->source, column->name, column->name);
-    if (!name || !(spec->name = nd_arena_text(arena, name))) return nd_no_memory(context, "the columns");
+    if (!name || !(spec->name = nd_arena_text(arena, name)) || !learn_missing_values(arena, column, spec))
+        return nd_no_memory(context, "the columns");
     spec->type = column->type;
     spec->sd = 1;
     const struct head *head = nd_head_for(spec->type);

@@ -35,9 +35,11 @@
 struct column_spec {
     const char *name;
     nade_type type;
-    double mean, sd;    /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
-    double step;        /* real: recording step in data units, 0 = none found */
-    double floor;       /* real: added to every component's scale, standardised units */
+    double mean, sd;              /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
+    double step;                  /* real: recording step in data units, 0 = none found */
+    double floor;                 /* real: added to every component's scale, standardised units */
+    const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
+    size_t missing_value_count;
     const double *atom; /* real: (atoms) values that have a probability of their own, data units */
     size_t atoms;
     const char *const *labels; /* (label_count) the text of cell value 0, 1, ...; "" is absence */
@@ -51,6 +53,14 @@ struct schema {
     struct column_spec *column; /* (count) */
     bool named;                 /* names came from the data, so tables are matched by name */
 };
+
+/* True when cells that hold this number are missing ones. */
+static inline bool nd_is_missing_value(const struct column_spec *spec, double number)
+{
+    for (size_t i = 0; i < spec->missing_value_count; i++)
+        if (spec->missing_values[i] == number) return true;
+    return false;
+}
 
 /* A real column's value in the model's units, as a cell holds it.  Everything that is compared with cells passes here.
  */

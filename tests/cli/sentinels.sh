@@ -1,0 +1,25 @@
+# Numbers like -999 are missing cells, in training and wherever the model meets them, unless they are kept.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { srand(3); print "age,weight,grade"
+    for (i = 0; i < 300; i++) print (i % 10 == 3 ? -999 : int(18 + 60 * rand())) "," 50 + 40 * rand() "," 1 + i % 5 }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${small[@]}"
+holds err "'age' (-999 in 30 cells, 10 %)" "taken for missing cells" "--keep-sentinels" "30 cells missing in 1 column"
+expect 0 "$NADE" info model
+holds out "missing -999"
+expect 0 "$NADE" sample model -n 300 --quiet
+awk -F, 'NR > 1 && $1 < -100 { exit 1 }' out || fail "drawn: $(head -n 5 out)"
+
+# It is marginalised, filled and refused as a condition.
+printf 'age,weight,grade\n-999,70,2\n,70,2\n-999.0,70,2\n' >rows.csv
+expect 0 "$NADE" score model rows.csv --quiet
+[ "$(tail -n +2 out | sort -u | wc -l)" = 1 ] || fail "scores: $(cat out)"
+expect 0 "$NADE" impute model rows.csv --quiet
+grep -q -e -999 out && fail "impute: $(cat out)"
+refuse 2 "'age': found -999, which training took for a missing cell" -- "$NADE" sample model --where age=-999
+
+# Kept, it is a number as any other.
+expect 0 "$NADE" train data.csv -o kept "${small[@]}" --keep-sentinels age
+grep -q "missing cells" err && fail "kept: $(cat err)"
+expect 0 "$NADE" sample kept -n 1 --where age=-999 --quiet
+refuse 2 "--keep-sentinels: found 'height'" -- "$NADE" train data.csv -o other --keep-sentinels height

@@ -1,0 +1,124 @@
+/* Numbers that stand for missing cells: which are found, what becomes of them, and that a model keeps them. */
+#include "data_files.h"
+
+#include <math.h>
+
+#include "support/small_training.h"
+
+/* A column of `rows` numbers from 20 on in tenths, with `cells` cells that hold a text instead. */
+static nade_table *read_column(nade_context *context, double step, size_t rows, size_t cells, const char *text)
+{
+    static char file[1 << 17];
+    size_t used = (size_t)sprintf(file, "a,b\n");
+    for (size_t i = 0; i < rows; i++) {
+        if (i % (rows / (cells ? cells : rows)) == 0 && i / (rows / (cells ? cells : rows)) < cells)
+            used += (size_t)sprintf(file + used, "%s,%zu.5\n", text, i % 7);
+        else
+            used += (size_t)sprintf(file + used, "%g,%zu.5\n", 20 + step * (double)(i * 37 % 101), i % 7);
+    }
+    return read_good(context, file, NULL);
+}
+
+static void test_which_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        double step;
+        size_t rows, cells;
+        const char *text;
+        size_t found;
+    } cases[] = {
+        {0.5, 200, 20, "-999", 1},  {0.5, 200, 5, "-999", 1},   {0.5, 200, 3, "-999", 1},   {0.5, 200, 2, "-999", 0},
+        {0.5, 2000, 3, "-999", 0},  {0.5, 200, 20, "9999", 1},  {0.5, 200, 20, "100", 0},   {0.5, 200, 20, "0", 0},
+        {0.5, 200, 0, "", 0},       {0.5, 200, 20, "-200", 1},  {0.5, 200, 20, "-1", 0},    {0.01, 200, 20, "-1", 1},
+        {1000, 200, 20, "-999", 1}, {1000, 200, 20, "-998", 0}, {0.5, 200, 100, "-999", 1}, {0.5, 200, 200, "-999", 0},
+    };
+    nade_context *context = new_context();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nade_table *table = read_column(context, cases[i].step, cases[i].rows, cases[i].cells, cases[i].text);
+        assert_int_equal(nade_table_drop_sentinels(context, table, NULL), NADE_OK);
+        if (table->column[0].missing_value_count != cases[i].found)
+            fail_msg("case %zu: %zu found", i, table->column[0].missing_value_count);
+        size_t missing = cases[i].found ? cases[i].cells : 0;
+        assert_int_equal(table->column[0].missing, missing);
+        for (size_t row = 0; row < cases[i].rows; row++) missing -= isnan(number_at(table, row, 0)) ? 1 : 0;
+        assert_int_equal(missing, 0);
+        assert_int_equal(table->column[1].missing, 0);
+        nade_table_free(table);
+    }
+    nade_context_free(context);
+}
+
+/* More than 1000 different numbers are stored otherwise; several at both ends are found together. */
+static void test_both_ends_of_doubles(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000 };
+    static double values[ROWS];
+    static const double codes[] = {-999, -998, 9999};
+    for (size_t i = 0; i < ROWS; i++) values[i] = i % 10 < 3 ? codes[i % 10] : 0.001 * (double)(i * 7919 % 30011);
+    nade_context *context = new_context();
+    for (int keep = 0; keep < 2; keep++) {
+        nade_table *table;
+        assert_int_equal(nade_table_from_array(context, values, ROWS, 1, NULL, &table), NADE_OK);
+        assert_int_equal(nade_table_drop_sentinels(context, table, keep ? "0" : NULL), NADE_OK);
+        const struct table_column *column = &table->column[0];
+        assert_int_equal(column->storage, STORE_DOUBLES);
+        assert_int_equal(column->missing_value_count, keep ? 0 : 3);
+        assert_int_equal(column->missing, keep ? 0 : ROWS / 10 * 3);
+        if (!keep) assert_true(column->missing_values[0] == -999 && column->missing_values[2] == 9999);
+        nade_table_free(table);
+    }
+    nade_table *table = read_column(context, 0.5, 200, 20, "-999");
+    assert_int_equal(nade_table_drop_sentinels(context, table, "c"), NADE_BAD_CALL);
+    assert_sentence(context, "the list of columns that keep their sentinels: found 'c'");
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
+/* A trained model takes the number for a missing cell, also after it was written and read. */
+static void test_model_keeps_them(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    nade_table *table = read_column(context, 0.5, 200, 20, "-999");
+    nade_model *model, *read;
+    double values[6];
+    char path[64];
+    assert_int_equal(nade_table_drop_sentinels(context, table, NULL), NADE_OK);
+    const size_t hidden[] = {4};
+    nade_train_options options;
+    support_small_training(&options, hidden, 1, 10, 1, 5);
+    assert_int_equal(nade_train(context, table, NULL, &options, &model), NADE_OK);
+    nade_table_free(table);
+    write_file(path, "", 0);
+    assert_int_equal(nade_model_save(context, model, path), NADE_OK);
+    assert_int_equal(nade_model_load(context, path, &read), NADE_OK);
+    unlink(path);
+    table = read_good(context, "a,b\n-999,1.5\n-999.0,2.5\n30,3.5\n", NULL);
+    const nade_model *models[] = {model, read};
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(nade_model_description(models[i]), nade_model_description(model));
+        assert_int_equal(nade_table_values(context, models[i], table, values, NULL, NULL, NULL), NADE_OK);
+        assert_true(isnan(values[0]) && isnan(values[2]) && values[4] == 30 && values[1] == 1.5);
+        values[0] = -999;
+        nade_sample_options sample;
+        nade_sample_options_init(&sample, sizeof sample);
+        assert_int_equal(nade_sample(context, models[i], &sample, 1, values), NADE_BAD_CALL);
+        assert_sentence(context, "column 'a': found -999, which training took for a missing cell");
+    }
+    nade_model_free(model);
+    nade_model_free(read);
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_are_found),
+        cmocka_unit_test(test_both_ends_of_doubles),
+        cmocka_unit_test(test_model_keeps_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

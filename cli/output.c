@@ -213,6 +213,13 @@ void output_write(struct output *output, const void *bytes, size_t count)
     if (fwrite(bytes, 1, count, output->stream) < count) output->reason = errno ? errno : EIO;
 }
 
+void output_flush(struct output *output)
+{
+    if (output->path || output->reason) return;
+    errno = 0;
+    if (fflush(output->stream) != 0) output->reason = errno ? errno : EIO;
+}
+
 bool output_good(const struct output *output)
 {
     return output->reason == 0;

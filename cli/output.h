@@ -41,6 +41,9 @@ void output_print(struct output *output, const char *format, ...) __attribute__(
 /* The same with bytes. */
 void output_write(struct output *output, const void *bytes, size_t count);
 
+/* Lets the reader of stdout have what was written so far. */
+void output_flush(struct output *output);
+
 /* False once a write has failed; long loops may then end early. */
 bool output_good(const struct output *output);
 

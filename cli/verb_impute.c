@@ -345,6 +345,7 @@ static int impute_all(struct impute_arguments *impute, struct impute_run *run)
     progress_start(&run->progress, &impute->common, 0);
     while (!status && more && (!run->writes || output_good(&run->output))) {
         status = impute_part(impute, run, &more);
+        if (run->writes) output_flush(&run->output);
         if (!run->writes && !picture_wants_rows(&impute->picture)) break;
     }
     return status ? status : picture_write(&impute->picture, &run->input);

@@ -170,8 +170,10 @@ static int score_parts(const struct score_arguments *score, struct score_run *ru
     if (status) return status;
     progress_start(&run->progress, &score->common, 0);
     size_t rows = 1;
-    while (!status && rows > 0 && output_good(output))
+    while (!status && rows > 0 && output_good(output)) {
         status = score->per_column ? score_cells_part(score, run, &rows) : score_part(score, run, &rows);
+        output_flush(output);
+    }
     if (status) {
         output_abandon(output);
         return status;

@@ -132,9 +132,10 @@ NADE_API nade_status nade_table_read(nade_context *context, const char *path, co
                                      nade_table **table);
 
 /* Reading in parts, for tables that need not fit into memory.  path "-" is standard input.  Text files are read as they
- * come; arrays are loaded whole and handed out in parts.  A reader serves one thread at a time.  It copies what it
- * needs of the options, and may outlive the context it was opened with, whose allocator it keeps for itself and its
- * tables. */
+ * come, once their first 256 KiB are there, by which separator and header are found; where both are given, nothing is
+ * waited for, and a part ends where the input pauses.  Arrays are loaded whole and handed out in parts.  A reader
+ * serves one thread at a time.  It copies what it needs of the options, and may outlive the context it was opened with,
+ * whose allocator it keeps for itself and its tables. */
 typedef struct nade_reader nade_reader;
 
 NADE_API nade_status nade_reader_open(nade_context *context, const char *path, const nade_read_options *options,

@@ -248,6 +248,7 @@ nade_status nd_csv_sniff(struct source *source, const nade_read_options *options
 {
     layout->separator = options->delimiter;
     layout->header = options->header == 1;
+    if (layout->separator && options->header >= 0) return NADE_OK; /* there is nothing to wait for */
     nade_status status = load_head(source);
     if (status == NADE_OK && layout->separator == 0) status = find_separator(source, &layout->separator);
     if (status == NADE_OK && options->header < 0 && options->names)

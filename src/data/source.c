@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -273,6 +274,13 @@ nade_status nd_source_fill(struct source *source)
         if (status == NADE_OK) status = source->packing == PACKED_NOT ? copy_plain(source) : unpack(source);
     }
     return status == NADE_OK && source->claimed ? check_claims(source, before) : status;
+}
+
+bool nd_source_waits(const struct source *source)
+{
+    struct pollfd input = {.fd = source->descriptor, .events = POLLIN};
+    if (source->ended || source->raw_ended || source->descriptor < 0 || !raw_is_empty(source)) return false;
+    return poll(&input, 1, 0) == 0;
 }
 
 nade_status nd_source_look(struct source *source, size_t wanted)

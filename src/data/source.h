@@ -70,6 +70,9 @@ static inline size_t nd_source_available(const struct source *source)
     return source->end - source->begin;
 }
 
+/* True when no more bytes could be got now without waiting for who writes them: a pipe that is empty. */
+bool nd_source_waits(const struct source *source);
+
 /* Gets more bytes behind those not yet taken; none arrive only when the file has ended. */
 nade_status nd_source_fill(struct source *source);
 

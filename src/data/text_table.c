@@ -23,6 +23,7 @@ nade_status nd_text_begin(struct source *source, const struct load_request *requ
     const nade_read_options *options = request->options;
     const nade_allocator *allocator = &source->context->allocator;
     *text = (struct text_table){.context = source->context, .request = *request, .keep = options->keep_text == 1};
+    text->as_they_come = options->delimiter && options->header >= 0;
     text->name_texts.allocator = text->raw_names.allocator = *allocator;
     nd_csv_begin(&text->csv, source, dialect);
     if (options->names && !nd_names_sort(allocator, options->names, options->name_count, &text->expected))
@@ -139,12 +140,34 @@ static nade_status add_held(struct text_table *text, struct table_builder *build
     return nd_table_add_row(builder, csv->row_line);
 }
 
+/* Whether the next row would have to be waited for: no line of bytes at hand ends, nor does one of those that are
+ * there for the taking.  Of long rows it is not looked for. */
+static nade_status look_for_pause(const struct text_table *text, bool *pause)
+{
+    enum { LOOK_MOST = 1 << 16 };
+    struct source *source = text->csv.source;
+    nade_status status = NADE_OK;
+    size_t seen = 0, available = nd_source_available(source);
+    *pause = false;
+    while (status == NADE_OK && !text->held && !*pause && !source->ended && available < LOOK_MOST) {
+        for (const unsigned char *at = source->buffer + source->begin; seen < available; seen++)
+            if (at[seen] == '\n' || at[seen] == '\r') return NADE_OK;
+        *pause = nd_source_waits(source);
+        if (!*pause) status = nd_source_fill(source);
+        available = nd_source_available(source);
+    }
+    return status;
+}
+
 static nade_status add_rows(struct text_table *text, size_t most, struct table_builder *builder)
 {
     const struct row_list *list = text->request.rows;
     nade_status status = NADE_OK;
     size_t bytes = 0;
+    bool pause = false;
     while (status == NADE_OK && builder->rows < most && (most == ND_ALL_ROWS || bytes < ND_ROW_BYTES_MOST)) {
+        if (text->as_they_come && builder->rows > 0 && most != ND_ALL_ROWS) status = look_for_pause(text, &pause);
+        if (status != NADE_OK || pause) break;
         status = hold_row(text);
         if (status != NADE_OK) break;
         if (!text->held) return list ? nd_rows_check(text->context, list, text->rows) : NADE_OK;

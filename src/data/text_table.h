@@ -21,6 +21,7 @@ struct text_table {
     size_t fields;               /* each row must have */
     const char *as_many;         /* as what: the end of a sentence about a row that has not */
     bool keep;                   /* the text of cells */
+    bool as_they_come;           /* parts end where the input pauses */
     size_t rows;                 /* seen so far, wanted or not */
     size_t listed;               /* of the request's rows, seen so far */
     size_t parts;                /* handed out so far */
@@ -46,7 +47,8 @@ nade_status nd_text_end_names(struct text_table *text);
 
 /* The next rows, at most `most`, as a table; NULL after the last.  The first part must have a row.  Unless all are
  * asked for, a part also ends with the row whose bytes bring it to ND_ROW_BYTES_MOST, so that its memory is bounded
- * whatever the rows are like. */
+ * whatever the rows are like.  Where separator and header are given, a part ends too where the next row would have to
+ * be waited for. */
 nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table);
 
 void nd_text_close(struct text_table *text);

@@ -109,6 +109,28 @@ sed '9001s/.*/1.5/' rows.csv >bad.csv
 refuse 2 'bad.csv, line 9001' '1 fields' -- "$NADE" score model bad.csv --quiet -o scores
 refuse 2 'standard input: is empty' -- "$NADE" score model - --quiet -o scores </dev/null
 
+# Where separator and header are given, rows are answered as they come.
+for verb in score impute; do
+    rm -f answers
+    mkfifo live
+    "$NADE" $verb model live --header yes --delimiter ';' --quiet >answers &
+    process=$!
+    exec 5>live
+    for row in 2 3 4; do
+        sed -n "$([ $row = 2 ] && echo 1,2p || echo ${row}p)" rows.csv >&5
+        for _ in $(seq 100); do
+            [ "$(wc -l <answers)" = $row ] && break
+            sleep 0.1
+        done
+        [ "$(wc -l <answers)" = $row ] || fail "$verb waits for more than a row: $(cat answers)"
+    done
+    exec 5>&-
+    wait $process
+    rm live
+    [ $verb = impute ] || head -n 4 whole | cut -d, -f1 | cmp - answers || fail "a row that came alone has another score"
+done
+rm answers
+
 # Waiting for input, it can be interrupted and leaves nothing, also on a file system without unnamed files.
 cat >named.c <<'SOURCE'
 #define _GNU_SOURCE

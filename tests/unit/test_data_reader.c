@@ -323,6 +323,42 @@ static void expect_nothing(nade_context *context)
     assert_sentence(context, "standard input: is empty");
 }
 
+/* Rows that are there are handed out though more may follow, and a part of a row is waited for. */
+static void test_rows_as_they_come(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written; /* NULL: the end */
+        size_t rows;
+    } steps[] = {{"a,b\n1,2\n3,4\n5,", 2}, {"6\n", 1}, {"7,8\r\n", 1}, {"\n9,\"x\n\"\n", 1}, {NULL, 0}};
+    int ends[2];
+    char path[64];
+    nade_context *context = new_context();
+    nade_reader *reader = NULL;
+    nade_table *table = NULL;
+    nade_read_options options = options_of(NULL);
+    options.header = 1;
+    options.delimiter = ',';
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    alarm(60); /* waiting for more would be for ever */
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        size_t count = steps[i].written ? strlen(steps[i].written) : 0;
+        if (count > 0)
+            assert_int_equal(write(ends[1], steps[i].written, count), (ssize_t)count);
+        else
+            close(ends[1]);
+        if (!reader) assert_int_equal(nade_reader_open(context, path, &options, &reader), NADE_OK);
+        assert_int_equal(nade_reader_next(context, reader, 100, &table), NADE_OK);
+        assert_int_equal(table ? table->rows : 0, steps[i].rows);
+        nade_table_free(table);
+    }
+    alarm(0);
+    nade_reader_free(reader);
+    close(ends[0]);
+    nade_context_free(context);
+}
+
 static void test_standard_input(void **state)
 {
     (void)state;
@@ -393,11 +429,11 @@ static void test_allocator_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_in_parts),      cmocka_unit_test(test_arrays_in_parts),
-        cmocka_unit_test(test_rows_kept),          cmocka_unit_test(test_rows_of_array),
-        cmocka_unit_test(test_bad_row_lists),      cmocka_unit_test(test_fault_in_later_part),
-        cmocka_unit_test(test_bad_calls),          cmocka_unit_test(test_standard_input),
-        cmocka_unit_test(test_allocator_failures),
+        cmocka_unit_test(test_text_in_parts),  cmocka_unit_test(test_arrays_in_parts),
+        cmocka_unit_test(test_rows_kept),      cmocka_unit_test(test_rows_of_array),
+        cmocka_unit_test(test_bad_row_lists),  cmocka_unit_test(test_fault_in_later_part),
+        cmocka_unit_test(test_bad_calls),      cmocka_unit_test(test_rows_as_they_come),
+        cmocka_unit_test(test_standard_input), cmocka_unit_test(test_allocator_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ def time_row(_, runs):
     rows, held = runs[0]["rows"]
     return [f"{rows:,}", f"{held:,}", ", ".join(sorted(str(run["seed"]) for run in runs)),
             *[f"{statistics.mean(run['made']['seconds'][what] for run in runs):.1f}" for what in ("train", "sample")],
-            runs[0]["made"]["where"], runs[0]["made"]["sources"][:12] or "not recorded"]
+            runs[0]["made"]["where"], runs[0]["made"]["sources"][:12] or "not recorded", runs[0]["made"]["options"] or "none"]
 
 
 TABLES = [
@@ -99,7 +99,7 @@ TABLES = [
     ("Numeric cells outside the training rows' range, %.",
      ["samples", "test rows", "the most of the samples", "samples negative where training has none"], outside_row),
     ("Rows, and seconds to train and to draw as many rows as there are to train on.",
-     ["training rows", "test rows", "seeds", "train, s", "draw, s", "on", "sources"], time_row),
+     ["training rows", "test rows", "seeds", "train, s", "draw, s", "on", "sources", "options"], time_row),
 ]
 
 
@@ -109,8 +109,8 @@ def page(results):
     failed = [f"- {name}, seed {seed}: {run['failed']}" for name, seeds in results.items() for seed, run in seeds.items()
               if "failed" in run]
     done = {name: runs for name, runs in done.items() if runs}
-    options = sorted({run["made"]["options"] for runs in done.values() for run in runs} - {""})
-    parts = [f"Trained with {'; '.join(f'`{text}`' for text in options)}.\n"] if options else []
+    parts = [f"Of {name} the model left out {', '.join(runs[0]['left_out'])}: the other columns are compared.\n"
+             for name, runs in done.items() if runs[0]["left_out"]]
     parts += ["Failed:\n\n" + "\n".join(failed) + "\n"] if failed else []
     if not done and not failed:
         return "Nothing is kept yet.\n"

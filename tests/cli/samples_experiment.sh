@@ -34,6 +34,11 @@ cmp test.csv work/bare/test.csv || fail "another split"
 expect 0 make_samples "$quick --components 2"
 holds work/named/seed1/made.json 'components 2'
 
+# What was made with options does not get among the results without.
+keep_plain() { samples data --make-only --measure-only --work work --tables named --seeds 1; }
+expect 1 keep_plain
+holds err 'the samples were made with train --iterations 1' 'expected --results FILE'
+
 # What nade says of a failure is told, and there are no samples then.
 expect 1 make_samples "--hidden none"
 holds err 'named, seed 1: nade train ended with 2, expected 0; it said: nade: ' 'bare, seed 2: nade train'
@@ -55,7 +60,7 @@ def rows(figure):
 
 def run(seed, figure):
     made = {"options": "", "sources": "0123456789abcdef", "device": "cpu", "where": "a CPU", "seconds": {"train": 2, "sample": 1}}
-    return {"seed": seed, "made": made, "rows": [45, 5], "target": "b", "left_out": [], "samples": rows(figure), "independent": rows(0.1), "real": rows(0.99)}
+    return {"seed": seed, "made": made, "rows": [45, 5], "target": "b", "left_out": ["id"], "samples": rows(figure), "independent": rows(0.1), "real": rows(0.99)}
 
 
 print(json.dumps({"magic": {"1": run(1, 0.5), "2": run(2, 0.7)}, "named": {"1": {"seed": 1, "failed": "it fell over"}}}))
@@ -64,7 +69,8 @@ expect 1 samples --check
 holds out 'docs/samples.md is not what experiments/samples writes'
 expect 0 samples --page
 holds tree/docs/samples.md above below '| magic | 0.60 ± 0.14 | 0.10 | 0.99 | 0.90 | b 0.70, a 0.30 |' '- named, seed 1: it fell over' \
-    '| magic | b | AUC | 0.600 ± 0.141 | 0.100 | 0.990 |' 'a 2.00 %' '| magic | 45 | 5 | 1, 2 | 2.0 | 1.0 | a CPU | 0123456789ab |'
+    '| magic | b | AUC | 0.600 ± 0.141 | 0.100 | 0.990 |' 'a 2.00 %' '| magic | 45 | 5 | 1, 2 | 2.0 | 1.0 | a CPU | 0123456789ab | none |' \
+    'Of magic the model left out id: the other columns are compared.'
 expect 0 samples --check
 
 # The page in the tree.

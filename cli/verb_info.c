@@ -88,6 +88,15 @@ static void print_columns(struct output *output, const json_t *columns)
     for (size_t i = 0; i < json_array_size(columns); i++) print_column(output, i, json_array_get(columns, i));
 }
 
+static void print_left_out(struct output *output, const json_t *columns)
+{
+    char name[NAME_WIDTH + 1];
+    for (size_t i = 0; i < json_array_size(columns); i++)
+        output_print(output, "%s %s",
+                     i ? "," : "Left out:", printable(text_of(json_array_get(columns, i), "name"), name, NAME_WIDTH));
+    if (json_array_size(columns) > 0) output_print(output, "\n");
+}
+
 /* ---- architecture -------------------------------------------------------------------------------------------- */
 
 static double count_numbers(const nade_model *model, const char *layer, const char *part)
@@ -213,6 +222,7 @@ static int print_model(const struct common *common, const char *path, const nade
     struct output output;
     output_open_page(&output, common);
     print_columns(&output, json_object_get(root, "columns"));
+    print_left_out(&output, json_object_get(root, "left_out"));
     print_architecture(&output, model, json_object_get(root, "architecture"));
     print_training(&output, json_object_get(root, "training"));
     json_decref(root);

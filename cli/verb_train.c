@@ -21,7 +21,7 @@ enum preset { PRESET_DEFAULT, PRESET_PAPER };
 
 struct train_arguments {
     struct common common;
-    const char *data, *valid, *output, *log, *ordering_file, *keep_sentinels;
+    const char *data, *valid, *output, *log, *ordering_file, *keep, *keep_sentinels;
     int dry_run;
     uint32_t threads;
     struct size_list hidden;
@@ -68,6 +68,8 @@ static const struct option options[] = {
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
+    {.name = "keep", .metavar = "COLS", .kind = OPTION_TEXT, AT(keep),
+     .help = "train on these columns also where they number or name the rows and would be left out"},
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
      .help = "use only the rows of DATA whose numbers, counted from 0, are in this text file"},
     {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns of type %s"},
@@ -193,7 +195,8 @@ static int read_tables(const struct train_arguments *train, struct train_work *r
     if (status != NADE_OK) return report_failure(common, run->context, status);
     int exit_status = apply_types(common, run->context, run->table, &train->types);
     if (exit_status) return exit_status;
-    status = nade_table_drop_sentinels(run->context, run->table, train->keep_sentinels);
+    status = nade_table_leave_out(run->context, run->table, train->keep);
+    if (status == NADE_OK) status = nade_table_drop_sentinels(run->context, run->table, train->keep_sentinels);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     note_types(common, run->table);
     return EXIT_DONE;

@@ -201,6 +201,12 @@ NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_tab
  * be called once, after types were set; nade_train itself never does. */
 NADE_API nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, const char *keep);
 
+/* Takes out of a table, which was read without keep_text, the columns from which nothing can be learnt: numbers and
+ * names of rows (not of arrays), and empty ones (docs/formats.md).  Those whose type was set stay, and those in keep, a
+ * COLS list that may be NULL.  A model that is trained on the table passes over such columns of other tables without a
+ * warning.  One warning names them.  To be called once, after types were set; nade_train itself never does. */
+NADE_API nade_status nade_table_leave_out(nade_context *context, nade_table *table, const char *keep);
+
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
 typedef struct nade_model nade_model;

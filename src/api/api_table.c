@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "data/array_table.h"
 #include "data/column_types.h"
+#include "data/left_out.h"
 #include "data/loader.h"
 #include "data/missing_label.h"
 #include "data/reader.h"
@@ -140,4 +141,10 @@ nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, 
 {
     if (!table) return nd_fail(context, NADE_BAD_CALL, "nade_table_drop_sentinels needs a table");
     return nd_drop_sentinels(context, table, keep);
+}
+
+nade_status nade_table_leave_out(nade_context *context, nade_table *table, const char *keep)
+{
+    if (!table) return nd_fail(context, NADE_BAD_CALL, "nade_table_leave_out needs a table");
+    return nd_leave_out(context, table, keep);
 }

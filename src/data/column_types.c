@@ -315,6 +315,7 @@ nade_status nd_set_types(nade_context *context, struct nade_table *table, const 
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
         if (chosen[table->column[i].place]) {
             table->column[i].type = type;
+            table->column[i].typed = true;
             table->column[i].stray = NULL;
         }
     nd_free(&context->allocator, chosen);

@@ -74,6 +74,7 @@ static void commit(const struct nade_table *table, struct table_column *column, 
     }
     *column = *changed;
     column->type = NADE_CATEGORICAL;
+    column->typed = true;
 }
 
 nade_status nd_missing_as_value(nade_context *context, struct nade_table *table, const char *list)

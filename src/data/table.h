@@ -51,13 +51,22 @@ struct table_column {
         *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */
     size_t missing_value_count;
+    bool typed;           /* the type was given by hand */
     size_t unusable_line; /* STORE_UNUSABLE: the line of the label that was one too many */
     size_t place;         /* its number in the data, from 0, before columns were left out */
+};
+
+/* A column that training does without. */
+struct left_out {
+    const char *name;
+    size_t place; /* among the columns before any were left out so */
 };
 
 struct nade_table {
     struct arena arena; /* everything the table owns, itself included */
     size_t rows, columns;
+    struct left_out *left_out; /* (left_out_count) left_out.h */
+    size_t left_out_count;
     size_t source_columns;       /* in the data, before columns were left out */
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */

@@ -39,16 +39,36 @@ static bool is_needed(const struct encoder *e, size_t column)
 
 static nade_status match_by_position(struct encoder *e)
 {
-    if (e->table->columns != e->schema->count)
+    const struct schema *schema = e->schema;
+    size_t at = 0, next = 0; /* of the table's columns, and of those that training did without */
+    bool all = schema->left_out_count > 0 && e->table->columns == schema->count + schema->left_out_count;
+    if (e->table->columns != schema->count && !all)
         return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu column%s, the model expects %zu", e->table->source,
                        e->table->columns, e->table->columns == 1 ? "" : "s", e->schema->count);
-    for (size_t c = 0; c < e->schema->count; c++) e->source[c] = c;
+    for (size_t c = 0; c < schema->count; c++) {
+        for (; all && next < schema->left_out_count && schema->left_out[next].place == at; next++) at++;
+        e->source[c] = at++;
+    }
     return NADE_OK;
+}
+
+/* Marks columns that training did without as used: that they are passed over is no news. */
+static void pass_over_left_out(const struct encoder *e)
+{
+    struct name_index index = {0};
+    if (e->schema->left_out_count == 0 || !nd_names_sort(&e->context->allocator, e->names, e->table->columns, &index))
+        return;
+    for (size_t i = 0; i < e->schema->left_out_count; i++) {
+        const struct placed_name *found = nd_names_find(&index, e->schema->left_out[i].name);
+        if (found) e->used[found->place] = true;
+    }
+    nd_names_free(&e->context->allocator, &index);
 }
 
 static void warn_of_extras(const struct encoder *e)
 {
     size_t extras = 0, first = 0;
+    pass_over_left_out(e);
     for (size_t at = e->table->columns; at-- > 0;) {
         if (e->used[at]) continue;
         extras++;

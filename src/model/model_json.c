@@ -132,6 +132,20 @@ static void put_columns(struct model_writer *w, const struct schema *schema)
     nd_json_close(&w->writer, ']');
 }
 
+static void put_left_out(struct model_writer *w, const struct schema *schema)
+{
+    if (schema->left_out_count == 0) return;
+    open_key(w, "left_out", '[');
+    for (size_t i = 0; i < schema->left_out_count; i++) {
+        nd_json_open(&w->writer, '{');
+        nd_json_put_key(&w->writer, "name");
+        put_text(w, schema->left_out[i].name);
+        put_integer(w, "place", schema->left_out[i].place);
+        nd_json_close(&w->writer, '}');
+    }
+    nd_json_close(&w->writer, ']');
+}
+
 static void put_architecture(struct model_writer *w, const struct architecture *architecture, size_t columns)
 {
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
@@ -206,6 +220,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     nd_json_open(&b.writer, '{');
     put_columns(&b, &model->schema);
     put_flag(&b, "named", model->schema.named);
+    put_left_out(&b, &model->schema);
     put_architecture(&b, &model->architecture, model->schema.count);
     put_floors(&b);
     put_training(&b, &model->record);

@@ -131,6 +131,28 @@ static void read_columns(struct model_reader *r, const struct json_value *root, 
     if (schema->named) check_names_differ(r, list, schema);
 }
 
+/* Columns that training did without: their places are among those of the model and their own. */
+static void read_left_out(struct model_reader *r, const struct json_value *root, struct schema *schema)
+{
+    static const char *const keys[] = {"name", "place"};
+    r->where[0] = '\0';
+    if (!nd_json_get(root, "left_out")) return;
+    const struct json_value *list = nd_read_list(r, root, "left_out", 0, ND_COLUMNS_MOST);
+    if (!list) return;
+    const struct json_value *object = nd_json_first(list);
+    uint64_t most = schema->count + list->is.count - 1, next = 0;
+    schema->left_out = nd_take(r, list->is.count, sizeof *schema->left_out);
+    for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, object = nd_json_after(object)) {
+        snprintf(r->where, sizeof r->where, "left_out[%zu].", i);
+        if (!nd_json_is(object, ND_OBJECT)) nd_wrong(r, "", object, "an object");
+        nd_check_keys(r, object, keys, LENGTH(keys), NULL);
+        schema->left_out[i].name = nd_take_text(r, "name", nd_json_get(object, "name"));
+        schema->left_out[i].place = (size_t)nd_count_from(r, "place", nd_json_get(object, "place"), next, most);
+        next = schema->left_out[i].place + 1;
+        schema->left_out_count++;
+    }
+}
+
 /* The counts of a list, which may be NULL after a failure. */
 static size_t *read_counts(struct model_reader *r, const char *key, const struct json_value *list, uint64_t least,
                            uint64_t most)
@@ -267,7 +289,7 @@ static void read_floors(struct model_reader *r, const struct json_value *root)
 nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
                            size_t length)
 {
-    static const char *const keys[] = {"columns", "named", "architecture", "floors", "training"};
+    static const char *const keys[] = {"columns", "named", "left_out", "architecture", "floors", "training"};
     struct model_reader r = {
         .context = context, .arena = &model->arena, .scratch = {context->allocator, NULL}, .source = source};
     struct json_fault fault = {NULL, 0};
@@ -284,6 +306,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         r.where[0] = '\0';
         nd_check_keys(&r, root, keys, LENGTH(keys), NULL);
         read_columns(&r, root, &model->schema);
+        read_left_out(&r, root, &model->schema);
         read_ordering(&r, root, model->schema.count, &model->architecture);
         read_floors(&r, root);
         read_training(&r, root, &model->record);

@@ -149,6 +149,20 @@ static void warn_of_constants(nade_context *context, const struct measuring *m)
             count, table->columns, table->source, nearly, name);
 }
 
+static nade_status learn_left_out(nade_context *context, struct arena *arena, const nade_table *table,
+                                  struct schema *schema)
+{
+    if (table->left_out_count == 0) return NADE_OK;
+    schema->left_out = nd_arena_alloc(arena, table->left_out_count, sizeof *schema->left_out);
+    for (size_t i = 0; schema->left_out && i < table->left_out_count; i++) {
+        const char *name = nd_utf8_text(arena, table->left_out[i].name);
+        schema->left_out[i] = (struct left_out){name ? nd_arena_text(arena, name) : NULL, table->left_out[i].place};
+        if (!schema->left_out[i].name) return nd_no_memory(context, "the columns");
+        schema->left_out_count++;
+    }
+    return schema->left_out ? NADE_OK : nd_no_memory(context, "the columns");
+}
+
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema)
 {
@@ -162,6 +176,7 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
     };
     if (!measuring.spec || !measuring.measured) return nd_no_memory(context, "the columns");
     *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
+    status = learn_left_out(context, arena, table, schema);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
         status = learn_column(context, arena, table, c, &schema->column[c]);
     if (status == NADE_OK) status = measure_columns(context, &measuring);

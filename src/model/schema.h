@@ -51,7 +51,9 @@ struct column_spec {
 struct schema {
     size_t count;
     struct column_spec *column; /* (count) */
-    bool named;                 /* names came from the data, so tables are matched by name */
+    struct left_out *left_out;  /* (left_out_count) columns that training did without */
+    size_t left_out_count;
+    bool named; /* names came from the data, so tables are matched by name */
 };
 
 /* True when cells that hold this number are missing ones. */

@@ -1,0 +1,187 @@
+#include "data/left_out.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/append.h"
+#include "data/cell_text.h"
+#include "data/column_types.h"
+
+/* Rows below which numbers in a row are no sign of anything; the room in which ascending numbers of rows lie, in rows.
+ */
+enum { ROWS_LEAST = 20, SPAN_MOST = 10, COLUMNS_SHOWN = 4, COLUMN_TEXT = ND_EXCERPT + 32 };
+
+/* ---- numbers of rows --------------------------------------------------------------------------------------------- */
+
+/* What the integers of a column are like. */
+struct integers {
+    double least, most;
+    bool whole;     /* no cell is missing, and all are integers */
+    bool ascending; /* each row's is larger than the one before */
+};
+
+static struct integers look_at_integers(const struct nade_table *table, const struct table_column *column)
+{
+    struct integers found = {HUGE_VAL, -HUGE_VAL, column->missing == 0, true};
+    for (size_t row = 0; row < table->rows && found.whole; row++) {
+        double number = nd_table_number(column, row);
+        found.whole = number == floor(number);
+        found.ascending = found.ascending && number > found.most;
+        found.least = fmin(found.least, number);
+        found.most = fmax(found.most, number);
+    }
+    return found;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* *differ: no two cells are the same.  False: no memory. */
+static bool all_differ(nade_context *context, const struct nade_table *table, const struct table_column *column,
+                       bool *differ)
+{
+    double *numbers = nd_alloc(&context->allocator, table->rows, sizeof *numbers);
+    if (!numbers) return false;
+    for (size_t row = 0; row < table->rows; row++) numbers[row] = nd_table_number(column, row);
+    qsort(numbers, table->rows, sizeof *numbers, compare_numbers);
+    *differ = true;
+    for (size_t row = 1; row < table->rows; row++) *differ = *differ && numbers[row] != numbers[row - 1];
+    nd_free(&context->allocator, numbers);
+    return true;
+}
+
+/* Years, days such as 20190131, and seconds and milliseconds since 1970 say something of a row. */
+static bool may_be_time(const struct integers *integers)
+{
+    static const struct {
+        double least, most;
+    } spans[] = {{1500, 2200}, {19000101, 22001231}, {1e8, 5e9}, {1e11, 5e12}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        if (integers->least >= spans[i].least && integers->most <= spans[i].most) return true;
+    return false;
+}
+
+/* A first column without a name, as pandas writes its index; read back and written again it has this name. */
+static bool is_index(const struct nade_table *table, const struct table_column *column)
+{
+    return table->named && column->place == 0 && (!strcmp(column->name, "0") || !strcmp(column->name, "Unnamed: 0"));
+}
+
+/* *found: the column numbers the rows: integers that follow one another, in any order, or ascend from row to row
+ * without large gaps; in a column without a name any that differ.  False: no memory. */
+static bool numbers_rows(nade_context *context, const struct nade_table *table, const struct table_column *column,
+                         bool *found)
+{
+    *found = false;
+    if (table->rows < ROWS_LEAST || !nd_column_is_numeric(column)) return true;
+    struct integers integers = look_at_integers(table, column);
+    double span = integers.most - integers.least + 1, rows = (double)table->rows;
+    if (!integers.whole || may_be_time(&integers)) return true;
+    if (integers.ascending) {
+        *found = span <= SPAN_MOST * rows || is_index(table, column);
+        return true;
+    }
+    return span == rows || is_index(table, column) ? all_differ(context, table, column, found) : true;
+}
+
+/* ---- names of rows ----------------------------------------------------------------------------------------------- */
+
+/* True when nine cells in ten have a text of their own.  Of a column with too many labels, those before it was given up
+ * tell. */
+static bool names_rows(const struct nade_table *table, const struct table_column *column)
+{
+    size_t cells = 0, texts = 0;
+    bool codes = column->type == NADE_CATEGORICAL && nd_column_is_numeric(column);
+    for (size_t i = 0; i < column->label_count; i++) {
+        cells += column->labels[i].count;
+        texts += codes || !column->labels[i].is_number;
+    }
+    if (table->rows < ROWS_LEAST || column->stray || nd_column_has_decimal_commas(column)) return false;
+    return texts >= ROWS_LEAST && 10 * texts >= 9 * cells;
+}
+
+/* ---- all columns ------------------------------------------------------------------------------------------------- */
+
+/* Why a column goes; *reason NULL: it stays.  False: no memory. */
+static bool find_reason(nade_context *context, const struct nade_table *table, const struct table_column *column,
+                        bool keep, const char **reason)
+{
+    bool numbered = false;
+    *reason = NULL;
+    if (column->missing == table->rows) {
+        *reason = "empty";
+        return true;
+    }
+    if (keep || table->array || column->typed) return true;
+    if (!numbers_rows(context, table, column, &numbered)) return false;
+    if (numbered)
+        *reason = "numbers the rows";
+    else if (names_rows(table, column))
+        *reason = "names the rows";
+    return true;
+}
+
+static nade_status find_reasons(nade_context *context, const struct nade_table *table, const char *keep,
+                                const char **reasons)
+{
+    bool *kept = NULL;
+    size_t left = 0;
+    nade_status status = nd_list_columns(context, table, "the list of columns to keep", keep, &kept);
+    for (size_t c = 0; c < table->columns && status == NADE_OK; c++) {
+        if (!find_reason(context, table, &table->column[c], kept[table->column[c].place], &reasons[c]))
+            status = nd_no_memory(context, "the columns");
+        left += !reasons[c];
+    }
+    for (size_t c = 0; c < table->columns && status == NADE_OK && left == 0; c++)
+        if (table->column[c].missing < table->rows || table->columns == 1) reasons[c] = NULL;
+    nd_free(&context->allocator, kept);
+    return status;
+}
+
+static void warn_of_them(nade_context *context, const struct nade_table *table, const char *const *reasons)
+{
+    char list[COLUMNS_SHOWN * COLUMN_TEXT + 1] = "", name[ND_EXCERPT], others[48] = "";
+    size_t found = 0;
+    bool all_empty = true;
+    for (size_t c = 0; c < table->columns; c++) {
+        if (!reasons[c]) continue;
+        all_empty = all_empty && table->column[c].missing == table->rows;
+        if (found++ >= COLUMNS_SHOWN) continue;
+        nd_append(list, sizeof list, "%s'%s' (%s)", found > 1 ? ", " : "",
+                  nd_excerpt(table->column[c].name, strlen(table->column[c].name), name), reasons[c]);
+    }
+    if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
+    nd_warn(context, "%s: nothing can be learnt from column%s %s%s, left out%s", table->source, found == 1 ? "" : "s",
+            list, others, all_empty ? "" : "; name the columns to keep if something can");
+}
+
+nade_status nd_leave_out(nade_context *context, struct nade_table *table, const char *keep)
+{
+    if (table->texts.count > 0)
+        return nd_fail(context, NADE_BAD_CALL, "the table keeps the text of its cells, expected one without");
+    const char **reasons = nd_alloc(&context->allocator, table->columns, sizeof *reasons);
+    nade_status status = reasons ? find_reasons(context, table, keep, reasons) : nd_no_memory(context, "the columns");
+    size_t gone = 0, kept = 0;
+    for (size_t c = 0; c < table->columns && status == NADE_OK; c++) gone += reasons[c] != NULL;
+    if (gone > 0) {
+        table->left_out = nd_arena_alloc(&table->arena, gone, sizeof *table->left_out);
+        if (!table->left_out) status = nd_no_memory(context, "the columns");
+    }
+    if (status == NADE_OK && gone > 0) {
+        warn_of_them(context, table, reasons);
+        for (size_t c = 0; c < table->columns; c++) {
+            if (reasons[c])
+                table->left_out[table->left_out_count++] = (struct left_out){table->column[c].name, c};
+            else
+                table->column[kept++] = table->column[c];
+        }
+        table->columns = kept;
+    }
+    nd_free(&context->allocator, reasons);
+    return status;
+}

@@ -57,7 +57,8 @@ static int check_lists(const struct common *common, nade_context *context, nade_
                        const struct type_overrides *overrides)
 {
     nade_type *before = calloc(nade_table_columns(table), sizeof *before);
-    int status = before ? EXIT_DONE : report_no_memory(common);
+    if (!before) return report_no_memory(common);
+    int status = EXIT_DONE;
     for (size_t i = 0; i < type_count() && !status; i++) {
         nade_type type = listed_type(i);
         if (overrides->columns[type])

@@ -78,6 +78,7 @@ enum fault {
     FAULT_MEAN_IS_MODE = 137,       /* test_imputing: the mean of a real cell is its mode */
     FAULT_STEP_ROUNDED_DOWN = 138,  /* test_schema: values are cut to a multiple of the step, not rounded */
     FAULT_UNSEEN_UNCOUNTED = 139,   /* test_schema: labels that training has not seen are not counted */
+    FAULT_NO_SHARES = 142,          /* test_many_labels: a rare label has the probability of all of them */
     FAULT_SENTINEL_READ = 141,      /* test_sentinels: a number that training took for a missing cell is a value */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 

@@ -25,8 +25,9 @@ enum purpose {
     PURPOSE_SAMPLE = 8,       /* draw = draw number, row = row number; group c: words of column c */
     PURPOSE_SAMPLE_ORDER = 9, /* draw = draw number, row = row number; word c: key of column c; or, with K orderings,
                                  word 0: which of them */
-    PURPOSE_PATCH = 10 /* draw = number of the patch, row = 0; word 0: the image, 1: the top, 2: the left; word 4 + i:
-                          noise of pixel i */
+    PURPOSE_PATCH = 10,       /* draw = number of the patch, row = 0; word 0: the image, 1: the top, 2: the left;
+                                 word 4 + i: noise of pixel i */
+    PURPOSE_RARE_LABEL = 11, /* draw, row as of PURPOSE_SAMPLE, row without tries; word c: the rare label of column c */
 };
 
 struct philox_block {

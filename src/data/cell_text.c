@@ -24,6 +24,14 @@ bool nd_is_missing(const char *text, size_t length)
     return nd_same_word(text + sign, length - sign, "nan");
 }
 
+bool nd_is_code(const char *text, size_t length)
+{
+    if (length < 2 || text[0] != '0') return false;
+    for (size_t i = 1; i < length; i++)
+        if (text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
 const char *nd_excerpt(const char *text, size_t length, char excerpt[ND_EXCERPT])
 {
     static const char dots[] = "...";

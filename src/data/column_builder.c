@@ -8,7 +8,7 @@
 #include "data/cell_text.h"
 
 /* A column begins small, since there may be a million of them; the first few labels are looked for one by one. */
-enum { FIRST_CELLS = 8, FIRST_LABELS = 1, LABELS_ONE_BY_ONE = 4, FIRST_SLOTS = 16, FIRST_TEXTS = 8, CODES8_MOST = 255 };
+enum { FIRST_CELLS = 8, FIRST_LABELS = 1, LABELS_ONE_BY_ONE = 4, FIRST_SLOTS = 16, FIRST_TEXTS = 8 };
 
 struct builder_label {
     double number;
@@ -44,21 +44,12 @@ static uint32_t hash_number(double number)
     return (uint32_t)((bits * 0x9E3779B97F4A7C15u) >> 32);
 }
 
-static size_t cell_size(enum storage storage)
-{
-    switch (storage) {
-    case STORE_CODES8: return sizeof(uint8_t);
-    case STORE_CODES16: return sizeof(uint16_t);
-    case STORE_DOUBLES: return sizeof(double);
-    default: return 0;
-    }
-}
-
 static bool make_room(struct column_builder *builder)
 {
     if (builder->rows < builder->capacity || builder->storage == STORE_UNUSABLE) return true;
     size_t capacity = builder->capacity ? builder->capacity * 2 : FIRST_CELLS;
-    void *grown = nd_grow(builder->allocator, builder->cells.any, builder->rows, capacity, cell_size(builder->storage));
+    void *grown =
+        nd_grow(builder->allocator, builder->cells.any, builder->rows, capacity, nd_cell_bytes(builder->storage));
     if (!grown) return false;
     builder->cells.any = grown;
     builder->capacity = capacity;
@@ -68,11 +59,7 @@ static bool make_room(struct column_builder *builder)
 /* Appends a code (or the storage's own mark of a missing cell) where make_room has made room. */
 static inline void store_code(struct column_builder *builder, size_t code)
 {
-    if (builder->storage == STORE_CODES8)
-        builder->cells.codes8[builder->rows] = (uint8_t)code;
-    else
-        builder->cells.codes16[builder->rows] = (uint16_t)code;
-    builder->rows++;
+    nd_put_code(builder->cells.any, builder->storage, builder->rows++, code);
 }
 
 static void store_missing(struct column_builder *builder)
@@ -83,7 +70,7 @@ static void store_missing(struct column_builder *builder)
     else if (builder->storage == STORE_UNUSABLE)
         builder->rows++;
     else
-        store_code(builder, ND_CODE16_MISSING); /* its low byte is ND_CODE8_MISSING */
+        store_code(builder, ND_CODE_MISSING);
 }
 
 static inline bool same_cell(const struct column_builder *builder, const struct builder_label *label,
@@ -95,7 +82,7 @@ static inline bool same_cell(const struct column_builder *builder, const struct 
 }
 
 /* The slot that holds the cell's code, or the free one where it belongs. */
-static inline uint16_t *find_slot(const struct column_builder *builder, const struct cell *cell)
+static inline uint32_t *find_slot(const struct column_builder *builder, const struct cell *cell)
 {
     size_t mask = builder->slot_count - 1;
     size_t at = cell->hash & mask;
@@ -119,12 +106,12 @@ static bool grow_slots(struct column_builder *builder)
     if (builder->label_count < LABELS_ONE_BY_ONE) return true;
     if ((builder->label_count + 1) * 2 <= builder->slot_count) return true;
     size_t count = builder->slot_count ? builder->slot_count * 2 : FIRST_SLOTS;
-    uint16_t *slots = nd_alloc(builder->allocator, count, sizeof *slots);
+    uint32_t *slots = nd_alloc(builder->allocator, count, sizeof *slots);
     if (!slots) return false;
     for (size_t code = 0; code < builder->label_count; code++) {
         size_t at = builder->labels[code].hash & (count - 1);
         while (slots[at] != 0) at = (at + 1) & (count - 1);
-        slots[at] = (uint16_t)(code + 1);
+        slots[at] = (uint32_t)(code + 1);
     }
     nd_free(builder->allocator, builder->slots);
     builder->slots = slots;
@@ -163,33 +150,40 @@ static bool keep_text(struct column_builder *builder, const char *text, size_t l
     return true;
 }
 
+static bool is_number_alone(const struct cell *cell)
+{
+    return cell->is_number && !(cell->text && nd_is_code(cell->text, cell->length));
+}
+
 static bool add_label(struct column_builder *builder, const struct cell *cell)
 {
     struct builder_label label = {cell->number, 1, cell->line, 0, cell->length, cell->hash, cell->is_number};
     if (!grow_slots(builder) || !grow_labels(builder)) return false;
     if (cell->text && !keep_text(builder, cell->text, cell->length, &label.text)) return false;
-    if (builder->slot_count > 0) *find_slot(builder, cell) = (uint16_t)(builder->label_count + 1);
+    if (builder->slot_count > 0) *find_slot(builder, cell) = (uint32_t)(builder->label_count + 1);
     builder->labels[builder->label_count++] = label;
-    if (!cell->is_number) builder->text_labels++;
+    if (!is_number_alone(cell) && !builder->numbers_only) builder->text_labels++;
     return true;
 }
 
-/* The code at a row, ND_CODE16_MISSING when missing, in either width. */
+/* The code at a row, SIZE_MAX when missing. */
 static size_t code_at(const struct column_builder *builder, size_t row)
 {
-    if (builder->storage == STORE_CODES16) return builder->cells.codes16[row];
-    size_t code = builder->cells.codes8[row];
-    return code == ND_CODE8_MISSING ? ND_CODE16_MISSING : code;
+    const struct table_column column = {.storage = builder->storage, .cells.any = builder->cells.any};
+    return nd_table_code(&column, row);
 }
 
+/* Makes room for codes of one label more. */
 static bool widen_codes(struct column_builder *builder)
 {
-    uint16_t *codes = nd_alloc(builder->allocator, builder->capacity, sizeof *codes);
+    enum storage storage = nd_storage_for(builder->label_count + 1);
+    if (storage == builder->storage) return true;
+    void *codes = nd_alloc(builder->allocator, builder->capacity, nd_cell_bytes(storage));
     if (!codes) return false;
-    for (size_t row = 0; row < builder->rows; row++) codes[row] = (uint16_t)code_at(builder, row);
+    for (size_t row = 0; row < builder->rows; row++) nd_put_code(codes, storage, row, code_at(builder, row));
     nd_free(builder->allocator, builder->cells.any);
-    builder->cells.codes16 = codes;
-    builder->storage = STORE_CODES16;
+    builder->cells.any = codes;
+    builder->storage = storage;
     return true;
 }
 
@@ -212,7 +206,7 @@ static bool become_numbers(struct column_builder *builder)
     for (size_t row = 0; row < builder->rows; row++) {
         size_t code = code_at(builder, row);
         double missing = ND_FAULT(FAULT_MISSING_BECOMES_ZERO) ? 0 : (double)NAN;
-        numbers[row] = code == ND_CODE16_MISSING ? missing : builder->labels[code].number;
+        numbers[row] = code == SIZE_MAX ? missing : builder->labels[code].number;
     }
     nd_free(builder->allocator, builder->cells.any);
     free_dictionary(builder);
@@ -242,17 +236,15 @@ static enum cell_result store_number(struct column_builder *builder, double numb
 static enum cell_result add_new(struct column_builder *builder, const struct cell *cell)
 {
     bool too_long = !cell->is_number && cell->length > ND_TEXT_BYTES_MOST;
-    if (builder->label_count == ND_LABELS_MOST || too_long) {
-        if (builder->text_labels > 0 || builder->label_count < ND_LABELS_MOST) {
-            nd_builder_give_up(builder, cell->line);
-            return CELL_OK;
-        }
+    if (builder->text_labels == 0 && builder->label_count == ND_NUMBERS_MOST) {
         if (!cell->is_number) return CELL_TEXT_IN_NUMBERS;
         return become_numbers(builder) ? store_number(builder, cell->number) : CELL_NO_MEMORY;
     }
-    if (builder->label_count == CODES8_MOST && builder->storage == STORE_CODES8 && !widen_codes(builder))
-        return CELL_NO_MEMORY;
-    if (!add_label(builder, cell)) return CELL_NO_MEMORY;
+    if (builder->label_count == ND_LABELS_MOST || too_long) {
+        nd_builder_give_up(builder, cell->line);
+        return CELL_OK;
+    }
+    if (!widen_codes(builder) || !add_label(builder, cell)) return CELL_NO_MEMORY;
     store_code(builder, builder->label_count - 1);
     return CELL_OK;
 }
@@ -354,7 +346,7 @@ static bool finish_labels(struct column_builder *builder, struct arena *arena, s
 bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column)
 {
     if (!finish_labels(builder, arena, column)) return false;
-    size_t size = cell_size(builder->storage);
+    size_t size = nd_cell_bytes(builder->storage);
     column->cells.any = NULL;
     if (size > 0) {
         column->cells.any = nd_arena_alloc(arena, builder->rows, size);

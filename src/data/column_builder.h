@@ -1,9 +1,10 @@
 /* A column that grows cell by cell and finds its own storage.
  *
- * It begins as codes into a dictionary of its distinct cells, one byte each, widens to two bytes, and with more than
- * ND_LABELS_MOST distinct cells becomes doubles if all are numbers, else unusable.  So it does with a text of more than
- * ND_TEXT_BYTES_MOST bytes.  A column of an array also becomes
- * doubles at its first fraction: such columns are measurements, and hashing each of their cells would be wasted. */
+ * It begins as codes into a dictionary of its distinct cells, one byte each, and widens to two and four.  With more
+ * than ND_NUMBERS_MOST distinct cells it becomes doubles if all are numbers and none is a code like 007; with more than
+ * ND_LABELS_MOST it is unusable.  So it is with a text of more than ND_TEXT_BYTES_MOST bytes.  A column of an array
+ * also becomes doubles at its first fraction: such columns are measurements, and hashing each of their cells would be
+ * wasted. */
 #ifndef ND_DATA_COLUMN_BUILDER_H
 #define ND_DATA_COLUMN_BUILDER_H
 
@@ -13,7 +14,7 @@ enum cell_result {
     CELL_OK,
     CELL_NO_MEMORY,
     CELL_INFINITE,       /* an infinite number, which no model can hold */
-    CELL_TEXT_IN_NUMBERS /* text where only numbers may be, or after more than ND_LABELS_MOST distinct ones */
+    CELL_TEXT_IN_NUMBERS /* text where only numbers may be, or after more than ND_NUMBERS_MOST distinct ones */
 };
 
 struct builder_label;
@@ -26,14 +27,15 @@ struct column_builder {
     union {
         uint8_t *codes8;
         uint16_t *codes16;
+        uint32_t *codes32;
         double *numbers;
         void *any;
     } cells;
     size_t rows, capacity;
     struct builder_label *labels;
     size_t label_count, label_capacity;
-    size_t text_labels; /* labels that are not numbers */
-    uint16_t *slots;    /* (slot_count) hash table of code + 1, 0 = free */
+    size_t text_labels; /* labels that are not numbers, or codes like 007 */
+    uint32_t *slots;    /* (slot_count) hash table of code + 1, 0 = free */
     size_t slot_count;  /* a power of two, or 0 */
     char *texts;        /* the labels' texts, one after the other */
     size_t texts_used, texts_capacity;

@@ -16,7 +16,7 @@ enum { INTEGERS_MOST = 20, DISTINCT_MOST = 64, CELLS_EACH = 5, RARE_MOST = 4 };
 
 static bool has_dictionary(const struct table_column *column)
 {
-    return column->storage == STORE_CODES8 || column->storage == STORE_CODES16;
+    return column->storage <= STORE_CODES32;
 }
 
 /* True when every present cell is the number 0 or 1. */
@@ -94,16 +94,10 @@ static bool few_integers(const struct table_column *column)
            2 * rare_numbers(&numbers) <= usual + RARE_MOST;
 }
 
-/* 007 is a name, not a measurement. */
-static bool is_code(const char *text)
-{
-    return text[0] == '0' && text[1] != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
 static bool has_code(const struct table_column *column)
 {
     for (size_t i = 0; i < column->label_count; i++)
-        if (is_code(column->labels[i].text)) return true;
+        if (nd_is_code(column->labels[i].text, strlen(column->labels[i].text))) return true;
     return false;
 }
 

@@ -49,10 +49,10 @@ static nade_status prepare(nade_context *context, struct nade_table *table, size
                        "more",
                        table->source, nd_excerpt(column->name, strlen(column->name), name), ND_LABELS_MOST);
     if (!extend_labels(table, column, &changed->labels)) return nd_no_memory(context, "the labels");
-    if (column->storage == STORE_CODES8 && column->label_count == ND_CODE8_MISSING) {
-        changed->storage = STORE_CODES16;
-        changed->cells.codes16 = nd_arena_alloc(&table->arena, table->rows, sizeof *changed->cells.codes16);
-        if (!changed->cells.codes16) return nd_no_memory(context, "the cells");
+    changed->storage = nd_storage_for(column->label_count + 1);
+    if (changed->storage != column->storage) {
+        changed->cells.any = nd_arena_alloc(&table->arena, table->rows, nd_cell_bytes(changed->storage));
+        if (!changed->cells.any) return nd_no_memory(context, "the cells");
     }
     changed->label_count++;
     changed->missing = 0;
@@ -67,10 +67,7 @@ static void commit(const struct nade_table *table, struct table_column *column, 
     for (size_t row = 0; grown && row < table->rows; row++) {
         size_t code = nd_table_code(column, row);
         if (code == SIZE_MAX) code = absent;
-        if (changed->storage == STORE_CODES8)
-            changed->cells.codes8[row] = (uint8_t)code;
-        else
-            changed->cells.codes16[row] = (uint16_t)code;
+        nd_put_code(changed->cells.any, changed->storage, row, code);
     }
     *column = *changed;
     column->type = NADE_CATEGORICAL;

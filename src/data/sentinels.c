@@ -151,10 +151,8 @@ static void clear_cells(const struct nade_table *table, struct table_column *col
         column->missing++;
         if (column->storage == STORE_DOUBLES)
             column->cells.numbers[row] = NAN;
-        else if (column->storage == STORE_CODES8)
-            column->cells.codes8[row] = ND_CODE8_MISSING;
         else
-            column->cells.codes16[row] = ND_CODE16_MISSING;
+            nd_put_code(column->cells.any, column->storage, row, ND_CODE_MISSING);
     }
     for (size_t i = 0; i < column->label_count; i++)
         if (is_among(column, column->labels[i].number)) column->labels[i].count = 0;

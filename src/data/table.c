@@ -21,15 +21,37 @@ double nd_table_number(const struct table_column *column, size_t row)
     return code == SIZE_MAX ? NAN : column->labels[code].number;
 }
 
+size_t nd_cell_bytes(enum storage storage)
+{
+    switch (storage) {
+    case STORE_CODES8: return sizeof(uint8_t);
+    case STORE_CODES16: return sizeof(uint16_t);
+    case STORE_CODES32: return sizeof(uint32_t);
+    case STORE_DOUBLES: return sizeof(double);
+    default: return 0;
+    }
+}
+
+enum storage nd_storage_for(size_t labels)
+{
+    return labels <= (uint8_t)ND_CODE_MISSING    ? STORE_CODES8
+           : labels <= (uint16_t)ND_CODE_MISSING ? STORE_CODES16
+                                                 : STORE_CODES32;
+}
+
 size_t nd_table_code(const struct table_column *column, size_t row)
 {
     if (column->storage == STORE_CODES8) {
         uint8_t code = column->cells.codes8[row];
-        return code == ND_CODE8_MISSING ? SIZE_MAX : code;
+        return code == (uint8_t)ND_CODE_MISSING ? SIZE_MAX : code;
     }
     if (column->storage == STORE_CODES16) {
         uint16_t code = column->cells.codes16[row];
-        return code == ND_CODE16_MISSING ? SIZE_MAX : code;
+        return code == (uint16_t)ND_CODE_MISSING ? SIZE_MAX : code;
+    }
+    if (column->storage == STORE_CODES32) {
+        uint32_t code = column->cells.codes32[row];
+        return code == ND_CODE_MISSING ? SIZE_MAX : code;
     }
     return SIZE_MAX;
 }
@@ -87,7 +109,7 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
         return nd_fail(context, NADE_BAD_INPUT,
                        "%s, line %zu, column '%s': found numbers with decimal commas, more than %d different ones, "
                        "expected decimal points; or leave column '%s' out",
-                       table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
+                       table->source, unusable->labels[0].first_line, name, ND_NUMBERS_MOST, unusable->name);
     if (stray) {
         char text[ND_EXCERPT];
         return nd_fail(context, NADE_BAD_INPUT,

@@ -1,9 +1,9 @@
 /* A table as read, before any model: columns of numbers or labels with holes.
  *
- * A column is stored as codes into a dictionary of its distinct cells while there are at most ND_LABELS_MOST of them
- * (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A text column with more labels than
- * that, or with one of more than ND_TEXT_BYTES_MOST bytes, can't be modelled; it is kept as STORE_UNUSABLE so that it
- * only hurts when somebody uses it. */
+ * A column is stored as codes into a dictionary of its distinct cells while there are at most ND_LABELS_MOST of them,
+ * ND_NUMBERS_MOST where all are numbers (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A
+ * text column with more labels than that, or with one of more than ND_TEXT_BYTES_MOST bytes, can't be modelled; it is
+ * kept as STORE_UNUSABLE so that it only hurts when somebody uses it. */
 #ifndef ND_DATA_TABLE_H
 #define ND_DATA_TABLE_H
 
@@ -15,11 +15,12 @@
 #include "base/memory.h"
 #include "data/kept_text.h"
 
-enum { ND_COLUMNS_MOST = 1000000, ND_LABELS_MOST = 1000, ND_TEXT_BYTES_MOST = 1 << 16 };
-enum { ND_TYPES_MOST = 32 }; /* values of nade_type, of which nade_type_name knows the names */
-enum { ND_CODE8_MISSING = 255, ND_CODE16_MISSING = 65535 };
+enum { ND_COLUMNS_MOST = 1000000, ND_LABELS_MOST = 100000, ND_TEXT_BYTES_MOST = 1 << 16 };
+enum { ND_TYPES_MOST = 32 };     /* values of nade_type, of which nade_type_name knows the names */
+enum { ND_NUMBERS_MOST = 1000 }; /* different cells of a column of numbers that is stored as codes */
+#define ND_CODE_MISSING UINT32_MAX
 
-enum storage { STORE_CODES8, STORE_CODES16, STORE_DOUBLES, STORE_UNUSABLE };
+enum storage { STORE_CODES8, STORE_CODES16, STORE_CODES32, STORE_DOUBLES, STORE_UNUSABLE };
 
 /* What the data themselves say of a column. */
 enum declared { DECLARED_NOTHING, DECLARED_NUMBERS, DECLARED_LABELS, DECLARED_DATES };
@@ -37,8 +38,9 @@ struct table_column {
     const char *name; /* never NULL: the column's number where the data had no names */
     enum storage storage;
     union {
-        uint8_t *codes8;   /* (rows), ND_CODE8_MISSING = missing */
-        uint16_t *codes16; /* (rows), ND_CODE16_MISSING = missing */
+        uint8_t *codes8;   /* (rows), the low byte of ND_CODE_MISSING = missing */
+        uint16_t *codes16; /* (rows), its low half likewise */
+        uint32_t *codes32; /* (rows), ND_CODE_MISSING = missing */
         double *numbers;   /* (rows), NaN = missing */
         void *any;
     } cells;
@@ -92,6 +94,23 @@ static inline size_t nd_table_position(const struct nade_table *table, size_t ro
 
 /* The value of a cell as a number: NaN when missing.  The column's cells must all be numbers. */
 double nd_table_number(const struct table_column *column, size_t row);
+
+/* Bytes of a cell; 0: there are none. */
+size_t nd_cell_bytes(enum storage storage);
+
+/* The least storage for codes of so many labels. */
+enum storage nd_storage_for(size_t labels);
+
+/* Puts a code, or ND_CODE_MISSING, into cells of codes. */
+static inline void nd_put_code(void *cells, enum storage storage, size_t row, size_t code)
+{
+    if (storage == STORE_CODES8)
+        ((uint8_t *)cells)[row] = (uint8_t)code;
+    else if (storage == STORE_CODES16)
+        ((uint16_t *)cells)[row] = (uint16_t)code;
+    else
+        ((uint32_t *)cells)[row] = (uint32_t)code;
+}
 
 /* The code of a cell of a dictionary column, or SIZE_MAX when missing. */
 size_t nd_table_code(const struct table_column *column, size_t row);

@@ -117,10 +117,14 @@ static nade_status prepare(struct scoring *s, const nade_table *table)
     if (status == NADE_OK)
         status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
                            s->options->unseen_missing ? &s->unseen : NULL, &s->cells);
+    const float *labels = NULL;
+    if (status == NADE_OK)
+        status = nd_encode_rare(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.of, &labels);
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status == NADE_OK) status = prepare_cells(s);
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
+    nd_share_scale(&s->model->schema, labels, s->cells.rows, s->query.of, s->log_scale);
     warn_of_holes(s);
     return nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
                             &s->session);

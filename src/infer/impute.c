@@ -8,6 +8,7 @@
 #include "infer/sampling.h"
 #include "infer/values.h"
 #include "model/head.h"
+#include "model/rare_labels.h"
 
 struct imputing {
     const nade_model *model;
@@ -84,7 +85,9 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     const struct column_spec *spec = &s->model->schema.column[c];
     size_t at = row * s->model->plan.columns + c;
     double outside = (1 - s->options->interval) / (ND_FAULT(FAULT_INTERVAL_ONE_SIDED) ? 1 : 2);
-    if (s->options->method != NADE_IMPUTE_DRAW)
+    if (s->options->method != NADE_IMPUTE_DRAW && spec->rare_count > 0)
+        s->value[at] = (double)nd_likeliest_label(spec, outputs);
+    else if (s->options->method != NADE_IMPUTE_DRAW)
         s->value[at] = nd_decode_value(spec, point_of(s->options->method, column, outputs), s->options->exact);
     if (s->options->interval == 0 || !column->head->quantile) return;
     s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), 1);

@@ -13,6 +13,7 @@
 #include "infer/values.h"
 #include "model/draws.h"
 #include "model/head.h"
+#include "model/rare_labels.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
 enum { BLOCK_ROWS = 1024 };
@@ -295,9 +296,21 @@ static nade_status draw_all(struct sampling *s)
 
 /* ---- data units -------------------------------------------------------------------------------------------------- */
 
+/* A label for the value that rare ones share: of random words that only the row's numbers and the column decide. */
+static double draw_label(const struct sampling *s, const struct column_spec *spec, size_t at)
+{
+    uint64_t draw;
+    uint32_t row;
+    number_row(s, at / s->model->plan.columns, &draw, &row);
+    uint32_t word =
+        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->plan.columns));
+    return (double)nd_draw_rare_label(spec, (double)nd_random_uniform(word));
+}
+
 static double decode_cell(const struct sampling *s, size_t at)
 {
     const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
+    if (spec->rare_count > 0 && (size_t)s->cells[at] == nd_value_count(spec) - 1) return draw_label(s, spec, at);
     double x = nd_decode_value(spec, (double)s->cells[at], s->options->exact);
     if (nd_head_for(spec->type)->labels || !s->ranges.low || !isfinite(x)) return x;
     return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);

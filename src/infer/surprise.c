@@ -8,6 +8,7 @@
 #include "infer/query.h"
 #include "model/encode.h"
 #include "model/head.h"
+#include "model/rare_labels.h"
 
 struct surprise_run {
     const nade_model *model;
@@ -17,6 +18,7 @@ struct surprise_run {
     struct unseen_cells unseen;
     struct encoded_rows cells;
     size_t count;            /* cells: rows · columns */
+    const float *labels;     /* (rows, columns) of columns with rare ones, NULL: none */
     bool *wanted;            /* (rows, columns): there and asked for */
     double *surprise, *tail; /* (rows, columns), NaN where not wanted */
 };
@@ -32,6 +34,8 @@ static nade_status prepare(nade_context *context, struct surprise_run *s, const 
     if (status == NADE_OK)
         status = nd_encode(context, &s->arena, &s->model->schema, s->table, NULL, 0, s->query.needed,
                            options->unseen_missing ? &s->unseen : NULL, &s->cells);
+    if (status == NADE_OK)
+        status = nd_encode_rare(context, &s->arena, &s->model->schema, s->table, NULL, 0, s->query.of, &s->labels);
     if (status != NADE_OK) return status;
     if (nd_multiply(s->cells.rows, columns, &s->count)) {
         s->wanted = nd_arena_alloc(&s->arena, s->count, sizeof *s->wanted);
@@ -55,7 +59,12 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     size_t at = row * s->model->plan.columns + c;
     s->surprise[at] = -column->head->log_density(column, outputs, x);
     if (column->head->continuous && !ND_FAULT(FAULT_NO_LOG_SD)) s->surprise[at] += nd_log_unit(spec);
-    s->tail[at] = column->head->tail(column, outputs, x);
+    if (spec->rare_count == 0) {
+        s->tail[at] = column->head->tail(column, outputs, x);
+    } else {
+        s->surprise[at] -= nd_log_share(spec, (size_t)s->labels[at]);
+        s->tail[at] = nd_label_tail(spec, outputs, (size_t)s->labels[at]);
+    }
 }
 
 static struct row_place place_of(const void *user, size_t row)

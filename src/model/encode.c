@@ -11,6 +11,7 @@
 #include "data/cell_text.h"
 #include "model/head.h"
 #include "model/label_search.h"
+#include "model/rare_labels.h"
 
 enum { BYTE_VALUES_MOST = 254 };
 
@@ -26,6 +27,7 @@ struct encoder {
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
     bool *used;                  /* (table columns): in the model */
+    bool labels;                 /* cells are labels, not values */
     enum encoding kind;
     void *cells; /* (row_count, schema columns), being filled */
 };
@@ -207,6 +209,8 @@ static float missing_value(struct label_search *labels)
 static void put(const struct encoder *e, size_t row, size_t column, float value)
 {
     size_t at = row * e->schema->count + column;
+    const struct column_spec *spec = &e->schema->column[column];
+    if (spec->rare_count > 0 && !e->labels && !isnan(value)) value = (float)nd_value_of_label(spec, (size_t)value);
     if (e->kind == ENCODED_FLOATS)
         ((float *)e->cells)[at] = value;
     else
@@ -292,7 +296,7 @@ void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells,
 static enum encoding choose_kind(const struct schema *schema)
 {
     for (size_t c = 0; c < schema->count; c++)
-        if (!nd_head_for(schema->column[c].type)->labels || schema->column[c].label_count > BYTE_VALUES_MOST)
+        if (!nd_head_for(schema->column[c].type)->labels || nd_value_count(&schema->column[c]) > BYTE_VALUES_MOST)
             return ENCODED_FLOATS;
     return ENCODED_BYTES;
 }
@@ -323,4 +327,51 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
     if (status != NADE_OK) return status;
     *cells = (struct encoded_rows){e.row_count, schema->count, e.kind, e.cells};
     return NADE_OK;
+}
+
+/* ---- labels that share a value ----------------------------------------------------------------------------------- */
+
+nade_status nd_encode_rare(nade_context *context, struct arena *arena, const struct schema *schema,
+                           const nade_table *table, const size_t *rows, size_t row_count, const bool *needed,
+                           const float **labels)
+{
+    struct unseen_cells unseen = {0}; /* nd_encode has spoken of them */
+    struct encoder e = {
+        .context = context,
+        .arena = arena,
+        .schema = schema,
+        .table = table,
+        .rows = rows,
+        .row_count = rows ? row_count : table->rows,
+        .unseen = &unseen,
+        .labels = true,
+        .kind = ENCODED_FLOATS,
+    };
+    size_t count;
+    bool any = false, *wanted = nd_arena_alloc(arena, schema->count, sizeof *wanted);
+    *labels = NULL;
+    if (!wanted) return nd_no_memory(context, "the rows");
+    for (size_t c = 0; c < schema->count; c++) {
+        wanted[c] = schema->column[c].rare_count > 0 && (!needed || needed[c]);
+        any = any || wanted[c];
+    }
+    if (!any) return NADE_OK;
+    e.needed = wanted;
+    nade_status status = match(&e);
+    if (status != NADE_OK) return status;
+    if (nd_multiply(e.row_count, schema->count, &count)) e.cells = nd_arena_alloc(arena, count, sizeof(float));
+    if (!e.cells) return nd_no_memory(context, "the rows");
+    for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
+    *labels = e.cells;
+    return status;
+}
+
+void nd_share_scale(const struct schema *schema, const float *labels, size_t rows, const bool *chosen,
+                    double *log_scale)
+{
+    for (size_t at = 0; labels && at < rows * schema->count; at++) {
+        size_t c = at % schema->count;
+        if (!isnan(labels[at]) && (!chosen || chosen[c]) && !ND_FAULT(FAULT_NO_SHARES))
+            log_scale[at / schema->count] -= nd_log_share(&schema->column[c], (size_t)labels[at]);
+    }
 }

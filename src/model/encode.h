@@ -29,4 +29,15 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
  * log density in standardised units exceeds that in data units by. */
 void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells, const bool *chosen, double *log_scale);
 
+/* *labels (rows, columns), in the arena: the labels of columns in which several share a value (rare_labels.h), NaN in
+ * other columns and where a cell is missing; NULL where no column that is needed is like that.  For rows that nd_encode
+ * has taken. */
+nade_status nd_encode_rare(nade_context *context, struct arena *arena, const struct schema *schema,
+                           const nade_table *table, const size_t *rows, size_t row_count, const bool *needed,
+                           const float **labels);
+
+/* Adds to log_scale (rows) what the log density of values exceeds that of the labels by; labels may be NULL. */
+void nd_share_scale(const struct schema *schema, const float *labels, size_t rows, const bool *chosen,
+                    double *log_scale);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/label_column.h"
+#include "model/rare_labels.h"
 
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                          struct column_spec *spec)
@@ -14,13 +15,16 @@ static nade_status learn(nade_context *context, struct arena *arena, const nade_
 static void read_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
     nd_read_labels(r, object, 1, ND_LABELS_MOST, false, spec);
+    nd_read_rare_labels(r, object, spec);
 }
+
+static const char *const keys[] = {"rare", NULL};
 
 static nade_status plan(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
                         struct plan_column *column)
 {
     (void)context, (void)arena, (void)components;
-    column->input_width = column->output_width = column->values = spec->label_count;
+    column->input_width = column->output_width = column->values = nd_value_count(spec);
     return NADE_OK;
 }
 
@@ -83,6 +87,7 @@ const struct head nd_head_softmax = {
     .learn = learn,
     .write = nd_write_labels,
     .read = read_labels,
+    .keys = keys,
     .plan = plan,
     .encode = nd_encode_label,
     .log_density = log_density,

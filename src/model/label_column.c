@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "model/rare_labels.h"
 
 /* ---- learning ---------------------------------------------------------------------------------------------------- */
 
@@ -85,8 +86,9 @@ bool nd_learn_labels(struct arena *arena, const struct table_column *column, boo
     const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
     if (!labels) return false;
     spec->labels = labels;
-    return has_numbers(column) && !codes ? label_numbers(arena, column, labels, &spec->label_count)
-                                         : label_texts(arena, column, labels, &spec->label_count);
+    return (has_numbers(column) && !codes ? label_numbers(arena, column, labels, &spec->label_count)
+                                          : label_texts(arena, column, labels, &spec->label_count)) &&
+           nd_group_rare_labels(arena, column, labels, spec);
 }
 
 /* ---- the model file ---------------------------------------------------------------------------------------------- */
@@ -99,6 +101,7 @@ void nd_write_labels(struct model_writer *w, const struct column_spec *spec)
         nd_write_texts(w, "labels", spec->labels, spec->label_count);
     else
         nd_write_null(w, "labels");
+    nd_write_rare_labels(w, spec);
 }
 
 /* The labels of a list one after the other in one block. */
@@ -140,6 +143,7 @@ void nd_read_labels(struct model_reader *r, const struct json_value *object, siz
 bool nd_encode_label(const struct column_spec *spec, double value, float *cell)
 {
     double count = spec->label_count > 0 ? (double)spec->label_count : 2;
-    *cell = (float)value;
-    return value >= 0 && value < count && value == floor(value);
+    if (!(value >= 0 && value < count && value == floor(value))) return false;
+    *cell = (float)nd_value_of_label(spec, (size_t)value);
+    return true;
 }

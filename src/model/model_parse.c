@@ -143,8 +143,9 @@ static void read_left_out(struct model_reader *r, const struct json_value *root,
     uint64_t most = schema->count + list->is.count - 1, next = 0;
     schema->left_out = nd_take(r, list->is.count, sizeof *schema->left_out);
     for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, object = nd_json_after(object)) {
-        snprintf(r->where, sizeof r->where, "left_out[%zu].", i);
+        snprintf(r->where, sizeof r->where, "left_out[%zu]", i);
         if (!nd_json_is(object, ND_OBJECT)) nd_wrong(r, "", object, "an object");
+        snprintf(r->where, sizeof r->where, "left_out[%zu].", i);
         nd_check_keys(r, object, keys, LENGTH(keys), NULL);
         schema->left_out[i].name = nd_take_text(r, "name", nd_json_get(object, "name"));
         schema->left_out[i].place = (size_t)nd_count_from(r, "place", nd_json_get(object, "place"), next, most);

@@ -74,6 +74,8 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
             table->source, column->stray->first_line, column->name,
             nd_excerpt(column->stray->text, strlen(column->stray->text), excerpt), column->name);
     }
+    if (column->label_count > ND_NUMBERS_MOST && nd_column_has_decimal_commas(column))
+        return nd_fail_unusable(context, table, number);
     if (column->missing == table->rows)
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' has no values at all: leave column '%s' out",
                        table->source, column->name, column->name);

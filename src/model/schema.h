@@ -42,8 +42,11 @@ struct column_spec {
     size_t missing_value_count;
     const double *atom; /* real: (atoms) values that have a probability of their own, data units */
     size_t atoms;
-    const char *const *labels; /* (label_count) the text of cell value 0, 1, ...; "" is absence */
+    const char *const *labels; /* (label_count) the texts; "" is absence */
     size_t label_count;        /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
+    size_t rare_count;         /* the last labels, which share a value: rare_labels.h.  0: none */
+    const double *rare;        /* (rare_count) their cells in training */
+    const double *rare_sum;    /* (rare_count) of the above and a half each, added up */
     double *marginal;          /* (output width) the head's parameters fitted to this column alone */
     size_t marginal_count;
 };
@@ -55,6 +58,19 @@ struct schema {
     size_t left_out_count;
     bool named; /* names came from the data, so tables are matched by name */
 };
+
+/* How many values the network tells apart in a column of labels. */
+static inline size_t nd_value_count(const struct column_spec *spec)
+{
+    return spec->rare_count > 0 ? spec->label_count - spec->rare_count + 1 : spec->label_count;
+}
+
+/* The value of a label. */
+static inline size_t nd_value_of_label(const struct column_spec *spec, size_t label)
+{
+    size_t shared = spec->label_count - spec->rare_count;
+    return spec->rare_count > 0 && label > shared ? shared : label;
+}
 
 /* True when cells that hold this number are missing ones. */
 static inline bool nd_is_missing_value(const struct column_spec *spec, double number)

@@ -13,11 +13,14 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
     struct arena arena = {context->allocator, NULL};
     struct encoded_rows cells;
     const size_t *from = NULL;
+    const float *labels = NULL;
     nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, unseen, &cells);
+    if (status == NADE_OK) status = nd_encode_rare(context, &arena, schema, table, NULL, 0, NULL, &labels);
     if (status == NADE_OK) status = nd_match_columns(context, &arena, schema, table, &from);
     for (size_t at = 0; status == NADE_OK && at < cells.rows * schema->count; at++) {
         size_t row = at / schema->count, c = at % schema->count;
         values[at] = (double)nd_cell(&cells, row, c);
+        if (labels && !isnan(labels[at])) values[at] = (double)labels[at];
         /* A number as it was read, not as the network's floats have it. */
         if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
             values[at] = nd_table_number(&table->column[from[c]], row);

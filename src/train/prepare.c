@@ -49,7 +49,11 @@ static nade_status encode_rows(struct run *run, const nade_table *table, const s
     nade_status status =
         nd_encode(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, NULL, cells);
     if (status != NADE_OK) return status;
+    const float *labels;
+    status = nd_encode_rare(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, &labels);
+    if (status != NADE_OK) return status;
     nd_log_scale(&run->model->schema, cells, NULL, log_scale);
+    nd_share_scale(&run->model->schema, labels, count, NULL, log_scale);
     *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, count);
     return NADE_OK;
 }

@@ -6,10 +6,7 @@
 static uint64_t table_bytes(const nade_table *table)
 {
     uint64_t bytes = 0;
-    for (size_t c = 0; table && c < table->columns; c++) {
-        enum storage storage = table->column[c].storage;
-        bytes += table->rows * (storage == STORE_DOUBLES ? sizeof(double) : storage == STORE_CODES16 ? 2 : 1);
-    }
+    for (size_t c = 0; table && c < table->columns; c++) bytes += table->rows * nd_cell_bytes(table->column[c].storage);
     return bytes;
 }
 

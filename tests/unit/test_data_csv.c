@@ -290,7 +290,7 @@ static void test_bad_calls(void **state)
 static void test_many_values(void **state)
 {
     (void)state;
-    enum { ROWS = 1500 };
+    enum { ROWS = 100500 };
     char *text = malloc(64 * ROWS);
     size_t used = 0;
     used += (size_t)sprintf(text, "number,text,typo,code\n");
@@ -310,13 +310,13 @@ static void test_many_values(void **state)
         assert_int_equal(nd_table_code(&table->column[3], row), row % 300);
     }
     assert_int_equal(nd_fail_unusable(context, table, 1), NADE_BAD_INPUT);
-    assert_sentence(context, "line 1002, column 'text': found text with more than 1000 different labels");
+    assert_sentence(context, "line 100002, column 'text': found text with more than 100000 different labels");
     assert_sentence(context, "leave column 'text' out");
     nd_fail_unusable(context, table, 2);
     assert_sentence(context, "line 5, column 'typo': found 'oops3' in a column of numbers");
     nade_table_free(table);
     sprintf(text + used, "oops,t,1,c\n");
-    refuse_text(text, "line 1502, column 'number': found 'oops', expected a number");
+    refuse_text(text, "line 100502, column 'number': found 'oops', expected a number");
     nade_context_free(context);
     free(text);
 }
@@ -327,15 +327,13 @@ static void test_many_decimal_commas(void **state)
     (void)state;
     enum { ROWS = 1500 };
     char *text = malloc(64 * ROWS);
-    size_t used = (size_t)sprintf(text, "price;name\n");
-    for (int row = 0; row < ROWS; row++) used += (size_t)sprintf(text + used, "-%d,5;%d,x\n", row, row);
+    size_t used = (size_t)sprintf(text, "price;x\n");
+    for (int row = 0; row < ROWS; row++) used += (size_t)sprintf(text + used, "-%d,5;%d\n", row, row);
     nade_context *context = new_context();
     nade_table *table = read_good(context, text, NULL);
     nd_fail_unusable(context, table, 0);
-    assert_sentence(context, "line 1002, column 'price': found numbers with decimal commas");
+    assert_sentence(context, "line 2, column 'price': found numbers with decimal commas");
     assert_sentence(context, "leave column 'price' out");
-    nd_fail_unusable(context, table, 1);
-    assert_sentence(context, "column 'name': found text with more than 1000 different labels");
     nade_table_free(table);
     nade_context_free(context);
     free(text);

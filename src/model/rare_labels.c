@@ -1,0 +1,181 @@
+#include "model/rare_labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "model/label_search.h"
+
+/* A column with more labels than that has rare ones; so many at most are not, and have so many cells each. */
+enum { LABELS_ALL_FREQUENT = 256, FREQUENT_MOST = 255, CELLS_LEAST = 10 };
+
+/* ---- learning ---------------------------------------------------------------------------------------------------- */
+
+/* Cells of each label; false: no memory. */
+static bool count_cells(struct arena *arena, const struct table_column *column, const struct column_spec *spec,
+                        size_t *cells)
+{
+    struct label_search search = {.spec = spec, .allocator = &arena->allocator};
+    bool good = true;
+    for (size_t i = 0; i < column->label_count && good; i++) {
+        const char *text = nd_utf8_text(arena, column->labels[i].text);
+        float found = text ? nd_label_find(&search, text, column->labels[i].is_number, column->labels[i].number) : -1;
+        good = text != NULL;
+        if (found >= 0) cells[(size_t)found] += column->labels[i].count;
+    }
+    nd_label_search_free(&search);
+    return good;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* A label is frequent with more cells than this; false: no memory. */
+static bool find_limit(struct arena *arena, const size_t *cells, size_t count, size_t *limit)
+{
+    size_t *sorted = nd_alloc(&arena->allocator, count, sizeof *sorted);
+    if (!sorted) return false;
+    memcpy(sorted, cells, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_counts);
+    *limit = sorted[FREQUENT_MOST] < CELLS_LEAST ? CELLS_LEAST - 1 : sorted[FREQUENT_MOST];
+    nd_free(&arena->allocator, sorted);
+    return true;
+}
+
+/* Sums of what labels are drawn by; false: no memory. */
+static bool add_up(struct arena *arena, struct column_spec *spec)
+{
+    double *sum = nd_arena_alloc(arena, spec->rare_count, sizeof *sum), total = 0;
+    for (size_t i = 0; sum && i < spec->rare_count; i++) sum[i] = total += spec->rare[i] + 0.5;
+    spec->rare_sum = sum;
+    return sum != NULL;
+}
+
+/* Absence is always a value of its own, since a missing cell is told by it. */
+static bool is_frequent(const char *label, size_t cells, size_t limit)
+{
+    return cells > limit || label[0] == '\0';
+}
+
+bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const char **labels,
+                          struct column_spec *spec)
+{
+    size_t count = spec->label_count, limit, frequent = 0, rare = 0;
+    if (count <= LABELS_ALL_FREQUENT) return true;
+    size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
+    const char **texts = nd_arena_alloc(arena, count, sizeof *texts);
+    double *counts = nd_arena_alloc(arena, count, sizeof *counts);
+    if (!cells || !texts || !counts || !count_cells(arena, column, spec, cells) ||
+        !find_limit(arena, cells, count, &limit))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (is_frequent(labels[i], cells[i], limit)) {
+            labels[frequent++] = labels[i];
+        } else {
+            texts[rare] = labels[i];
+            counts[rare++] = (double)cells[i];
+        }
+    }
+    memcpy(labels + frequent, texts, rare * sizeof *texts);
+    spec->rare = counts;
+    spec->rare_count = rare;
+    return add_up(arena, spec);
+}
+
+/* ---- the model file ---------------------------------------------------------------------------------------------- */
+
+void nd_write_rare_labels(struct model_writer *w, const struct column_spec *spec)
+{
+    if (spec->rare_count > 0) nd_write_numbers(w, "rare", spec->rare, spec->rare_count);
+}
+
+void nd_read_rare_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    if (!nd_json_get(object, "rare")) return;
+    const struct json_value *list = nd_read_list(r, object, "rare", 1, spec->label_count);
+    if (!list) return;
+    const struct json_value *value = nd_json_first(list);
+    double *counts = nd_take(r, list->is.count, sizeof *counts);
+    for (size_t i = 0; i < list->is.count && r->status == NADE_OK; i++, value = nd_json_after(value)) {
+        counts[i] = nd_json_number(value);
+        if (!nd_json_is_number(value) || !(counts[i] >= 0 && counts[i] <= 0x1p53))
+            nd_wrong(r, "rare", value, "a list of numbers of cells");
+    }
+    if (r->status != NADE_OK) return;
+    spec->rare = counts;
+    spec->rare_count = list->is.count;
+    if (!add_up(r->arena, spec)) r->status = nd_no_memory(r->context, "the model");
+}
+
+/* ---- labels of the shared value ---------------------------------------------------------------------------------- */
+
+/* The first rare label, which is also the number of their value. */
+static size_t first_rare(const struct column_spec *spec)
+{
+    return spec->label_count - spec->rare_count;
+}
+
+static double share(const struct column_spec *spec, size_t rare)
+{
+    return (spec->rare[rare] + 0.5) / spec->rare_sum[spec->rare_count - 1];
+}
+
+double nd_log_share(const struct column_spec *spec, size_t label)
+{
+    return label < first_rare(spec) ? 0 : log(share(spec, label - first_rare(spec)));
+}
+
+size_t nd_draw_rare_label(const struct column_spec *spec, double uniform)
+{
+    double at = uniform * spec->rare_sum[spec->rare_count - 1];
+    size_t low = 0, high = spec->rare_count - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at < spec->rare_sum[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return first_rare(spec) + low;
+}
+
+/* Of values, as outputs give them: the largest logit, and the sum of exp(logit - largest). */
+static double sum_outputs(const struct column_spec *spec, const double *outputs, double *most)
+{
+    double total = 0;
+    *most = -HUGE_VAL;
+    for (size_t v = 0; v < nd_value_count(spec); v++) *most = fmax(*most, outputs[v]);
+    for (size_t v = 0; v < nd_value_count(spec); v++) total += exp(outputs[v] - *most);
+    return total;
+}
+
+size_t nd_likeliest_label(const struct column_spec *spec, const double *outputs)
+{
+    size_t best = 0, shared = first_rare(spec), often = 0;
+    for (size_t label = 1; label < shared; label++)
+        if (outputs[label] > outputs[best]) best = label;
+    for (size_t i = 1; i < spec->rare_count; i++)
+        if (spec->rare[i] > spec->rare[often]) often = i;
+    bool rare = shared == 0 || outputs[shared] + nd_log_share(spec, shared + often) > outputs[best];
+    return rare ? shared + often : best;
+}
+
+double nd_label_tail(const struct column_spec *spec, const double *outputs, size_t label)
+{
+    size_t shared = first_rare(spec);
+    double most, total = sum_outputs(spec, outputs, &most), sum = 0, within = 0;
+    double all_rare = exp(outputs[shared] - most);
+    double bound = label < shared ? exp(outputs[label] - most) : all_rare * share(spec, label - shared);
+    if (nd_likeliest_label(spec, outputs) == label) return 1;
+    for (size_t v = 0; v < shared; v++) {
+        double mass = exp(outputs[v] - most);
+        if (mass <= bound) sum += mass;
+    }
+    for (size_t i = 0; i < spec->rare_count; i++)
+        if (all_rare * share(spec, i) <= bound) within += share(spec, i);
+    return fmin((sum + all_rare * within) / total, 1);
+}

@@ -1,0 +1,182 @@
+/* Columns with very many labels: how they are stored, and that rare labels, which share an output, have densities that
+ * sum to one and are drawn as often. */
+#include "data_files.h"
+
+#include <math.h>
+
+#include "model/model.h"
+#include "support/small_training.h"
+
+enum { ROWS = 6000, LABELS = 1500, FREQUENT = 40 };
+
+/* A third of the rows have one of the rare labels, label i more often than label i + 1. */
+static size_t label_of(size_t row)
+{
+    if (row < LABELS) return row;
+    if (row % 3) return row % FREQUENT;
+    double at = (double)(row * 7919 % 10007) / 10007;
+    return FREQUENT + (size_t)(at * at * (LABELS - FREQUENT));
+}
+
+static nade_table *make_table(nade_context *context, size_t rows)
+{
+    char *text = malloc(32 * rows + 16);
+    size_t used = (size_t)sprintf(text, "town,x\n");
+    for (size_t row = 0; row < rows; row++)
+        used += (size_t)sprintf(text + used, "town %zu,%zu.5\n", label_of(row), (label_of(row) * 7 + row % 3) % 11);
+    nade_table *table = read_good(context, text, NULL);
+    free(text);
+    return table;
+}
+
+static nade_model *train(nade_context *context)
+{
+    const size_t hidden[] = {8};
+    nade_table *table = make_table(context, ROWS);
+    nade_train_options options;
+    nade_model *model, *read;
+    char path[64];
+    support_small_training(&options, hidden, 1, 50, 2, 300);
+    options.learning_rate = 0.01;
+    if (nade_train(context, table, NULL, &options, &model) != NADE_OK) fail_msg("%s", nade_last_error(context));
+    nade_table_free(table);
+    write_file(path, "", 0);
+    assert_int_equal(nade_model_save(context, model, path), NADE_OK);
+    if (nade_model_load(context, path, &read) != NADE_OK) fail_msg("%s", nade_last_error(context));
+    unlink(path);
+    assert_string_equal(nade_model_description(model), nade_model_description(read));
+    nade_model_free(model);
+    return read;
+}
+
+static void test_storage_grows(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t labels;
+        enum storage storage;
+    } cases[] = {{255, STORE_CODES8},    {256, STORE_CODES16},    {65535, STORE_CODES16},
+                 {65536, STORE_CODES32}, {100000, STORE_CODES32}, {100001, STORE_UNUSABLE}};
+    nade_context *context = new_context();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t labels = cases[i].labels, used = 0;
+        char *text = malloc(32 * labels + 64);
+        used += (size_t)sprintf(text, "a,code,x\n");
+        for (size_t row = 0; row < labels; row++)
+            used += (size_t)sprintf(text + used, "t%zu,0%zu,%zu\n", row, row, row % 2);
+        sprintf(text + used, ",,0\nt3,03,1\n");
+        nade_table *table = read_good(context, text, NULL);
+        for (size_t c = 0; c < 2; c++) {
+            assert_int_equal(table->column[c].storage, cases[i].storage);
+            if (cases[i].storage == STORE_UNUSABLE) continue;
+            assert_int_equal(table->column[c].type, NADE_CATEGORICAL);
+            assert_int_equal(table->column[c].label_count, labels);
+            for (size_t row = 0; row < labels; row++) assert_int_equal(nd_table_code(&table->column[c], row), row);
+            assert_true(nd_table_code(&table->column[c], labels) == SIZE_MAX);
+            assert_int_equal(nd_table_code(&table->column[c], labels + 1), 3);
+            assert_int_equal(nade_table_missing_as_value(context, table, c ? "code" : "a"),
+                             labels == ND_LABELS_MOST ? NADE_BAD_INPUT : NADE_OK);
+        }
+        nade_table_free(table);
+        free(text);
+    }
+    nade_context_free(context);
+}
+
+/* All labels together have the probability 1, whatever is given, and each cell's surprise is its density. */
+static void test_labels_sum_to_one(void **state)
+{
+    (void)state;
+    static double density[LABELS], surprise[LABELS * 2], tail[LABELS * 2], values[LABELS * 2];
+    nade_context *context = new_context();
+    nade_model *model = train(context);
+    const struct column_spec *spec = &model->schema.column[0];
+    assert_int_equal(spec->label_count, LABELS);
+    assert_in_range(spec->rare_count, LABELS - FREQUENT - 10, LABELS - FREQUENT);
+    assert_int_equal(model->plan.column[0].values, LABELS - spec->rare_count + 1);
+    char text[LABELS * 24] = "town,x\n";
+    size_t used = strlen(text);
+    for (size_t i = 0; i < LABELS; i++) used += (size_t)sprintf(text + used, "town %zu,3.5\n", i);
+    nade_table *table = read_good(context, text, NULL);
+    nade_score_options options;
+    nade_score_options_init(&options, sizeof options);
+    options.of = "town";
+    for (int given = 0; given < 2; given++) {
+        double sum = 0, least = 0;
+        options.given = given ? "x" : NULL;
+        assert_int_equal(nade_score(context, model, table, &options, density, NULL, NULL), NADE_OK);
+        for (size_t i = 0; i < LABELS; i++) {
+            sum += exp(density[i]);
+            least = fmin(least, density[i]);
+        }
+        assert_true(fabs(sum - 1) < 1e-5);
+        assert_true(least < log(1.0 / LABELS));
+    }
+    assert_int_equal(nade_score_cells(context, model, table, &options, surprise, tail, NULL), NADE_OK);
+    for (size_t i = 0; i < LABELS; i++) {
+        assert_true(fabs(surprise[2 * i] + density[i]) < 1e-4);
+        assert_true(tail[2 * i] > 0 && tail[2 * i] <= 1 && tail[2 * i] >= exp(density[i]) * (1 - 1e-5));
+    }
+    assert_int_equal(nade_table_values(context, model, table, values, NULL, NULL, NULL), NADE_OK);
+    for (size_t i = 0; i < LABELS; i++) {
+        char name[24];
+        sprintf(name, "town %zu", i);
+        assert_string_equal(spec->labels[(size_t)values[2 * i]], name);
+    }
+    nade_table_free(table);
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+/* Draws have the densities' frequencies, among the rare labels too; the same seed gives the same labels. */
+static void test_draws_are_labels(void **state)
+{
+    (void)state;
+    enum { DRAWS = 40000 };
+    static double drawn[DRAWS * 2], again[DRAWS * 2], seen[LABELS];
+    nade_context *context = new_context();
+    nade_model *model = train(context);
+    const struct column_spec *spec = &model->schema.column[0];
+    nade_sample_options options;
+    nade_sample_options_init(&options, sizeof options);
+    for (size_t i = 0; i < 2 * DRAWS; i++) drawn[i] = again[i] = i % 2 ? 3.5 : (double)NAN;
+    assert_int_equal(nade_sample(context, model, &options, DRAWS, drawn), NADE_OK);
+    assert_int_equal(nade_sample(context, model, &options, DRAWS, again), NADE_OK);
+    assert_memory_equal(drawn, again, sizeof drawn);
+    double rare = 0, squares = 0;
+    size_t first = spec->label_count - spec->rare_count;
+    for (size_t i = 0; i < DRAWS; i++) {
+        assert_true(drawn[2 * i] >= 0 && drawn[2 * i] < LABELS);
+        seen[(size_t)drawn[2 * i]]++;
+        rare += drawn[2 * i] >= (double)first;
+    }
+    assert_true(rare > DRAWS / 10);
+    /* Pearson's sum over the rare labels: its mean is their number, its deviation the root of twice that. */
+    for (size_t i = 0; i < spec->rare_count; i++) {
+        double expected = rare * (spec->rare[i] + 0.5) / spec->rare_sum[spec->rare_count - 1];
+        squares += (seen[first + i] - expected) * (seen[first + i] - expected) / expected;
+    }
+    assert_true(fabs(squares - (double)spec->rare_count) < 6 * sqrt(2.0 * (double)spec->rare_count));
+    nade_impute_options impute;
+    nade_impute_options_init(&impute, sizeof impute);
+    impute.method = NADE_IMPUTE_MODE;
+    double row[2] = {NAN, 3.5};
+    assert_int_equal(nade_impute(context, model, &impute, 1, row, NULL, NULL), NADE_OK);
+    assert_true(row[0] >= 0 && row[0] < (double)first);
+    /* A given label is taken as it is. */
+    double given[2] = {LABELS - 1, NAN};
+    assert_int_equal(nade_sample(context, model, &options, 1, given), NADE_OK);
+    assert_true(given[0] == LABELS - 1 && isfinite(given[1]));
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_storage_grows),
+        cmocka_unit_test(test_labels_sum_to_one),
+        cmocka_unit_test(test_draws_are_labels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

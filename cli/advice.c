@@ -24,7 +24,6 @@ static const struct wording {
     {"name the columns that keep their sentinels if these are values",
      "if they are values, name the columns with --keep-sentinels"},
     {"the list of %s columns", "--%s"},
-    {"without `atoms` the columns are treated as continuous", "--no-atoms treats the columns as continuous"},
     {"`unseen_missing`, which makes it a missing cell", "--unseen missing with score and impute"},
     {"training with `resume` goes on from it", "nade train --resume goes on from it"},
     {"`columns`", "--columns"},

@@ -114,8 +114,7 @@ static bool parse_whole(const char *text, size_t length, uint64_t most, uint64_t
     return true;
 }
 
-/* The number in the first length bytes of text, which are followed by its end or by no part of a number. */
-static bool parse_real(const char *text, size_t length, double *value)
+bool parse_real(const char *text, size_t length, double *value)
 {
     if (length == 0 || strspn(text, "0123456789+-.eE") != length) return false;
     char *end;

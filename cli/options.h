@@ -137,4 +137,7 @@ const char *option_help(const struct option *option, char text[HELP_SIZE]);
 /* Writes the verb's --help; arguments hold the defaults (options_help.c). */
 void print_help(struct output *output, const struct verb *verb, const void *arguments);
 
+/* The finite number in the first length bytes of text, which are followed by its end or by no part of a number. */
+bool parse_real(const char *text, size_t length, double *value);
+
 #endif

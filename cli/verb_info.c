@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column_shape.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -16,7 +17,7 @@ struct info_arguments {
 
 static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
 
-enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16, ATOMS_SHOWN = 8 };
+enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16 };
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -46,46 +47,44 @@ static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 
     return printable(all, buffer, LABELS_WIDTH);
 }
 
-/* The mean, deviation and step of a column of numbers, and the values that have probabilities of their own. */
-static void print_units(struct output *output, const json_t *column)
+/* The mean, deviation and step of a column of numbers, its shape in words, and what counts as missing. */
+static void print_units(struct output *output, const json_t *column, const char *shape)
 {
-    const json_t *atoms = json_object_get(column, "atoms");
-    size_t count = json_array_size(atoms), shown = count <= ATOMS_SHOWN ? count : ATOMS_SHOWN;
     output_print(output, "%12.6g %12.6g", number_of(column, "mean"), number_of(column, "sd"));
     if (json_is_number(json_object_get(column, "step"))) output_print(output, " %10.6g", number_of(column, "step"));
     if (!strcmp(text_of(column, "type"), "count")) output_print(output, "  of log(1 + count)");
-    for (size_t i = 0; i < shown; i++)
-        output_print(output, "%s %.15g", i ? "," : "  atoms", json_number_value(json_array_get(atoms, i)));
-    output_print(output, "%s", shown < count ? ", ..." : "");
+    if (shape[0]) output_print(output, "  %s", shape);
     const json_t *missing = json_object_get(column, "missing_values");
     for (size_t i = 0; i < json_array_size(missing); i++)
         output_print(output, "%s %.15g", i ? "," : "  missing", json_number_value(json_array_get(missing, i)));
     output_print(output, "\n");
 }
 
-static void print_column(struct output *output, size_t number, const json_t *column)
+static void print_column(struct output *output, size_t number, const json_t *column, const nade_model *model)
 {
-    char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
-    const char *type = text_of(column, "type");
+    char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1], kind[KIND_SIZE];
+    const char *shape = column_shape(model, number, kind), *type = text_of(column, "type");
     const json_t *list = json_object_get(column, "labels");
     printable(text_of(column, "name"), name, NAME_WIDTH);
     output_print(output, "%5zu  %-*s  ", number, padded_width(name, NAME_WIDTH), name);
     if (json_is_number(json_object_get(column, "mean"))) {
         output_print(output, "%-11s  ", type);
-        print_units(output, column);
+        print_units(output, column, shape);
     } else if (json_array_size(list) > 0) {
         output_print(output, "%-11s  %zu label%s: %s\n", type, json_array_size(list),
                      json_array_size(list) == 1 ? "" : "s", join_labels(list, labels));
+    } else if (shape[0]) {
+        output_print(output, "%-11s  %s\n", type, shape);
     } else {
         output_print(output, "%s\n", type);
     }
 }
 
-static void print_columns(struct output *output, const json_t *columns)
+static void print_columns(struct output *output, const nade_model *model, const json_t *columns)
 {
     output_print(output, "Columns: %zu\n%5s  %-*s  %-11s  %12s %12s %10s\n", json_array_size(columns), "", NAME_WIDTH,
                  "name", "type", "mean", "sd", "step");
-    for (size_t i = 0; i < json_array_size(columns); i++) print_column(output, i, json_array_get(columns, i));
+    for (size_t i = 0; i < json_array_size(columns); i++) print_column(output, i, json_array_get(columns, i), model);
 }
 
 static void print_left_out(struct output *output, const json_t *columns)
@@ -221,7 +220,7 @@ static int print_model(const struct common *common, const char *path, const nade
     if (!root) return report_error(common, NADE_BAD_INPUT, "%s: its description can't be read as JSON", path);
     struct output output;
     output_open_page(&output, common);
-    print_columns(&output, json_object_get(root, "columns"));
+    print_columns(&output, model, json_object_get(root, "columns"));
     print_left_out(&output, json_object_get(root, "left_out"));
     print_architecture(&output, model, json_object_get(root, "architecture"));
     print_training(&output, json_object_get(root, "training"));

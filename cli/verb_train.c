@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
+#include "column_shape.h"
 #include "device.h"
 #include "interrupt.h"
 #include "order_file.h"
@@ -28,6 +30,7 @@ struct train_arguments {
     struct real_list rates;
     enum preset preset; /* --recipe */
     struct type_overrides types;
+    struct text_list bounds, unbounded;
     nade_read_options read;
     nade_train_options options;
     nade_replication_options replication;       /* options.replication */
@@ -40,6 +43,7 @@ struct train_work {
     nade_context *context;
     nade_table *table, *valid; /* valid may be NULL */
     size_t *ordering;          /* NULL: none given */
+    double *low, *high;        /* bounds of columns; NULL: none given */
     nade_train_plan plan;
     int plan_status; /* exit status, where on_plan met something to report */
     struct train_grid grid;
@@ -79,6 +83,11 @@ static const struct option options[] = {
      .help = "columns in which numbers like -999, far from all others and repeated, are values, not missing cells"},
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
      .help = "types of columns, one a line: name,type"},
+    {.name = "bounds", .metavar = "COL=LO:HI", .kind = OPTION_LIST, AT(bounds),
+     .help = "the numbers of a real column lie between LO and HI, either of which may be left out; may be given several "
+             "times. Without it bounds such as 0, 1 and 100 are found"},
+    {.name = "unbounded", .metavar = "COL", .kind = OPTION_LIST, AT(unbounded),
+     .help = "a real column has no bounds, whatever its numbers look like; may be given several times"},
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Network"},
@@ -89,7 +98,7 @@ static const struct option options[] = {
      .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},
     {.kind = OPTION_HEADING, .help = "Training"},
     {.name = "recipe", .metavar = "NAME", .kind = OPTION_CHOICE, AT(preset), .choices = preset_choices, .excludes = "resume",
-     .help = "default, or paper: the recipe of the paper's Table 1 in place of the defaults below and of atoms: nag "
+     .help = "default, or paper: the recipe of the paper's Table 1 in place of the defaults below, of atoms and of maps: nag "
              "with momentum 0.9, 100 iterations of 1000 updates of 100 rows, pretraining of 20 iterations, the best of "
              "the rates 0.016, 0.004, 0.001, 0.00025 and 0.0000675. Options that are given count in any case"},
     NADE_RATE_OPTIONS(RATES_ROW)
@@ -155,7 +164,7 @@ static int apply_preset(struct train_arguments *train)
     static const struct option_text paper[] = {
         {"optimizer", "nag"}, {"momentum", "0.9"}, {"batch", "100"},      {"iterations", "100"},
         {"updates", "1000"},  {"patience", "0"},   {"weight-decay", "0"}, {"lr", "0.016,0.004,0.001,0.00025,0.0000675"},
-        {"no-atoms", NULL},   {"pretrain", "20"}};
+        {"no-atoms", NULL},   {"no-maps", NULL},   {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
     if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */
@@ -281,6 +290,7 @@ static int on_plan(void *user, const nade_train_plan *plan)
                                         train->rates.count);
         return 1;
     }
+    note_shapes(&train->common, plan->model, train->dry_run);
     note_plan(train, plan);
     if (train->dry_run) return 1;
     run->plan_status =
@@ -405,6 +415,8 @@ static void free_run(struct train_work *run)
 {
     train_grid_close(&run->grid);
     free(run->ordering);
+    free(run->low);
+    free(run->high);
     nade_table_free(run->valid);
     nade_table_free(run->table);
     nade_context_free(run->context);
@@ -431,6 +443,10 @@ static int run_train(void *arguments)
         status = choose_device(&train->common, run.context, run.table, NULL, &train->options.device,
                                &train->options.precision);
     if (!status) status = read_ordering(train, &run);
+    if (!status)
+        status = parse_bounds(&train->common, run.table, &train->bounds, &train->unbounded, &run.low, &run.high);
+    train->options.low = run.low;
+    train->options.high = run.high;
     if (!status) set_rate(train);
     if (!status) pass_given(train);
     if (!status && train->dry_run) {

@@ -106,8 +106,8 @@ typedef struct nade_table nade_table;
 
 typedef enum nade_type { NADE_BINARY = 0, NADE_REAL = 1, NADE_CATEGORICAL = 2, NADE_COUNT = 3 } nade_type;
 
-/* "binary", "real", "categorical", "count"; NULL for a number that no type has.  Types are numbered from 0 without
- * gaps. */
+/* "binary", "real", "categorical", "count"; NULL for a number that no type has.  Types are numbered from 0
+ * without gaps. */
 NADE_API const char *nade_type_name(nade_type type);
 
 typedef struct nade_read_options {
@@ -244,10 +244,12 @@ struct nade_progress {
 struct nade_train_plan {
     size_t size;
     size_t train_rows, valid_rows, columns;
-    size_t inputs, outputs; /* widths of the network's ends */
-    size_t parameters;      /* numbers in the model */
-    uint64_t updates;       /* in the whole run */
-    uint64_t memory;        /* about how many bytes training will hold, tables included */
+    size_t inputs, outputs;  /* widths of the network's ends */
+    size_t parameters;       /* numbers in the model */
+    uint64_t updates;        /* in the whole run */
+    uint64_t memory;         /* about how many bytes training will hold, tables included */
+    const nade_model *model; /* its columns, of nade_model_columns, nade_model_column and nade_model_kind; not yet
+                                trained, and valid until the function that is told of the plan returns */
 };
 
 /* Of a nade_train_options (train_options.h). */
@@ -274,6 +276,10 @@ NADE_API size_t nade_model_columns(const nade_model *model);
 
 /* The same of a model's column. */
 NADE_API void nade_model_column(const nade_model *model, size_t column, nade_column *filled);
+
+/* What a model's column is, in words: "real, from 0, 57 values of their own, mapped".  As snprintf it writes at most
+ * size bytes, a terminating zero included, and returns the length of the whole. */
+NADE_API size_t nade_model_kind(const nade_model *model, size_t column, char *text, size_t size);
 
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);

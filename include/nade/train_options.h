@@ -61,8 +61,7 @@ typedef struct nade_train_options {
     size_t size;
     const size_t *hidden; /* (layers) units of each hidden layer */
     size_t layers;        /* 1 or more */
-    size_t components;    /* of the mixture of a column of numbers: Gaussians and atoms, or of counts
-                             negative binomials */
+    size_t components;    /* of the mixture of a column of numbers: Gaussians, or of counts negative binomials */
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update */
@@ -102,6 +101,9 @@ typedef struct nade_train_options {
     void *planned_user;
     const nade_replication_options *replication; /* what only experiments of others need; NULL: none (replication.h) */
     double clip; /* a gradient whose norm, over all parameters, is larger is scaled down to it; 0: none is */
+    int maps;    /* 1: the bounds of real columns are found, and those that are no bells mapped (docs/model.md) */
+    const double *low, *high; /* (columns of the table) bounds of real columns: NaN, or NULL for all: found where maps
+                                 is 1; infinite: none.  A resumed run needs the same */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -126,10 +128,11 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(components, SIZE, 10, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
-        "components of the mixture of a column of numbers: Gaussians and the values that have probabilities of their " \
-        "own, of counts negative binomials") \
+        "components of the mixture of a column of numbers: Gaussians, of counts negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
+    ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \
+        "find no bounds of real columns and map none: standardise them by mean and deviation") \
     ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \
         "%s") \
     ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \

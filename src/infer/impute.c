@@ -69,12 +69,20 @@ static nade_status check_single(nade_context *context, const struct imputing *s)
     return NADE_OK;
 }
 
-static double point_of(nade_impute_method method, const struct plan_column *column, const double *outputs)
+/* The value that stands for a cell, in data units. */
+static double point_of(const struct imputing *s, size_t c, const double *outputs)
 {
+    const struct plan_column *column = &s->model->plan.column[c];
+    const struct column_spec *spec = &s->model->schema.column[c];
     const struct head *head = column->head;
-    if (method == NADE_IMPUTE_MEAN && head->mean && !ND_FAULT(FAULT_MEAN_IS_MODE)) return head->mean(column, outputs);
-    if (method == NADE_IMPUTE_MEDIAN && head->quantile) return head->quantile(column, outputs, 0.5);
-    return head->mode(column, outputs);
+    nade_impute_method method = s->options->method;
+    if (method == NADE_IMPUTE_MEAN && head->mean && !ND_FAULT(FAULT_MEAN_IS_MODE)) {
+        double mean = head->mean(column, outputs);
+        return s->options->exact ? mean : head->nearest(spec, mean);
+    }
+    double cell = method == NADE_IMPUTE_MEDIAN && head->quantile ? head->quantile(column, outputs, 0.5)
+                                                                 : head->mode(column, outputs);
+    return nd_decode_value(spec, cell, s->options->exact);
 }
 
 /* What is asked of one missing cell. */
@@ -88,7 +96,7 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     if (s->options->method != NADE_IMPUTE_DRAW && spec->rare_count > 0)
         s->value[at] = (double)nd_likeliest_label(spec, outputs);
     else if (s->options->method != NADE_IMPUTE_DRAW)
-        s->value[at] = nd_decode_value(spec, point_of(s->options->method, column, outputs), s->options->exact);
+        s->value[at] = point_of(s, c, outputs);
     if (s->options->interval == 0 || !column->head->quantile) return;
     s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), 1);
     s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), 1);

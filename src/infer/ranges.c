@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "infer/values.h"
 #include "model/head.h"
+#include "model/mixture.h"
 
 static nade_status read_range(nade_context *context, const struct column_spec *spec, bool exact, size_t c,
                               struct ranges *r)
@@ -72,12 +73,13 @@ nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nad
     return NADE_OK;
 }
 
-bool nd_within_ranges(const struct ranges *ranges, size_t columns, const float *given, const float *cells)
+bool nd_within_ranges(const struct ranges *ranges, const struct plan *plan, const float *given, const float *cells)
 {
     if (!ranges->low || ND_FAULT(FAULT_RANGE_LATER)) return true;
-    for (size_t c = 0; c < columns; c++) {
+    for (size_t c = 0; c < plan->columns; c++) {
         if (c == ranges->bounded || !isnan(given[c])) continue;
-        if ((double)cells[c] < ranges->low[c] || (double)cells[c] > ranges->high[c]) return false;
+        double place = nd_cell_place(&plan->column[c], (double)cells[c]);
+        if (place < ranges->low[c] || place > ranges->high[c]) return false;
     }
     return true;
 }

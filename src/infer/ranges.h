@@ -20,6 +20,6 @@ nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nad
 void nd_choose_bounded(const nade_model *model, size_t rows, const float *given, struct ranges *ranges);
 
 /* True when every cell that was not given lies within its bounds; the bounded column does by the way it is drawn. */
-bool nd_within_ranges(const struct ranges *ranges, size_t columns, const float *given, const float *cells);
+bool nd_within_ranges(const struct ranges *ranges, const struct plan *plan, const float *given, const float *cells);
 
 #endif

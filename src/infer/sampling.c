@@ -253,7 +253,7 @@ static size_t keep_good(struct sampling *s, size_t first, size_t pending, size_t
         float *cells = s->cells + (first + s->pending[p]) * columns;
         const float *tried = s->tried + p * tries * columns;
         size_t t = 0;
-        while (t < tries && !nd_within_ranges(&s->ranges, columns, cells, tried + t * columns)) t++;
+        while (t < tries && !nd_within_ranges(&s->ranges, &s->model->plan, cells, tried + t * columns)) t++;
         if (t < tries) memcpy(cells, tried + t * columns, columns * sizeof *cells);
         s->kept += t < tries;
         if (t == tries) s->pending[left++] = s->pending[p];

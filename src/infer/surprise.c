@@ -58,7 +58,7 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     double x = (double)nd_cell(&s->cells, row, c);
     size_t at = row * s->model->plan.columns + c;
     s->surprise[at] = -column->head->log_density(column, outputs, x);
-    if (column->head->continuous && !ND_FAULT(FAULT_NO_LOG_SD)) s->surprise[at] += nd_log_unit(spec);
+    if (column->head->continuous && !ND_FAULT(FAULT_NO_LOG_SD)) s->surprise[at] += nd_log_unit(spec, x);
     if (spec->rare_count == 0) {
         s->tail[at] = column->head->tail(column, outputs, x);
     } else {

@@ -21,13 +21,14 @@ const char *nd_row_place(struct row_names names, size_t rows, size_t columns, co
 static nade_status refuse_cell(nade_context *context, const char *place, const struct column_spec *spec, double found)
 {
     const struct head *head = nd_head_for(spec->type);
+    char text[ND_EXPECTED];
     if (nd_is_missing_value(spec, found))
         return nd_fail(context, NADE_BAD_CALL,
                        "%scolumn '%s': found %g, which training took for a missing cell, expected a value", place,
                        spec->name, found);
     if (!head->labels)
         return nd_fail(context, NADE_BAD_CALL, "%scolumn '%s': found %g, expected %s", place, spec->name, found,
-                       head->expected);
+                       nd_expected_number(spec, found, text));
     return nd_fail(context, NADE_BAD_CALL, "%scolumn '%s': found %g, expected a whole number from 0 to %zu", place,
                    spec->name, found, spec->label_count > 0 ? spec->label_count - 1 : (size_t)1);
 }

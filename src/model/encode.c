@@ -160,8 +160,9 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
     double number;
     bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
     const char *expected = "one of the labels seen in training (or `unseen_missing`, which makes it a missing cell)";
+    char number_text[ND_EXPECTED];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number ? nd_head_for(spec->type)->expected : "a number";
+        expected = is_number ? nd_expected_number(spec, number, number_text) : "a number";
     else if (spec->label_count == 0)
         expected = "0 or 1";
     char excerpt[ND_EXCERPT];
@@ -183,9 +184,12 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
              nd_excerpt(found, strlen(found), excerpt));
 }
 
-static bool may_be_unseen(const struct encoder *e, size_t column)
+/* A label or value that training has not seen, or a number beyond the bounds of its column. */
+static bool may_be_unseen(const struct encoder *e, size_t column, bool is_number)
 {
-    return e->unseen && nd_head_for(e->schema->column[column].type)->labels;
+    const struct column_spec *spec = &e->schema->column[column];
+    const struct head *head = nd_head_for(spec->type);
+    return e->unseen && (head->labels || (is_number && (head->one_hot || spec->bounded)));
 }
 
 /* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */
@@ -218,13 +222,12 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
 }
 
 /* What stands for a value that training has not seen until it is counted: no cell is that. */
-#define UNSEEN (-1.0f)
+#define UNSEEN (-HUGE_VALF)
 
 /* A dictionary column: each distinct cell is encoded once. */
 static nade_status encode_labels(const struct encoder *e, size_t column, struct label_search *labels)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
-    bool forgiving = may_be_unseen(e, column);
     float *value = nd_arena_alloc(e->arena, from->label_count + 1, sizeof *value);
     float absent = missing_value(labels);
     if (!value) return nd_no_memory(e->context, "the rows");
@@ -233,12 +236,12 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         const char *text = nd_utf8_text(e->arena, label->text);
         if (!text) return nd_no_memory(e->context, "the rows");
         if (encode_value(labels, text, label->is_number, label->number, &value[i])) continue;
-        if (!forgiving) return refuse(e, column, label->first_line, label->text);
+        if (!may_be_unseen(e, column, label->is_number)) return refuse(e, column, label->first_line, label->text);
         value[i] = UNSEEN;
     }
     for (size_t i = 0; i < e->row_count; i++) {
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
-        bool unseen = forgiving && code != SIZE_MAX && value[code] == UNSEEN;
+        bool unseen = code != SIZE_MAX && value[code] == UNSEEN;
         if (unseen && !ND_FAULT(FAULT_UNSEEN_UNCOUNTED)) note_unseen(e, i, column, from->labels[code].text);
         put(e, i, column, unseen ? NAN : code == SIZE_MAX ? absent : value[code]);
     }
@@ -258,7 +261,7 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
         if (spec->label_count > 0) nd_format_number(number, text);
         if (!isnan(number) && !encode_value(labels, text, true, number, &value)) {
             nd_format_number(number, text);
-            if (!may_be_unseen(e, column)) return refuse(e, column, nd_table_position(e->table, row), text);
+            if (!may_be_unseen(e, column, true)) return refuse(e, column, nd_table_position(e->table, row), text);
             note_unseen(e, i, column, text);
             value = NAN;
         }
@@ -287,9 +290,12 @@ void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells,
     for (size_t row = 0; row < cells->rows; row++) log_scale[row] = 0;
     for (size_t c = 0; c < cells->columns; c++) {
         if (!nd_head_for(schema->column[c].type)->continuous || (chosen && !chosen[c])) continue;
-        double log_unit = nd_log_unit(&schema->column[c]);
-        for (size_t row = 0; row < cells->rows; row++)
-            if (!isnan(nd_cell(cells, row, c))) log_scale[row] += log_unit;
+        const struct column_spec *spec = &schema->column[c];
+        double log_sd = spec->map ? 0 : nd_log_unit(spec, 0);
+        for (size_t row = 0; row < cells->rows; row++) {
+            double cell = (double)nd_cell(cells, row, c);
+            if (!isnan(cell)) log_scale[row] += spec->map ? nd_log_unit(spec, cell) : log_sd;
+        }
     }
 }
 

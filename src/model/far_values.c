@@ -81,8 +81,8 @@ static void look_at_column(void *argument, size_t number, unsigned worker)
     const struct column_spec *spec = &search->schema->column[number];
     size_t taken = search->row_count < QUARTILE_ROWS ? search->row_count : QUARTILE_ROWS, count;
     (void)worker;
-    /* A floor that the recording step makes is as fine as the data are. */
-    if (!nd_head_for(spec->type)->continuous || spec->floor > ND_SCALE_FLOOR) return;
+    /* A floor that the recording step makes is as fine as the data are; a map spreads the middle out. */
+    if (!nd_head_for(spec->type)->continuous || spec->floor > ND_SCALE_FLOOR || spec->map) return;
     double *x =
         sorted_cells(search->allocator, &search->table->column[number], search->rows, search->row_count, taken, &count);
     search->finding[number] = !x ? NO_MEMORY : is_blurred(spec, x, count) ? BLURRED : CLEAR;

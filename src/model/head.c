@@ -2,6 +2,9 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+
+#include "model/real_column.h"
 
 extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count;
 
@@ -18,9 +21,23 @@ const struct head *nd_head_for(nade_type type)
     return (size_t)type < sizeof heads / sizeof *heads ? heads[type] : NULL;
 }
 
-double nd_log_unit(const struct column_spec *spec)
+double nd_log_unit(const struct column_spec *spec, double cell)
 {
-    return nd_head_for(spec->type)->continuous ? log(spec->sd) : 0;
+    return nd_head_for(spec->type)->continuous ? nd_log_unit_real(spec, cell) : 0;
+}
+
+const char *nd_expected_number(const struct column_spec *spec, double found, char text[ND_EXPECTED])
+{
+    bool within = !spec->bounded || (found >= spec->low && found <= spec->high); /* and refused for its size */
+    bool low = isfinite(spec->low), high = isfinite(spec->high);
+    if (within)
+        snprintf(text, ND_EXPECTED, "%s", nd_head_for(spec->type)->expected);
+    else if (low && high)
+        snprintf(text, ND_EXPECTED, "a number from %.15g to %.15g, the column's bounds", spec->low, spec->high);
+    else
+        snprintf(text, ND_EXPECTED, "a number of at %s %.15g, the column's bound", low ? "least" : "most",
+                 low ? spec->low : spec->high);
+    return text;
 }
 
 nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most)

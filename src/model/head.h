@@ -60,6 +60,9 @@ struct head {
     /* A cell in the data's units; unless exact, it is one that the column can have.  NULL: labels, the same. */
     double (*decode)(const struct column_spec *spec, double cell, bool exact);
 
+    /* The value nearest to a number that the column can have; NULL: labels. */
+    double (*nearest)(const struct column_spec *spec, double value);
+
     /* Fills in what is not yet set of a range, which holds some value.  NULL: the values have no order. */
     nade_status (*range)(nade_context *context, const struct column_spec *spec, bool exact, struct range *range);
 
@@ -90,8 +93,8 @@ struct head {
                              const uint32_t words[4]);
     double (*log_between)(const struct plan_column *column, const double *outputs, double low, double high);
 
-    /* Of p(x | outputs): its mean; the x at which the cumulative probability is p, 0 < p < 1.  NULL for labels,
-     * which have no order. */
+    /* Of p(x | outputs): its mean, in data units; the x at which the cumulative probability is p, 0 < p < 1.  NULL for
+     * labels, which have no order. */
     double (*mean)(const struct plan_column *column, const double *outputs);
     double (*quantile)(const struct plan_column *column, const double *outputs, double p);
 
@@ -109,8 +112,13 @@ struct head {
 
 const struct head *nd_head_for(nade_type type);
 
-/* What the log of a density in the plan's units exceeds that in data units by: log sd, or nothing. */
-double nd_log_unit(const struct column_spec *spec);
+/* What the log of a density in the plan's units exceeds that in data units by, at a cell: log sd or the log of the
+ * map's slope, or nothing. */
+double nd_log_unit(const struct column_spec *spec, double cell);
+
+/* What is expected of a number that a column refuses: "a number from 0 to 100". */
+enum { ND_EXPECTED = 120 };
+const char *nd_expected_number(const struct column_spec *spec, double found, char text[ND_EXPECTED]);
 
 /* The sentence for a range that no value of a column lies in. */
 nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most);

@@ -119,6 +119,12 @@ static double decode(const struct column_spec *spec, double cell, bool exact)
     return exact && fabs(value - whole) > 2e-6 * (whole + 1) ? value : whole;
 }
 
+static double nearest(const struct column_spec *spec, double value)
+{
+    (void)spec;
+    return round(value);
+}
+
 static nade_status range(nade_context *context, const struct column_spec *spec, bool exact, struct range *range)
 {
     double least = fmax(ceil(range->least), 0), most = fmin(floor(range->most), COUNT_MOST);
@@ -359,7 +365,7 @@ static double mean(const struct plan_column *column, const double *outputs)
         struct negative_binomial b = load(outputs, column->components, c);
         sum += exp(outputs[c] - weights) * nd_mean_up_to(&b, COUNT_MOST);
     }
-    return cell_of(column->own, fmin(sum, COUNT_MOST));
+    return fmin(sum, COUNT_MOST);
 }
 
 static double quantile(const struct plan_column *column, const double *outputs, double p)
@@ -478,6 +484,7 @@ const struct head nd_head_count = {
     .encode = encode,
     .expected = "a whole number from 0 to 100000",
     .decode = decode,
+    .nearest = nearest,
     .range = range,
     .log_density = log_density,
     .loss_gradient = loss_gradient,

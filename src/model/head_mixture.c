@@ -1,6 +1,7 @@
-/* Real columns: a mixture of C components.  Outputs: C logits, C means, C log-scales s.  The first of them are points
- * at the column's atoms, whose means and log-scales are not used; the others are Gaussians with the scale exp(s) +
- * floor, so that a value that repeats can't earn an unbounded density. */
+/* Real columns: a mixture of A points at the column's atoms and G Gaussians with the scale exp(s) + floor, so that a
+ * value that repeats can't earn an unbounded density.  Outputs: A + G logits, G means, G log-scales s.  In older model
+ * files the atoms are among C components, C means and C log-scales, those of the atoms not used: only the stride
+ * differs. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -26,8 +27,8 @@ static double component_log_density(const struct plan_column *column, const doub
 {
     size_t count = column->components;
     size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
-    double scale = nd_component_spread(outputs, count, c) + column->floor;
-    return normal_log_density(outputs[count + mean], scale, log(scale), x);
+    double scale = nd_component_spread(column, outputs, c) + column->floor;
+    return normal_log_density(outputs[column->stride + mean], scale, log(scale), x);
 }
 
 /* log of the sum over components of exp(logit) times density at x, which is the atom number `atom` or none. */
@@ -45,38 +46,48 @@ static double log_density(const struct plan_column *column, const double *output
     return log_joint(column, outputs, x, nd_find_atom(column, x)) - nd_log_sum(outputs, column->components);
 }
 
+static bool is_in_bin(const struct plan_column *column, const struct bin *bin, size_t a)
+{
+    const struct column_spec *spec = column->own;
+    if (bin->mapped) return bin->least <= spec->atom[a] && spec->atom[a] < bin->end;
+    return bin->x - bin->half <= (double)column->atom[a] && (double)column->atom[a] < bin->x + bin->half;
+}
+
 /* Neighbouring cells share an end: an atom there belongs to the upper one. */
 static double log_bin(const struct plan_column *column, const double *outputs, double x, double half)
 {
     size_t count = column->components;
     struct log_sum joint = {-HUGE_VAL, 0};
-    if (ND_FAULT(FAULT_BIN_SHIFTED)) x += half;
+    struct bin bin = nd_bin_of(column->own, x, half);
+    if (ND_FAULT(FAULT_BIN_SHIFTED)) bin.x += bin.half;
     for (size_t a = 0; a < column->atoms; a++)
-        if (x - half <= (double)column->atom[a] && (double)column->atom[a] < x + half) nd_add_term(&joint, outputs[a]);
+        if (is_in_bin(column, &bin, a)) nd_add_term(&joint, outputs[a]);
     for (size_t c = column->atoms; c < count; c++) {
-        double scale = nd_component_spread(outputs, count, c) + column->floor;
-        nd_add_term(&joint, outputs[c] + nd_normal_log_around((x - outputs[count + c]) / scale, half / scale));
+        double scale = nd_component_spread(column, outputs, c) + column->floor;
+        double z = (bin.x - outputs[column->stride + c]) / scale;
+        nd_add_term(&joint, outputs[c] + nd_normal_log_around(z, bin.half / scale));
     }
-    return nd_log_total(&joint) - nd_log_sum(outputs, column->components) - log(2 * half);
+    return nd_log_total(&joint) - nd_log_sum(outputs, column->components) - bin.log_width;
 }
 
 static double loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)
 {
-    size_t count = column->components, atom = nd_find_atom(column, x);
+    size_t count = column->components, stride = column->stride, atom = nd_find_atom(column, x);
     double all_weights = nd_log_sum(outputs, column->components), all_joint = log_joint(column, outputs, x, atom);
+    for (size_t i = count; i < column->output_width; i++) gradient[i] = 0;
     for (size_t c = 0; c < count; c++) {
         if (c < column->atoms || atom < column->atoms) {
             gradient[c] = exp(outputs[c] - all_weights) - (c == atom ? 1 : 0);
-            gradient[count + c] = gradient[2 * count + c] = 0;
             continue;
         }
-        double spread = nd_component_spread(outputs, count, c), scale = spread + column->floor;
-        double z = (x - outputs[count + c]) / scale;
+        double spread = nd_component_spread(column, outputs, c), scale = spread + column->floor;
+        double z = (x - outputs[stride + c]) / scale;
         double weight = exp(outputs[c] - all_weights);
         double share = exp(outputs[c] + component_log_density(column, outputs, c, x) - all_joint);
         gradient[c] = weight - share;
-        gradient[count + c] = -share * z / scale;
-        gradient[2 * count + c] = outputs[2 * count + c] < ND_LOG_SCALE_MOST ? share * (1 - z * z) * spread / scale : 0;
+        gradient[stride + c] = -share * z / scale;
+        gradient[2 * stride + c] =
+            outputs[2 * stride + c] < ND_LOG_SCALE_MOST ? share * (1 - z * z) * spread / scale : 0;
     }
     return all_weights - all_joint;
 }
@@ -85,7 +96,7 @@ static void scale_gradient(const struct plan_column *column, const double *outpu
 {
     size_t count = column->components;
     for (size_t c = column->atoms; c < count; c++)
-        gradient[count + c] *= nd_component_spread(outputs, count, c) + column->floor;
+        gradient[column->stride + c] *= nd_component_spread(column, outputs, c) + column->floor;
 }
 
 /* Word 0 chooses the component; Box and Muller make words 1 and 2 a normal deviate, 1 - u keeping the logarithm
@@ -97,8 +108,8 @@ static double sample(const struct plan_column *column, const double *outputs, co
     if (c < column->atoms && !ND_FAULT(FAULT_ATOM_AS_GAUSSIAN)) return (double)column->atom[c];
     double radius = sqrt(-2 * log(1 - (double)nd_random_uniform(words[1])));
     double normal = radius * cos(two_pi * (double)nd_random_uniform(words[2]));
-    double scale = nd_component_spread(outputs, count, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
-    return outputs[count + c] + scale * normal;
+    double scale = nd_component_spread(column, outputs, c) + (ND_FAULT(FAULT_SAMPLE_NO_FLOOR) ? 0 : column->floor);
+    return outputs[column->stride + c] + scale * normal;
 }
 
 /* ---- within bounds ---- */
@@ -109,9 +120,9 @@ static void interval_terms(const struct plan_column *column, const double *outpu
 {
     size_t count = column->components;
     for (size_t a = 0; a < column->atoms; a++)
-        term[a] = low <= (double)column->atom[a] && (double)column->atom[a] <= high ? outputs[a] : -HUGE_VAL;
+        term[a] = low <= nd_atom_place(column, a) && nd_atom_place(column, a) <= high ? outputs[a] : -HUGE_VAL;
     for (size_t c = column->atoms; c < count; c++) {
-        double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
+        double scale = nd_component_spread(column, outputs, c) + column->floor, mean = outputs[column->stride + c];
         term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
     }
 }
@@ -136,7 +147,7 @@ static double sample_between(const struct plan_column *column, const double *out
     size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
     if (c < column->atoms) return (double)column->atom[c];
     double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
-    double scale = nd_component_spread(outputs, count, c) + column->floor, mean = outputs[count + c];
+    double scale = nd_component_spread(column, outputs, c) + column->floor, mean = outputs[column->stride + c];
     double x = mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
     return fmin(fmax(x, low), high); /* the last digit of a mean far away may be wider than the interval */
 }
@@ -147,12 +158,12 @@ enum { EM_ROUNDS = 50, EM_ROWS = 5000 };
 
 static void spread_evenly(const struct plan_column *column, double *outputs)
 {
-    size_t count = column->components, gaussians = count - column->atoms;
-    for (size_t c = 0; c < count; c++) outputs[c] = outputs[count + c] = outputs[2 * count + c] = 0;
+    size_t gaussians = column->components - column->atoms;
+    for (size_t i = 0; i < column->output_width; i++) outputs[i] = 0;
     for (size_t g = 0; g < gaussians; g++) {
         size_t c = column->atoms + g;
-        outputs[count + c] = gaussians > 1 ? -1.5 + 3.0 * (double)g / (double)(gaussians - 1) : 0;
-        outputs[2 * count + c] = log(0.6);
+        outputs[column->stride + c] = gaussians > 1 ? -1.5 + 3.0 * (double)g / (double)(gaussians - 1) : 0;
+        outputs[2 * column->stride + c] = log(0.6);
     }
 }
 
@@ -164,11 +175,10 @@ struct component {
 
 static void begin_pass(const struct plan_column *column, const double *outputs, struct component *component)
 {
-    size_t count = column->components;
-    for (size_t c = 0; c < count; c++) {
-        double scale = nd_component_spread(outputs, count, c) + column->floor;
+    for (size_t c = column->atoms; c < column->components; c++) {
+        double scale = nd_component_spread(column, outputs, c) + column->floor;
         component[c] = (struct component){
-            .log_weight = outputs[c], .mean = outputs[count + c], .scale = scale, .log_scale = log(scale)};
+            .log_weight = outputs[c], .mean = outputs[column->stride + c], .scale = scale, .log_scale = log(scale)};
     }
 }
 
@@ -200,26 +210,25 @@ static void add_value(const struct plan_column *column, double x, struct compone
 static void move_component(const struct plan_column *column, const struct component *k, double total, size_t c,
                            double *outputs)
 {
-    size_t count = column->components;
     outputs[c] = log(fmax(k->weight, 1e-3) / total);
     if (k->weight < 1e-3 || c < column->atoms) return;
     double mean = k->sum / k->weight, variance = fmax(k->squares / k->weight - mean * mean, 0);
-    outputs[count + c] = mean;
-    outputs[2 * count + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));
+    outputs[column->stride + c] = mean;
+    outputs[2 * column->stride + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));
 }
 
-/* Deterministic and cheap: every stride-th value, a fixed number of rounds. */
+/* Deterministic and cheap: some of the values, evenly spaced, a fixed number of rounds. */
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
     spread_evenly(column, outputs);
     if (count == 0) return;
-    size_t stride = count / EM_ROWS + 1;
-    size_t taken = (count - 1) / stride + 1;
+    size_t every = count / EM_ROWS + 1;
+    size_t taken = (count - 1) / every + 1;
     double total = (double)taken;
     for (int round = 0; round < EM_ROUNDS; round++) {
         struct component component[ND_COMPONENTS_MOST] = {{0}};
         begin_pass(column, outputs, component);
-        for (size_t i = 0; i < count; i += stride) add_value(column, values[i], component);
+        for (size_t i = 0; i < count; i += every) add_value(column, values[i], component);
         for (size_t c = 0; c < column->components; c++) move_component(column, &component[c], total, c, outputs);
     }
 }
@@ -230,10 +239,12 @@ const struct head nd_head_mixture = {
     .measure = nd_measure_real,
     .write = nd_write_real,
     .read = nd_read_real,
+    .keys = nd_real_keys,
     .plan = nd_plan_real,
     .encode = nd_encode_real,
     .expected = "a number within 1e15 standard deviations of the training mean",
     .decode = nd_decode_real,
+    .nearest = nd_nearest_real,
     .range = nd_range_real,
     .log_density = log_density,
     .log_bin = log_bin,
@@ -243,7 +254,7 @@ const struct head nd_head_mixture = {
     .sample = sample,
     .sample_between = sample_between,
     .log_between = log_between,
-    .mean = nd_mixture_mean,
+    .mean = nd_mean_real,
     .quantile = nd_mixture_quantile,
     .mode = nd_mixture_mode,
     .tail = nd_mixture_tail,

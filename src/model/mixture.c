@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "base/fault.h"
+#include "model/monotone_map.h"
 
 static const double sqrt_half = 0.70710678118654752440;
 static const double half_log_two_pi = 0.91893853320467274178;
@@ -15,7 +16,7 @@ struct mixture {
     double log_height[ND_COMPONENTS_MOST]; /* (count): log of weight times the component's density at its mean */
     double least, most;                    /* of the means: what lies outside slopes down to zero */
     size_t atoms;
-    const float *atom;                       /* (atoms) */
+    double atom[ND_COMPONENTS_MOST];         /* (atoms): where they lie */
     double atom_weight[ND_COMPONENTS_MOST];  /* (atoms) */
     double atom_density[ND_COMPONENTS_MOST]; /* (atoms): log p there */
 };
@@ -25,21 +26,21 @@ static void read_mixture(const struct plan_column *column, const double *outputs
     size_t components = column->components;
     double largest = outputs[0], total = 0;
     m->atoms = column->atoms;
-    m->atom = column->atom;
     m->count = components - m->atoms;
-    m->mean = outputs + components + m->atoms;
+    m->mean = outputs + column->stride + m->atoms;
     m->least = m->most = m->mean[0];
     for (size_t c = 1; c < components; c++) largest = fmax(largest, outputs[c]);
     for (size_t c = 0; c < components; c++) total += exp(outputs[c] - largest);
     for (size_t a = 0; a < m->atoms; a++) {
         double log_weight = outputs[a] - largest - log(total);
+        m->atom[a] = nd_atom_place(column, a);
         m->atom_weight[a] = exp(log_weight);
         m->atom_density[a] = log_weight - log(nd_atom_width(column));
     }
     for (size_t c = 0; c < m->count; c++) {
         double log_weight = outputs[m->atoms + c] - largest - log(total);
         m->weight[c] = exp(log_weight);
-        m->scale[c] = nd_component_spread(outputs, components, m->atoms + c) + column->floor;
+        m->scale[c] = nd_component_spread(column, outputs, m->atoms + c) + column->floor;
         m->log_height[c] = log_weight - log(m->scale[c]) - half_log_two_pi;
         m->least = fmin(m->least, m->mean[c]);
         m->most = fmax(m->most, m->mean[c]);
@@ -92,13 +93,57 @@ static double mass_between(const struct mixture *m, double a, double b)
     return sum;
 }
 
+/* ---- means ------------------------------------------------------------------------------------------------------- */
+
+/* In the model's units. */
+static double mean_cell(const struct mixture *m)
+{
+    double sum = 0;
+    for (size_t c = 0; c < m->count; c++) sum += m->weight[c] * m->mean[c];
+    for (size_t a = 0; a < m->atoms; a++) sum += m->atom_weight[a] * m->atom[a];
+    return sum;
+}
+
+/* ∫ value(z) φ(z; mean, scale) dz from a to b by Gauss and Legendre's rule with five points. */
+static double integrate(const struct monotone_map *map, double mean, double scale, double a, double b)
+{
+    static const double node[] = {0, 0.53846931010568309104, 0.90617984593866399280};
+    static const double weight[] = {0.56888888888888888889, 0.47862867049936646804, 0.23692688505618908751};
+    double middle = 0.5 * (a + b), half = 0.5 * (b - a), sum = 0;
+    for (int i = -2; i <= 2; i++) {
+        double z = middle + half * (i < 0 ? -node[-i] : node[i]), t = (z - mean) / scale;
+        sum += weight[i < 0 ? -i : i] * nd_map_value(map, z) * exp(-0.5 * t * t - half_log_two_pi);
+    }
+    return sum * half / scale;
+}
+
+/* A Gaussian's mean value: pieces that end at the map's knots and at quarters of the scale are smooth. */
+static double mapped_mean(const struct monotone_map *map, double mean, double scale)
+{
+    const double reach = 8, piece = 0.25 * scale, end = mean + reach * scale;
+    double sum = 0, a = mean - reach * scale;
+    size_t knot = 0;
+    while (a < end) {
+        while (knot < map->knots && map->z[knot] <= a) knot++;
+        double b = fmin(a + piece, end);
+        if (knot < map->knots) b = fmin(b, map->z[knot]);
+        if (!(b > a)) break; /* the last digit of a mean far away is wider than the piece */
+        sum += integrate(map, mean, scale, a, b);
+        a = b;
+    }
+    return sum;
+}
+
 double nd_mixture_mean(const struct plan_column *column, const double *outputs)
 {
     struct mixture m;
+    const struct column_spec *spec = column->own;
     double sum = 0;
     read_mixture(column, outputs, &m);
-    for (size_t c = 0; c < m.count; c++) sum += m.weight[c] * m.mean[c];
-    for (size_t a = 0; a < m.atoms; a++) sum += m.atom_weight[a] * (double)m.atom[a];
+    if (!spec || !spec->map) return mean_cell(&m);
+    for (size_t c = 0; c < m.count; c++)
+        if (m.weight[c] > 0) sum += m.weight[c] * mapped_mean(spec->map, m.mean[c], m.scale[c]);
+    for (size_t a = 0; a < m.atoms; a++) sum += m.atom_weight[a] * spec->atom[a];
     return sum;
 }
 
@@ -138,7 +183,7 @@ static double excess_at(const struct mixture *m, double x, double p, double atom
 static size_t find_jump(const struct mixture *m, double p, struct bracket *bracket)
 {
     for (size_t a = 0; a < m->atoms; a++) {
-        double x = (double)m->atom[a], below = 0, above = 0;
+        double x = m->atom[a], below = 0, above = 0;
         for (size_t b = 0; b < m->atoms; b++) {
             if (m->atom[b] < m->atom[a]) below += m->atom_weight[b];
             if (m->atom[b] > m->atom[a]) above += m->atom_weight[b];
@@ -163,9 +208,9 @@ double nd_mixture_quantile(const struct plan_column *column, const double *outpu
     read_mixture(column, outputs, &m);
     struct bracket bracket = widest_bracket(&m);
     size_t atom = find_jump(&m, p, &bracket);
-    if (atom < m.atoms) return (double)m.atom[atom];
+    if (atom < m.atoms) return (double)column->atom[atom];
     double low = bracket.low, high = bracket.high;
-    double x = fmin(fmax(nd_mixture_mean(column, outputs), low), high);
+    double x = fmin(fmax(mean_cell(&m), low), high);
     for (int step = 0; step < QUANTILE_STEPS && low < high; step++) {
         bool halve = step >= NEWTON_STEPS && step % 2 == 0;
         double excess = excess_at(&m, x, p, bracket.atoms_below, bracket.atoms_above);
@@ -271,7 +316,7 @@ double nd_mixture_mode(const struct plan_column *column, const double *outputs)
     }
     for (size_t i = 0; i < m.atoms; i++)
         if (m.atom_density[i] > best.log_density)
-            best = (struct place){.x = (double)m.atom[i], .log_density = m.atom_density[i]};
+            best = (struct place){.x = (double)column->atom[i], .log_density = m.atom_density[i]};
     return best.x;
 }
 

@@ -8,22 +8,53 @@
 #define ND_MODEL_MIXTURE_H
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 #include "model/plan.h"
 
 /* exp of a component's log-scale: its scale without the floor. */
-static inline double nd_component_spread(const double *outputs, size_t count, size_t c)
+static inline double nd_component_spread(const struct plan_column *column, const double *outputs, size_t c)
 {
-    return exp(fmin(outputs[2 * count + c], ND_LOG_SCALE_MOST));
+    return exp(fmin(outputs[2 * column->stride + c], ND_LOG_SCALE_MOST));
 }
 
 /* Which of the column's atoms x is; column->atoms: none of them. */
 static inline size_t nd_find_atom(const struct plan_column *column, double x)
 {
-    size_t a = 0;
-    while (a < column->atoms && (double)column->atom[a] != x) a++;
-    return a;
+    size_t a = 0, end = column->atoms;
+    if (!column->ascending) {
+        while (a < end && (double)column->atom[a] != x) a++;
+        return a;
+    }
+    while (a < end) {
+        size_t middle = (a + end) / 2;
+        if ((double)column->atom[middle] < x)
+            a = middle + 1;
+        else
+            end = middle;
+    }
+    return a < column->atoms && (double)column->atom[a] == x ? a : column->atoms;
+}
+
+/* The input that is 1 for this cell beside its first, where the column has such inputs; SIZE_MAX: none. */
+static inline size_t nd_atom_input(const struct plan_column *column, double x)
+{
+    size_t a = column->atom_inputs ? nd_find_atom(column, x) : column->atoms;
+    return a < column->atoms ? column->input + 1 + a : SIZE_MAX;
+}
+
+/* Where atom a lies in the model's units: its cell, or beyond, where the cell was moved closer to the others. */
+static inline double nd_atom_place(const struct plan_column *column, size_t a)
+{
+    return column->atom_place ? column->atom_place[a] : (double)column->atom[a];
+}
+
+/* The same of any cell. */
+static inline double nd_cell_place(const struct plan_column *column, double cell)
+{
+    size_t a = column->atom_place ? nd_find_atom(column, cell) : column->atoms;
+    return a < column->atoms ? nd_atom_place(column, a) : cell;
 }
 
 /* The width of the uniform distribution whose deviation is the floor: the recording step, where that made the floor. */
@@ -32,8 +63,10 @@ static inline double nd_atom_width(const struct plan_column *column)
     return ND_FAULT(FAULT_ATOM_WIDTH) ? 1 : 3.46410161513775458705 * column->floor; /* sqrt(12) */
 }
 
-/* The functions of struct head for real columns. */
+/* The mean in the column's own units: those of its map, where it has one. */
 double nd_mixture_mean(const struct plan_column *column, const double *outputs);
+
+/* The functions of struct head for real columns. */
 double nd_mixture_quantile(const struct plan_column *column, const double *outputs, double p);
 double nd_mixture_mode(const struct plan_column *column, const double *outputs);
 double nd_mixture_tail(const struct plan_column *column, const double *outputs, double x);

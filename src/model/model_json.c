@@ -73,7 +73,7 @@ void nd_write_number(struct model_writer *w, const char *key, double number)
     nd_json_put_real(&w->writer, number);
 }
 
-static void put_integer(struct model_writer *w, const char *key, uint64_t number)
+void nd_write_count(struct model_writer *w, const char *key, uint64_t number)
 {
     nd_json_put_key(&w->writer, key);
     nd_json_put_integer(&w->writer, (int64_t)number);
@@ -140,7 +140,7 @@ static void put_left_out(struct model_writer *w, const struct schema *schema)
         nd_json_open(&w->writer, '{');
         nd_json_put_key(&w->writer, "name");
         put_text(w, schema->left_out[i].name);
-        put_integer(w, "place", schema->left_out[i].place);
+        nd_write_count(w, "place", schema->left_out[i].place);
         nd_json_close(&w->writer, '}');
     }
     nd_json_close(&w->writer, ']');
@@ -153,7 +153,7 @@ static void put_architecture(struct model_writer *w, const struct architecture *
     put_word(w, "kind", nd_kind_names[0]);
     put_sizes(w, "hidden", architecture->hidden, architecture->layers);
     put_word(w, "activation", nd_activation_names[architecture->activation]);
-    put_integer(w, "components", architecture->components);
+    nd_write_count(w, "components", architecture->components);
     put_flag(w, "masks", architecture->masks);
     put_word(w, "order", nd_order_names[order]);
     if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, columns);
@@ -177,7 +177,7 @@ static void put_field(struct model_writer *w, const struct training_record *reco
     double number = nd_value_number(field->type, at);
     if (field->place >= NADE_YOUNGER && number == field->usual) return;
     if (nd_value_is_whole(field->type))
-        put_integer(w, field->key, nd_value_whole(field->type, at));
+        nd_write_count(w, field->key, nd_value_whole(field->type, at));
     else
         nd_write_number(w, field->key, number);
 }

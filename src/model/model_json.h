@@ -15,6 +15,7 @@ struct model_writer {
 /* A key with its value. */
 void nd_write_null(struct model_writer *w, const char *key);
 void nd_write_number(struct model_writer *w, const char *key, double number);
+void nd_write_count(struct model_writer *w, const char *key, uint64_t number);
 void nd_write_numbers(struct model_writer *w, const char *key, const double *numbers, size_t count);
 void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count);
 

@@ -57,7 +57,7 @@ static nade_status find_positions(nade_context *context, struct arena *arena, st
     return NADE_OK;
 }
 
-static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema, bool fixed,
                                    struct plan *plan)
 {
     nade_status status = NADE_OK;
@@ -68,6 +68,10 @@ static nade_status lay_out_columns(nade_context *context, struct arena *arena, c
         column->input = plan->values_width;
         column->output = plan->outputs;
         status = column->head->plan(context, arena, spec, plan->components, column);
+        if (fixed && column->atom_inputs) { /* walks along one ordering take one input a column */
+            column->atom_inputs = false;
+            column->input_width = 1;
+        }
         plan->values_width += column->input_width;
         plan->outputs += column->output_width;
     }
@@ -78,7 +82,7 @@ static nade_status lay_out_columns(nade_context *context, struct arena *arena, c
 static bool same_segment(const struct plan_column *a, const struct plan_column *b)
 {
     return a->head == b->head && a->input_width == b->input_width && a->output_width == b->output_width &&
-           a->atoms == b->atoms;
+           a->atoms == b->atoms && a->stride == b->stride;
 }
 
 static void find_segments(struct plan *plan)
@@ -145,7 +149,7 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     plan->tensor = nd_arena_alloc(arena, plan->tensors, sizeof *plan->tensor);
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
     memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
-    status = lay_out_columns(context, arena, schema, plan);
+    status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
     if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);

@@ -25,17 +25,22 @@ struct architecture {
 struct plan_column {
     const struct head *head;
     size_t input, input_width;   /* where its x part lies in the input */
+    bool atom_inputs;            /* its first input is x, and input 1 + a is 1 where x is atom a */
     size_t output, output_width; /* where its block lies in the output */
     /* What the head's plan function set, zero where it means nothing: */
-    size_t values;     /* labels: how many */
-    size_t components; /* of a mixture: C */
-    double floor;      /* real: least scale */
-    size_t atoms;      /* real: the first so many components are points, fewer than all */
-    const float *atom; /* (atoms) in the plan's units, exactly as encoded cells are */
-    const void *own;   /* what only this head knows of */
+    size_t values;            /* labels: how many */
+    size_t components;        /* of a mixture: C, atoms included */
+    size_t stride;            /* real: output stride + c is the mean of component c, 2·stride + c its log-scale */
+    double floor;             /* real: least scale */
+    size_t atoms;             /* real: the first so many components are points, fewer than all */
+    bool ascending;           /* the atoms are in ascending order */
+    const float *atom;        /* (atoms) in the plan's units, exactly as encoded cells are */
+    const double *atom_place; /* (atoms) where they lie among other cells; NULL: where atom says */
+    const void *own;          /* what only this head knows of */
 };
 
-/* A maximal run of columns with the same head, widths and number of atoms: what a kernel loops over. */
+/* A maximal run of columns with the same head, widths and number of atoms (which make them alike to a kernel): what a
+ * kernel loops over. */
 struct plan_segment {
     size_t first, count;
 };

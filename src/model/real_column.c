@@ -7,8 +7,10 @@
 #include "base/fault.h"
 #include "data/recording_step.h"
 #include "model/head.h"
+#include "model/mixture.h"
 #include "model/model_json.h"
 #include "model/model_reader.h"
+#include "model/monotone_map.h"
 
 /* ---- learning ---------------------------------------------------------------------------------------------------- */
 
@@ -98,6 +100,33 @@ void nd_measure_real(const nade_table *table, size_t number, const size_t *rows,
 
 /* ---- the model file ---------------------------------------------------------------------------------------------- */
 
+/* The bound, or null. */
+static void write_bound(struct model_writer *w, const char *key, double bound)
+{
+    if (isfinite(bound))
+        nd_write_number(w, key, bound);
+    else
+        nd_write_null(w, key);
+}
+
+static void write_bounds(struct model_writer *w, const struct column_spec *spec)
+{
+    write_bound(w, "low", spec->low);
+    write_bound(w, "high", spec->high);
+}
+
+static void write_map(struct model_writer *w, const struct monotone_map *map)
+{
+    nd_write_numbers(w, "map_values", map->x, map->knots);
+    nd_write_numbers(w, "map_cells", map->z, map->knots);
+    nd_write_numbers(w, "map_slopes", map->slope, map->knots);
+    write_bound(w, "map_low", map->low);
+    write_bound(w, "map_high", map->high);
+}
+
+const char *const nd_real_keys[] = {"gaussians",  "low",     "high",     "map_values", "map_cells",
+                                    "map_slopes", "map_low", "map_high", NULL};
+
 void nd_write_real(struct model_writer *w, const struct column_spec *spec)
 {
     nd_write_number(w, "mean", spec->mean);
@@ -105,6 +134,9 @@ void nd_write_real(struct model_writer *w, const struct column_spec *spec)
     nd_write_number(w, "step", spec->step);
     nd_write_number(w, "floor", spec->floor);
     if (spec->atoms) nd_write_numbers(w, "atoms", spec->atom, spec->atoms);
+    if (spec->gaussians) nd_write_count(w, "gaussians", spec->gaussians);
+    if (spec->bounded) write_bounds(w, spec);
+    if (spec->map) write_map(w, spec->map);
     nd_write_null(w, "labels");
 }
 
@@ -126,8 +158,7 @@ static void check_atoms_differ(struct model_reader *r, const struct json_value *
     struct placed_number numbers[ND_COMPONENTS_MOST];
     size_t repeated = spec->atoms;
     if (r->status != NADE_OK) return;
-    for (size_t a = 0; a < spec->atoms; a++)
-        numbers[a] = (struct placed_number){nd_standardise(spec, spec->atom[a]), a};
+    for (size_t a = 0; a < spec->atoms; a++) numbers[a] = (struct placed_number){spec->atom_cell[a], a};
     qsort(numbers, spec->atoms, sizeof *numbers, by_number);
     for (size_t a = 1; a < spec->atoms; a++)
         if (numbers[a].number == numbers[a - 1].number && numbers[a].place < repeated) repeated = numbers[a].place;
@@ -143,15 +174,83 @@ static void read_atoms(struct model_reader *r, const struct json_value *object, 
     list = nd_read_list(r, object, "atoms", 0, ND_COMPONENTS_MOST - 1);
     if (!list) return;
     const struct json_value *value = nd_json_first(list);
-    spec->atoms = list->is.count;
-    double *atom = nd_take(r, spec->atoms, sizeof *atom);
-    for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++, value = nd_json_after(value)) {
+    double *atom = nd_take(r, list->is.count, sizeof *atom);
+    float *cell = nd_take(r, list->is.count, sizeof *cell);
+    double *place = nd_take(r, list->is.count, sizeof *place);
+    for (size_t a = 0; a < list->is.count && r->status == NADE_OK; a++, value = nd_json_after(value)) {
         atom[a] = nd_json_number(value);
-        if (!nd_json_is_number(value) || !(fabsf(nd_standardise(spec, atom[a])) <= (float)ND_FARTHEST))
+        if (!nd_json_is_number(value) || !(fabsf(nd_cell_of(spec, atom[a])) <= (float)ND_FARTHEST))
             nd_wrong(r, "atoms", value, "a list of numbers within 1e15 standard deviations of the mean");
+        if (spec->map && a > 0 && !(atom[a] > atom[a - 1])) nd_wrong(r, "atoms", value, "ascending numbers");
     }
+    if (r->status != NADE_OK) return;
+    spec->atoms = list->is.count;
     spec->atom = atom;
+    nd_place_atoms(spec, cell, place);
     check_atoms_differ(r, list, spec);
+}
+
+/* A bound, or `none` where it is null. */
+static double read_bound(struct model_reader *r, const struct json_value *object, const char *key, double none)
+{
+    if (nd_json_is(nd_json_get(object, key), ND_NULL)) return none;
+    return nd_read_number(r, object, key, -ND_MEAN_MOST, ND_MEAN_MOST, "a number or null");
+}
+
+static void read_bounds(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    spec->bounded = nd_json_get(object, "low") || nd_json_get(object, "high");
+    if (!spec->bounded) return;
+    spec->low = read_bound(r, object, "low", -HUGE_VAL);
+    spec->high = read_bound(r, object, "high", HUGE_VAL);
+    if (!(spec->low < spec->high)) nd_wrong(r, "high", nd_json_get(object, "high"), "a number above low");
+}
+
+/* Numbers of a map: `count` of them; above 0, or ascending. */
+static const double *read_knots(struct model_reader *r, const struct json_value *object, const char *key, size_t count,
+                                bool ascending)
+{
+    const struct json_value *list = nd_read_list(r, object, key, count, count);
+    double *knot = nd_take(r, count, sizeof *knot);
+    if (!list || !knot) return NULL;
+    const struct json_value *value = nd_json_first(list);
+    for (size_t k = 0; k < count && r->status == NADE_OK; k++, value = nd_json_after(value)) {
+        double least = !ascending ? 0 : k > 0 ? knot[k - 1] : -ND_NUMBER_MOST;
+        knot[k] = nd_json_number(value);
+        if (!nd_json_is_number(value) || !(knot[k] > least && knot[k] < ND_NUMBER_MOST))
+            nd_wrong(r, key, value, ascending ? "ascending numbers" : "numbers above 0");
+    }
+    return r->status == NADE_OK ? knot : NULL;
+}
+
+/* Knots are ascending already. */
+static bool is_sound(const struct monotone_map *map)
+{
+    size_t last = map->knots - 1;
+    return map->low < map->x[0] && map->high > map->x[last] && fabs(map->z[0]) <= ND_MAP_FARTHEST &&
+           fabs(map->z[last]) <= ND_MAP_FARTHEST;
+}
+
+/* Absent where cells are standardised by mean and deviation. */
+static void read_map(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    if (!nd_json_get(object, "map_values")) {
+        static const char *const parts[] = {"map_cells", "map_slopes", "map_low", "map_high"};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) nd_read_none(r, object, parts[i]);
+        return;
+    }
+    const struct json_value *list = nd_read_list(r, object, "map_values", ND_KNOTS_LEAST, ND_KNOTS_MOST);
+    struct monotone_map *map = nd_take(r, 1, sizeof *map);
+    if (!list || !map) return;
+    map->knots = list->is.count;
+    map->x = read_knots(r, object, "map_values", map->knots, true);
+    map->z = read_knots(r, object, "map_cells", map->knots, true);
+    map->slope = read_knots(r, object, "map_slopes", map->knots, false);
+    map->low = read_bound(r, object, "map_low", -HUGE_VAL);
+    map->high = read_bound(r, object, "map_high", HUGE_VAL);
+    if (r->status != NADE_OK) return;
+    if (!is_sound(map)) nd_wrong(r, "map_values", list, "values between map_low and map_high, cells within 40 of 0");
+    spec->map = map;
 }
 
 void nd_read_real(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
@@ -161,6 +260,11 @@ void nd_read_real(struct model_reader *r, const struct json_value *object, struc
     spec->step = nd_read_number(r, object, ND_FAULT(FAULT_STEP_NOT_READ) ? "floor" : "step", 0, ND_STEP_MOST,
                                 "0 or a number above it");
     spec->floor = nd_read_number(r, object, "floor", ND_FLOOR_LEAST, ND_FLOOR_MOST, "a float32 number above 0");
+    if (nd_json_get(object, "gaussians"))
+        spec->gaussians =
+            (size_t)nd_count_from(r, "gaussians", nd_json_get(object, "gaussians"), 1, ND_COMPONENTS_MOST);
+    read_bounds(r, object, spec);
+    read_map(r, object, spec);
     read_atoms(r, object, spec);
     nd_read_null(r, object, "labels");
 }
@@ -170,27 +274,103 @@ void nd_read_real(struct model_reader *r, const struct json_value *object, struc
 nade_status nd_plan_real(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
                          struct plan_column *column)
 {
-    column->input_width = 1;
-    column->output_width = 3 * components;
-    column->components = components;
-    column->floor = spec->floor;
-    column->atoms = spec->atoms;
-    if (spec->atoms == 0) return NADE_OK;
-    if (spec->atoms >= components) /* one stays a Gaussian */
+    size_t among = spec->gaussians ? 0 : spec->atoms; /* the components */
+    if (among > 0 && among >= components)             /* one stays a Gaussian */
         return nd_fail(context, NADE_BAD_CALL, "column '%s' has %zu atoms, expected fewer than its %zu components",
                        spec->name, spec->atoms, components);
-    float *atom = nd_arena_alloc(arena, spec->atoms, sizeof *atom);
-    if (!atom) return nd_no_memory(context, "the network");
-    for (size_t a = 0; a < spec->atoms; a++) atom[a] = nd_standardise(spec, spec->atom[a]);
-    column->atom = atom;
+    column->stride = spec->gaussians ? spec->gaussians : components;
+    column->components = spec->gaussians ? spec->gaussians + spec->atoms : components;
+    if (column->components > ND_COMPONENTS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "column '%s' has %zu atoms and Gaussians, expected at most %d",
+                       spec->name, column->components, ND_COMPONENTS_MOST);
+    column->atom_inputs = spec->gaussians > 0;
+    column->input_width = 1 + (column->atom_inputs ? spec->atoms : 0);
+    column->output_width = column->components + 2 * column->stride;
+    column->floor = spec->floor;
+    column->atoms = spec->atoms;
+    column->ascending = spec->ascending;
+    column->atom = spec->atom_cell;
+    column->atom_place = spec->atom_place;
+    struct column_spec *own = nd_arena_alloc(arena, 1, sizeof *own);
+    if (!own) return nd_no_memory(context, "the network");
+    *own = *spec;
+    column->own = own;
     return NADE_OK;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
+/* Which of the column's atoms a cell is; spec->atoms: none. */
+static size_t find_atom(const struct column_spec *spec, double cell)
+{
+    const struct plan_column atoms = {.atoms = spec->atoms, .atom = spec->atom_cell, .ascending = spec->ascending};
+    return nd_find_atom(&atoms, (double)(float)cell);
+}
+
+float nd_cell_of(const struct column_spec *spec, double value)
+{
+    return (float)(spec->map ? nd_map_cell(spec->map, value) : (value - spec->mean) / spec->sd);
+}
+
+/* Which of the atoms, ascending, a value is; spec->atoms: none. */
+static size_t find_value(const struct column_spec *spec, double value)
+{
+    size_t a = 0, end = spec->atoms;
+    while (a < end) {
+        size_t middle = (a + end) / 2;
+        if (spec->atom[middle] < value)
+            a = middle + 1;
+        else
+            end = middle;
+    }
+    return a < spec->atoms && spec->atom[a] == value ? a : spec->atoms;
+}
+
+/* How far beyond the outermost knot an atom's cell may lie, and how far apart those lie that are moved there. */
+#define ATOMS_BEYOND 1.0
+#define MOVED_APART 0.1
+
+/* Atoms far beyond the knots, as at a bound, which lies at infinity, are moved closer: cells are what the network sees.
+ * In ascending order, so that they stay in order. */
+static bool move_atoms(const struct column_spec *spec, float *cell, double *place)
+{
+    const struct monotone_map *map = spec->map;
+    double least = map->z[0] - ATOMS_BEYOND, most = map->z[map->knots - 1] + ATOMS_BEYOND;
+    size_t below = 0, above = 0;
+    for (size_t a = 0; a < spec->atoms; a++) {
+        place[a] = nd_map_cell(map, spec->atom[a]);
+        if (a > 0) place[a] = fmax(place[a], place[a - 1] + 1e-5); /* two may be cut off at one place */
+        cell[a] = (float)place[a];
+        below += place[a] < least;
+        above += place[a] > most;
+    }
+    for (size_t a = 0; a < below; a++)
+        cell[a] = (float)(least - fmin(MOVED_APART, 2.0 / (double)below) * (double)(below - a));
+    for (size_t a = 0; a < above; a++)
+        cell[spec->atoms - above + a] = (float)(most + fmin(MOVED_APART, 2.0 / (double)above) * (double)(a + 1));
+    return below + above > 0;
+}
+
+void nd_place_atoms(struct column_spec *spec, float *cell, double *place)
+{
+    bool moved = false;
+    spec->ascending = true;
+    for (size_t a = 1; a < spec->atoms; a++) spec->ascending = spec->ascending && spec->atom[a] > spec->atom[a - 1];
+    if (spec->map && spec->ascending)
+        moved = move_atoms(spec, cell, place);
+    else
+        for (size_t a = 0; a < spec->atoms; a++) cell[a] = nd_cell_of(spec, spec->atom[a]);
+    spec->atom_cell = cell;
+    spec->atom_place = moved ? place : NULL;
+}
+
 bool nd_encode_real(const struct column_spec *spec, double value, float *cell)
 {
-    *cell = nd_standardise(spec, value);
+    size_t atom = spec->atom_place ? find_value(spec, value) : spec->atoms;
+    *cell = atom < spec->atoms ? spec->atom_cell[atom] : nd_cell_of(spec, value);
+    if (spec->atom_place && atom == spec->atoms && find_atom(spec, (double)*cell) < spec->atoms)
+        *cell = nextafterf(*cell, HUGE_VALF); /* a value that is no atom has no atom's cell */
+    if (spec->bounded && !(value >= spec->low && value <= spec->high)) return false;
     return fabsf(*cell) <= (float)ND_FARTHEST;
 }
 
@@ -205,12 +385,52 @@ double nd_round_to_step(double x, double step)
     return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
 }
 
+double nd_nearest_real(const struct column_spec *spec, double value)
+{
+    if (spec->step > 0) value = nd_round_to_step(value, spec->step);
+    return spec->bounded ? fmin(fmax(value, spec->low), spec->high) : value;
+}
+
 double nd_decode_real(const struct column_spec *spec, double cell, bool exact)
 {
-    for (size_t a = 0; a < spec->atoms; a++)
-        if ((float)cell == nd_standardise(spec, spec->atom[a])) return spec->atom[a];
-    double x = spec->mean + spec->sd * cell;
-    return spec->step > 0 && !exact ? nd_round_to_step(x, spec->step) : x;
+    size_t atom = find_atom(spec, cell);
+    if (atom < spec->atoms) return spec->atom[atom];
+    double x = spec->map ? nd_map_value(spec->map, cell) : spec->mean + spec->sd * cell;
+    if (!exact) return nd_nearest_real(spec, x);
+    return spec->bounded ? fmin(fmax(x, spec->low), spec->high) : x;
+}
+
+double nd_mean_real(const struct plan_column *column, const double *outputs)
+{
+    const struct column_spec *spec = column->own;
+    double mean = nd_mixture_mean(column, outputs);
+    return spec && !spec->map ? spec->mean + spec->sd * mean : mean;
+}
+
+/* An atom's density counts its probability as spread over the recording step, or what stands for it. */
+double nd_log_unit_real(const struct column_spec *spec, double cell)
+{
+    if (!spec->map) return log(spec->sd);
+    if (find_atom(spec, cell) == spec->atoms) return nd_map_log_slope(spec->map, cell);
+    double width = spec->step > 0 ? spec->step : sqrt(12.0) * ND_SCALE_FLOOR * spec->sd;
+    return log(width) - log(sqrt(12.0) * spec->floor);
+}
+
+struct bin nd_bin_of(const struct column_spec *spec, double x, double half)
+{
+    struct bin bin = {.x = x, .half = half, .mapped = spec && spec->map};
+    if (!bin.mapped) {
+        bin.log_width = log(2 * half);
+        return bin;
+    }
+    double width = 2 * half * spec->sd, value = nd_decode_real(spec, x, false);
+    bin.least = value - width / 2;
+    bin.end = value + width / 2;
+    double low = nd_map_cell(spec->map, bin.least), high = nd_map_cell(spec->map, bin.end);
+    bin.x = low + (high - low) / 2;
+    bin.half = fmax((high - low) / 2, 1e-9); /* at a bound both ends may be cut off at one place */
+    bin.log_width = log(width) - nd_log_unit_real(spec, x);
+    return bin;
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
@@ -232,14 +452,14 @@ static size_t bound_atoms(const struct column_spec *spec, struct range *r)
 {
     size_t within = 0;
     for (size_t a = 0; a < spec->atoms; a++) {
-        float cell = nd_standardise(spec, spec->atom[a]);
+        double place = spec->atom_place ? spec->atom_place[a] : (double)spec->atom_cell[a];
         if (spec->atom[a] < r->least) {
-            r->low = fmax(r->low, (double)nextafterf(cell, HUGE_VALF));
+            r->low = fmax(r->low, (double)nextafterf((float)place, HUGE_VALF));
         } else if (spec->atom[a] > r->most) {
-            r->high = fmin(r->high, (double)nextafterf(cell, -HUGE_VALF));
+            r->high = fmin(r->high, (double)nextafterf((float)place, -HUGE_VALF));
         } else {
-            r->low = fmin(r->low, (double)cell);
-            r->high = fmax(r->high, (double)cell);
+            r->low = fmin(r->low, place);
+            r->high = fmax(r->high, place);
             within++;
         }
     }
@@ -252,14 +472,27 @@ static bool ends_far(const struct range *r)
            (isfinite(r->high) && r->high > ND_FARTHEST);
 }
 
+/* A range's end in the model's units; where cells are cut off it has no end. */
+static double map_end(const struct monotone_map *map, double x)
+{
+    double z = nd_map_cell(map, x);
+    if (isfinite(map->low) && z <= -ND_MAP_FARTHEST) return -HUGE_VAL;
+    return isfinite(map->high) && z >= ND_MAP_FARTHEST ? HUGE_VAL : z;
+}
+
 nade_status nd_range_real(nade_context *context, const struct column_spec *spec, bool exact, struct range *range)
 {
     double least = range->least, most = range->most;
-    range->low = least;
-    range->high = most;
+    if (spec->bounded) {
+        range->least = fmax(least, spec->low);
+        range->most = fmin(most, spec->high);
+        if (range->least > range->most) return nd_refuse_empty_range(context, spec, least, most);
+    }
+    range->low = range->least;
+    range->high = range->most;
     if (spec->step > 0 && !exact) round_bounds(range, spec->step);
-    range->low = (range->low - spec->mean) / spec->sd;
-    range->high = (range->high - spec->mean) / spec->sd;
+    range->low = spec->map ? map_end(spec->map, range->low) : (range->low - spec->mean) / spec->sd;
+    range->high = spec->map ? map_end(spec->map, range->high) : (range->high - spec->mean) / spec->sd;
     if (range->least > range->most || (bound_atoms(spec, range) == 0 && !(range->low < range->high)))
         return nd_refuse_empty_range(context, spec, least, most);
     if (ends_far(range))

@@ -32,22 +32,31 @@
 #define ND_FLOOR_LEAST FLT_MIN
 #define ND_FLOOR_MOST FLT_MAX
 
+struct monotone_map; /* monotone_map.h */
+
 struct column_spec {
     const char *name;
     nade_type type;
-    double mean, sd;              /* real: standardised cell = (x - mean) / sd; else 0 and 1 */
-    double step;                  /* real: recording step in data units, 0 = none found */
-    double floor;                 /* real: added to every component's scale, standardised units */
+    double mean, sd; /* real: of the training rows, and cell = (x - mean) / sd where there is no map; else 0 and 1 */
+    double step;     /* real: recording step in data units, 0 = none found */
+    double floor;    /* real: added to every component's scale, model's units */
     const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
-    const double *atom; /* real: (atoms) values that have a probability of their own, data units */
+    const double *atom;       /* real: (atoms) values that have a probability of their own, data units */
+    const float *atom_cell;   /* (atoms) the same as cells */
+    const double *atom_place; /* (atoms) where they lie among cells, if that is elsewhere; NULL: there */
     size_t atoms;
-    const char *const *labels; /* (label_count) the texts; "" is absence */
-    size_t label_count;        /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
-    size_t rare_count;         /* the last labels, which share a value: rare_labels.h.  0: none */
-    const double *rare;        /* (rare_count) their cells in training */
-    const double *rare_sum;    /* (rare_count) of the above and a half each, added up */
-    double *marginal;          /* (output width) the head's parameters fitted to this column alone */
+    bool ascending;                 /* the atoms are in ascending order */
+    size_t gaussians;               /* real: beside the atoms; 0: the atoms are among the architecture's components */
+    bool bounded;                   /* real: low and high say where values can be */
+    double low, high;               /* bounds, which are values too; infinite: none on that side */
+    const struct monotone_map *map; /* real: between values and cells; NULL: cells are standardised by mean and sd */
+    const char *const *labels;      /* (label_count) the texts; "" is absence */
+    size_t label_count;     /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
+    size_t rare_count;      /* the last labels, which share a value: rare_labels.h.  0: none */
+    const double *rare;     /* (rare_count) their cells in training */
+    const double *rare_sum; /* (rare_count) of the above and a half each, added up */
+    double *marginal;       /* (output width) the head's parameters fitted to this column alone */
     size_t marginal_count;
 };
 
@@ -80,15 +89,8 @@ static inline bool nd_is_missing_value(const struct column_spec *spec, double nu
     return false;
 }
 
-/* A real column's value in the model's units, as a cell holds it.  Everything that is compared with cells passes here.
- */
-static inline float nd_standardise(const struct column_spec *spec, double value)
-{
-    return (float)((value - spec->mean) / spec->sd);
-}
-
-/* Learns the schema of the rows chosen (row numbers; all columns of the table).  Atoms are left to nd_learn_atoms,
- * marginals to nd_fit_marginals.  Memory comes from the arena. */
+/* Learns the schema of the rows chosen (row numbers; all columns of the table).  The shapes of
+ * real columns are left to nd_learn_shapes, marginals to nd_fit_marginals.  Memory comes from the arena. */
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 

@@ -188,7 +188,8 @@ static nade_status check_rows(struct run *run, const struct json_value *text, co
 {
     char found[FINGERPRINT_TEXT];
     if (nd_json_is_text(nd_json_get(text, key), fingerprint_text(cells->rows, fingerprint, found))) return NADE_OK;
-    return nd_fail(run->context, NADE_BAD_INPUT, "%s was made with other %s rows than these", run->options.resume,
+    return nd_fail(run->context, NADE_BAD_INPUT,
+                   "%s was made with other %s rows than these, or by an earlier version of nade", run->options.resume,
                    what);
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "model/atoms.h"
 #include "model/encode.h"
 #include "model/far_values.h"
+#include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
 #include "train/fresh_rows.h"
@@ -67,10 +67,13 @@ static size_t thin_out(size_t *rows, size_t count)
     return MOST;
 }
 
-/* One component of a mixture stays a Gaussian. */
-static size_t atoms_most(const nade_train_options *o)
+static nade_status learn_shapes(struct run *run, const nade_table *train, const struct split *split)
 {
-    return o->atoms && o->components > 1 ? o->components - 1 : 0;
+    const nade_train_options *o = &run->options;
+    const struct shape_options shapes = {
+        .atoms = o->atoms != 0, .maps = o->maps != 0, .gaussians = o->components, .low = o->low, .high = o->high};
+    return nd_learn_shapes(run->context, &run->model->arena, train, split->train, split->train_count, &shapes,
+                           &run->model->schema);
 }
 
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
@@ -87,11 +90,9 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
     status =
         nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK) nd_warn_of_odd_labels(run->context, train);
+    if (status == NADE_OK) status = learn_shapes(run, train, &split);
     if (status == NADE_OK)
         status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
-    if (status == NADE_OK)
-        status = nd_learn_atoms(run->context, &run->model->arena, train, split.train, split.train_count,
-                                atoms_most(&run->options), &run->model->schema);
     if (status == NADE_OK)
         status = encode_rows(run, train, split.train, split.train_count, &run->train, &run->train_scale);
     if (status != NADE_OK) return status;

@@ -54,6 +54,7 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .outputs = p->outputs,
         .updates = iterations * run->updates,
         .memory = memory,
+        .model = run->model,
     };
     for (size_t t = 0; t < p->tensors; t++) plan.parameters += p->tensor[t].rows * p->tensor[t].columns;
     return plan;

@@ -11,7 +11,7 @@ awk 'NR > 1 && !($1 < 50 && $1 > -1000) { exit 1 }' out || fail "scores out of r
 awk '/gain over/ { exit !($NF > 0.5) }' err || fail "the model has learnt nothing: $(cat err)"
 ! grep -q 'bits per cell' err || fail "bits per cell of real columns"
 expect 0 "$NADE" info model
-grep -qE 'x +real .* 0\.001$' out || fail "the recording step is not shown: $(cat out)"
+grep -qE 'x +real .* 0\.001  mapped$' out || fail "the recording step is not shown: $(cat out)"
 # Inputs 2 + 2 masks, outputs 2 * 9: (4 + 1) 16 + (16 + 1) 16 + (16 + 1) 18.
 grep -qE 'parameters +658$' out || fail "number of parameters: $(cat out)"
 
@@ -44,7 +44,7 @@ holds err '2 real (size, grade)'
 expect 0 "$NADE" train mixed.csv --columns flag,1-2 --dry-run
 holds err '3 columns'
 printf 'grade,rael\n' >types
-refuse 2 'types, line 1' "'grade,rael'" 'binary, real, categorical or count' -- "$NADE" train mixed.csv --drop id --types types --dry-run
+refuse 2 'types, line 1' "'grade,rael'" 'binary, real, categorical, count or ordered' -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'size,real\nnosuch,real\n' >types
 refuse 2 'types, line 2' nosuch -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'grade,real\nsize,real\ncolour,real\nflag,binary\n' >types

@@ -35,6 +35,7 @@ refuse 2 "column 'size': found 'big', expected a number" -- "$NADE" sample model
 refuse 2 "column 'size': found 'nan', expected a number" -- "$NADE" sample model --where size=nan
 refuse 2 "column 'size': found ''" -- "$NADE" sample model --where size=
 refuse 2 "column 'size'" 'standard deviations' -- "$NADE" sample model --where size=1e300
+refuse 2 "column 'size': found -0.5, expected a number of" 'at least 0' -- "$NADE" sample model --where size=-0.5
 refuse 2 "column 'x=y': found '2', expected 0 or 1" -- "$NADE" sample model --where x=y=2
 refuse 2 "column 'colour' is given twice" -- "$NADE" sample model --where colour=red --where 1=red
 

@@ -4,7 +4,7 @@
 # x is recorded in steps of 0.1 and mostly 0.
 awk 'BEGIN { print "x,k"; for (i = 0; i < 600; i++) printf "%.1f,%s\n", i % 3 ? 0 : (i * 7 % 41) / 2, i % 2 ? "u" : "v" }' >data.csv
 expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 5 --quiet --real x
-awk 'BEGIN { print "x,k"; for (i = -1500; i <= 1500; i++) printf "%.1f,u\n", i / 10 }' >grid.csv
+awk 'BEGIN { print "x,k"; for (i = 0; i <= 20000; i++) printf "%.1f,u\n", i / 10 }' >grid.csv
 expect 0 "$NADE" score model grid.csv --of x --given k --cells
 [ "$(head -1 out)" = cell_score ]
 holds err 'cell score in nats per row'

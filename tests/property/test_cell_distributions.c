@@ -32,7 +32,8 @@ static void make_example(uint32_t number, struct example *e)
 {
     size_t count = 1 + number % COMPONENTS_MOST;
     double apart = number % 3 == 0 ? 0.5 : 4;
-    e->column = (struct plan_column){.head = nd_head_for(NADE_REAL), .components = count, .floor = 0.02};
+    e->column =
+        (struct plan_column){.head = nd_head_for(NADE_REAL), .components = count, .stride = count, .floor = 0.02};
     if (number % 2) e->column.atoms = count < 3 ? count - 1 : 2;
     e->column.atom = e->atom;
     e->low = HUGE_VAL;
@@ -128,7 +129,7 @@ static void test_tails_at_a_ripple(void **state)
 {
     static double density[PLACES];
     struct example e = {
-        .column = {.head = nd_head_for(NADE_REAL), .components = 2, .floor = 0.5}, .low = -9, .high = 12};
+        .column = {.head = nd_head_for(NADE_REAL), .components = 2, .stride = 2, .floor = 0.5}, .low = -9, .high = 12};
     size_t found = 0;
     (void)state;
     for (double apart = 2.3; apart < 3.1; apart += 0.05)
@@ -150,7 +151,7 @@ static void test_tails_at_a_ripple(void **state)
 static void test_tails_of_a_gaussian(void **state)
 {
     const struct head *head = nd_head_for(NADE_REAL);
-    struct plan_column column = {.head = head, .components = 1, .floor = 0.25};
+    struct plan_column column = {.head = head, .components = 1, .stride = 1, .floor = 0.25};
     const double outputs[] = {0.3, 2, log(0.5)};
     (void)state;
     for (double z = 0; z < 30; z += 0.7) {

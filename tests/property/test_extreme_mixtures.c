@@ -54,6 +54,7 @@ static void make_example(uint32_t number, struct example *e)
     *e = (struct example){.atom = {0.7f, 0.3f}};
     e->column = (struct plan_column){.head = nd_head_for(NADE_REAL),
                                      .components = count,
+                                     .stride = count,
                                      .output_width = 3 * count,
                                      .floor = floors[below(&chance, LENGTH(floors))],
                                      .atoms = below(&chance, 3),
@@ -131,6 +132,7 @@ static void test_many_narrow_components(void **state)
     const double steps[] = {1e35, 2e-9};
     const struct plan_column column = {.head = nd_head_for(NADE_REAL),
                                        .components = ND_COMPONENTS_MOST,
+                                       .stride = ND_COMPONENTS_MOST,
                                        .output_width = 3 * (size_t)ND_COMPONENTS_MOST,
                                        .floor = 1e-30};
     (void)state;

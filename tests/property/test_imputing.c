@@ -219,11 +219,11 @@ static void check_points(size_t device, nade_impute_method method)
             if (method != NADE_IMPUTE_DRAW) assert_true(f.values[at] == column->head->mode(column, outputs));
             continue;
         }
-        double expected = method == NADE_IMPUTE_MEAN     ? column->head->mean(column, outputs)
-                          : method == NADE_IMPUTE_MEDIAN ? column->head->quantile(column, outputs, 0.5)
-                                                         : column->head->mode(column, outputs);
-        if (method != NADE_IMPUTE_DRAW)
-            support_assert_close("value", f.values[at], real->mean + real->sd * expected, 0, tolerance[device]);
+        double cell = method == NADE_IMPUTE_MEDIAN ? column->head->quantile(column, outputs, 0.5)
+                                                   : column->head->mode(column, outputs);
+        double expected = method == NADE_IMPUTE_MEAN ? column->head->mean(column, outputs) /* in data units */
+                                                     : real->mean + real->sd * cell;
+        if (method != NADE_IMPUTE_DRAW) support_assert_close("value", f.values[at], expected, 0, tolerance[device]);
         support_assert_close("P below low", sampling_mixture_cdf(column, outputs, (low[at] - real->mean) / real->sd),
                              0.1, 0, tolerance[device]);
         support_assert_close("P below high", sampling_mixture_cdf(column, outputs, (high[at] - real->mean) / real->sd),

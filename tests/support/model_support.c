@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "model/head.h"
+#include "model/real_column.h"
 #include "support/support.h"
 
 static const char *const sexes[] = {"female", "male"};
@@ -79,6 +80,11 @@ static struct nade_model *build(nade_context *context, const double *atom, size_
     memcpy(model->schema.column, specs, sizeof specs);
     model->schema.column[2].atom = atom;
     model->schema.column[2].atoms = atoms;
+    if (atoms) {
+        float *cell = nd_arena_alloc(&model->arena, atoms, sizeof *cell);
+        assert_non_null(cell);
+        nd_place_atoms(&model->schema.column[2], cell, NULL);
+    }
     model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL, false};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));

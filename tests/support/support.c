@@ -20,6 +20,7 @@ enum { MANY_LABELS = 300 };
 static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 static const double atoms[] = {0, 1.25};
+static const float atom_cells[] = {0, 1.25f};
 
 /* Of log(1 + count). */
 #define COUNT_MEAN 1.0
@@ -34,6 +35,8 @@ static struct column_spec column_of_kind(char kind)
         column.labels = NULL;
         column.atom = kind == 'a' ? atoms : NULL;
         column.atoms = kind == 'a' ? sizeof atoms / sizeof *atoms : 0;
+        column.atom_cell = atom_cells;
+        column.ascending = true;
     } else if (kind == 'n') {
         column.type = NADE_COUNT;
         column.mean = COUNT_MEAN;

@@ -86,6 +86,7 @@ static nade_train_options small_options(struct source *source)
     o.hidden = hidden;
     o.layers = 3;
     o.components = 3;
+    o.maps = 0; /* fresh rows may be elsewhere than the first */
     o.batch = 40;
     o.iterations = 6;
     o.updates = 20;

@@ -150,7 +150,8 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
 static void run_atoms(const struct cpu_kernels *k, struct results *r)
 {
     const float atom[] = {-0.25f, 0, 1.5f}, x[] = {0.3f, 1.5f};
-    const struct plan_column column = {.components = 21, .output_width = 63, .floor = 0.01, .atoms = 3, .atom = atom};
+    const struct plan_column column = {
+        .components = 21, .stride = 21, .output_width = 63, .floor = 0.01, .atoms = 3, .atom = atom};
     for (size_t a = 0; a < 2; a++) {
         for (uint32_t i = 0; i < 63; i++) r->atoms[a][i] = number(130, i, 2);
         r->atom_loss[a] = k->mixture(&column, x[a], 0.7f, false, r->atoms[a]);
@@ -159,7 +160,7 @@ static void run_atoms(const struct cpu_kernels *k, struct results *r)
 
 static void run_variant(const struct cpu_kernels *k, struct results *r)
 {
-    const struct plan_column column = {.components = 21, .output_width = 63, .floor = 0.01};
+    const struct plan_column column = {.components = 21, .stride = 21, .output_width = 63, .floor = 0.01};
     float bias[COUNT], x[COUNT], other[COUNT];
     uint8_t target[COUNT];
     memset(r, 0, sizeof *r);
@@ -288,6 +289,7 @@ static void test_heads(void **state)
     for (uint32_t i = 0; i < 300; i++) {
         const float atom[] = {0, 0.75f, -2};
         const struct plan_column column = {.components = 1 + i % 20,
+                                           .stride = 1 + i % 20,
                                            .output_width = 3 + 3 * (i % 20),
                                            .floor = 0.01,
                                            .atoms = i % 20 < i / 20 % 4 ? 0 : i / 20 % 4,
@@ -315,7 +317,7 @@ static void test_heads(void **state)
 /* The gradient of a mean is multiplied by the component's scale, the others are what they are. */
 static void test_scaled_means(void **state)
 {
-    const struct plan_column column = {.components = 2, .output_width = 6, .floor = 0.25};
+    const struct plan_column column = {.components = 2, .stride = 2, .output_width = 6, .floor = 0.25};
     const double outputs[] = {0.3, -0.2, -1, 0.5, log(0.75), log(1.75)}, scales[] = {1, 2};
     const struct head *mixture = nd_head_for(NADE_REAL);
     double expected[6], found[6];
@@ -334,7 +336,7 @@ static void test_extreme_outputs(void **state)
     const struct head *mixture = nd_head_for(NADE_REAL);
     (void)state;
     for (uint32_t i = 0; i < 2000; i++) {
-        const struct plan_column column = {.components = 3, .output_width = 9, .floor = 0.001};
+        const struct plan_column column = {.components = 3, .stride = 3, .output_width = 9, .floor = 0.001};
         float found[9], x = number(114, i, 5);
         double outputs[9], gradient[9];
         for (uint32_t j = 0; j < 9; j++) {

@@ -36,6 +36,7 @@ static int setup(void **state)
     o.hidden = hidden;
     o.layers = 1;
     o.components = 3;
+    o.maps = 0; /* the figures here are computed from mean and deviation */
     o.iterations = 30;
     o.updates = 50;
     o.batch = 50;

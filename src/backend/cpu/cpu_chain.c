@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "model/head.h"
+#include "model/mixture.h"
 
 static const float *tensor_of(const struct cpu_backend *backend, size_t index)
 {
@@ -45,6 +46,8 @@ void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, d
     const float *value = backend->first_transposed + input * width;
     const float *mask = plan->masks ? backend->first_transposed + (plan->values_width + column) * width : NULL;
     backend->kernels->accumulate(width, c->head->one_hot ? 1 : (double)x, value, mask, sum);
+    size_t atom = nd_atom_input(c, (double)x);
+    if (atom != SIZE_MAX) backend->kernels->accumulate(width, 1, backend->first_transposed + atom * width, NULL, sum);
 }
 
 void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const double *sum, float *out)

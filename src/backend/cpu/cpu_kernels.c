@@ -126,20 +126,20 @@ struct components {
     float spread[ND_COMPONENTS_MOST + ND_LANES];  /* first the log-scale, then its exp */
     float inverse[ND_COMPONENTS_MOST + ND_LANES]; /* 1 / scale */
     float z[ND_COMPONENTS_MOST + ND_LANES];
-    float weight[ND_COMPONENTS_MOST + ND_LANES]; /* exp(logit - largest) */
-    float joint[ND_COMPONENTS_MOST + ND_LANES];  /* first log of weight·density, then exp of its distance to the top */
+    float joint[ND_COMPONENTS_MOST + ND_LANES]; /* first log of weight·density, then exp of its distance to the top */
 };
 
-static size_t load_components(size_t count, size_t atoms, const float *outputs, struct components *k)
+/* The Gaussians of a column, whose logits are the last of its components'. */
+static size_t load_components(const struct plan_column *column, const float *outputs, struct components *k)
 {
-    size_t padded = whole_lanes(count);
+    size_t count = column->components - column->atoms, padded = whole_lanes(count);
+    const float *logit = outputs + column->atoms, *means = logit + column->stride, *spreads = means + column->stride;
     for (size_t c = 0; c < count; c++) {
         size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
-        k->logit[c] = outputs[c];
-        k->mean[c] = outputs[count + mean];
-        k->spread[c] = outputs[2 * count + c];
+        k->logit[c] = logit[c];
+        k->mean[c] = means[mean];
+        k->spread[c] = spreads[c];
     }
-    for (size_t c = 0; c < atoms; c++) k->mean[c] = k->spread[c] = 0; /* whatever they are */
     for (size_t c = count; c < padded; c++) {
         k->logit[c] = -1e30f;
         k->mean[c] = 0;
@@ -162,49 +162,60 @@ static float total(const float *values, size_t count)
     return sum;
 }
 
+/* weight (count) = exp(logit - the largest of all); returns their sum.  room for whole lanes behind both. */
+static float weigh(size_t count, const float *logits, float *weight, float *top)
+{
+    float padded[ND_COMPONENTS_MOST + ND_LANES];
+    size_t lanes = whole_lanes(count);
+    *top = largest(logits, count);
+    memcpy(padded, logits, count * sizeof *padded);
+    for (size_t c = count; c < lanes; c++) padded[c] = *top;
+    for (size_t c = 0; c < lanes; c++) weight[c] = nd_exp_u2(padded[c] - *top);
+    return total(weight, count);
+}
+
 /* A cell that is the column's atom number `atom`: the components' probabilities are all that matters. */
 static double mixture_atom(const struct plan_column *column, size_t atom, float factor, float *outputs)
 {
-    float weight[ND_COMPONENTS_MOST + ND_LANES];
+    float weight[ND_COMPONENTS_MOST + ND_LANES], top;
     size_t count = column->components;
-    float top = largest(outputs, count), chosen = outputs[atom] - top;
-    for (size_t c = 0; c < count; c++) weight[c] = nd_exp_u2(outputs[c] - top);
-    float all_weights = total(weight, count);
-    for (size_t c = 0; c < count; c++) {
-        outputs[c] = factor * (weight[c] / all_weights - (c == atom ? 1.0f : 0.0f));
-        outputs[count + c] = outputs[2 * count + c] = 0;
-    }
+    float all_weights = weigh(count, outputs, weight, &top), chosen = outputs[atom] - top;
+    for (size_t c = 0; c < count; c++) outputs[c] = factor * (weight[c] / all_weights - (c == atom ? 1.0f : 0.0f));
+    memset(outputs + count, 0, 2 * column->stride * sizeof *outputs);
     return log((double)all_weights) - (double)chosen + log(nd_atom_width(column));
 }
 
 static double mixture(const struct plan_column *column, float x, float factor, bool scaled_means, float *outputs)
 {
     struct components k;
+    float weight[ND_COMPONENTS_MOST + ND_LANES], top;
     size_t count = column->components, atoms = column->atoms, atom = nd_find_atom(column, (double)x);
     if (atom < atoms) return mixture_atom(column, atom, factor, outputs);
-    size_t padded = load_components(count, atoms, outputs, &k);
+    size_t gaussians = count - atoms, padded = load_components(column, outputs, &k);
     const float most = (float)ND_LOG_SCALE_MOST;
-    float floor = (float)column->floor, top = largest(k.logit, count);
+    float floor = (float)column->floor, all_weights = weigh(count, outputs, weight, &top);
     for (size_t c = 0; c < padded; c++) {
         k.spread[c] = k.spread[c] > most ? most : k.spread[c];
         k.spread[c] = nd_exp_u2(k.spread[c]);
         float scale = k.spread[c] + floor;
         k.inverse[c] = 1 / scale;
         k.z[c] = (x - k.mean[c]) * k.inverse[c];
-        k.weight[c] = nd_exp_u2(k.logit[c] - top);
         k.joint[c] = (k.logit[c] - top) - nd_log_u3(scale) - 0.5f * k.z[c] * k.z[c];
     }
-    float all_weights = total(k.weight, count), joint_top = largest(k.joint + atoms, count - atoms);
+    float joint_top = largest(k.joint, gaussians);
     for (size_t c = 0; c < padded; c++) k.joint[c] = nd_exp_u2(k.joint[c] - joint_top);
-    for (size_t c = 0; c < atoms; c++) k.joint[c] = 0;
-    float all_joint = total(k.joint, count);
-    for (size_t c = 0; c < count; c++) {
+    float all_joint = total(k.joint, gaussians);
+    for (size_t c = 0; c < atoms; c++) outputs[c] = factor * (weight[c] / all_weights);
+    float *logit = outputs + atoms, *mean = logit + column->stride, *spread = mean + column->stride;
+    for (size_t c = 0; c < gaussians; c++) {
         float share = k.joint[c] / all_joint;
-        outputs[c] = factor * (k.weight[c] / all_weights - share);
-        outputs[count + c] = factor * (-share * k.z[c] * (scaled_means ? 1 : k.inverse[c]));
-        float slope = outputs[2 * count + c] < most ? k.spread[c] * k.inverse[c] : 0;
-        outputs[2 * count + c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
+        logit[c] = factor * (weight[atoms + c] / all_weights - share);
+        mean[c] = factor * (-share * k.z[c] * (scaled_means ? 1 : k.inverse[c]));
+        float slope = spread[c] < most ? k.spread[c] * k.inverse[c] : 0;
+        spread[c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
     }
+    for (size_t c = gaussians; c < column->stride; c++) /* older files have means and log-scales of the atoms too */
+        outputs[count + c - gaussians] = outputs[count + column->stride + c - gaussians] = 0;
     return log((double)all_weights) - log((double)all_joint) - (double)joint_top + 0.91893853320467274178;
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu_train.h"
 #include "model/draws.h"
 #include "model/head.h"
+#include "model/mixture.h"
 
 /* ---- first section: rows --------------------------------------------------------------------------------------- */
 
@@ -62,6 +63,16 @@ static void observe_slot(const struct batch_job *job, size_t slot, uint32_t pres
     }
 }
 
+/* The inputs of a column that has one for each of its atoms. */
+static void fill_with_atoms(const struct plan_column *column, float x, bool seen, float *input)
+{
+    memset(input + column->input, 0, column->input_width * sizeof *input);
+    if (!seen) return;
+    size_t atom = nd_atom_input(column, (double)x);
+    input[column->input] = x;
+    if (atom != SIZE_MAX) input[atom] = 1;
+}
+
 /* input = [x where observed, else 0; observed]. */
 static void fill_input(const struct plan *plan, const float *x, const uint8_t *observed, float *input)
 {
@@ -76,6 +87,8 @@ static void fill_input(const struct plan *plan, const float *x, const uint8_t *o
                 for (size_t v = 0; v < column->input_width; v++) to[i * column->input_width + v] = 0;
                 if (seen[i]) to[i * column->input_width + (size_t)from[i]] = 1;
             }
+        else if (column->atom_inputs)
+            for (size_t i = 0; i < segment->count; i++) fill_with_atoms(&column[i], from[i], seen[i], input);
         else
             for (size_t i = 0; i < segment->count; i++) to[i] = seen[i] ? from[i] : 0;
     }

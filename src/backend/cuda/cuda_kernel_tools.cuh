@@ -28,6 +28,25 @@ __device__ __forceinline__ float cell_at(const struct device_rows &cells, size_t
     return byte == ND_BYTE_MISSING ? NAN : (float)byte;
 }
 
+/* The place of x among the column's atoms, or -1. */
+__device__ __forceinline__ int32_t find_atom(const struct device_column &column, const float *atom, float x)
+{
+    int32_t a = 0, end = column.atoms;
+    if (!column.ascending) {
+        for (; a < end; a++)
+            if (x == atom[column.first_atom + a]) return a;
+        return -1;
+    }
+    while (a < end) {
+        int32_t middle = (a + end) / 2;
+        if (atom[column.first_atom + middle] < x)
+            a = middle + 1;
+        else
+            end = middle;
+    }
+    return a < column.atoms && atom[column.first_atom + a] == x ? a : -1;
+}
+
 /* Two sigmoids: the quicker one, and the CPU's, which keeps all digits of what is near zero. */
 ND_INLINE float quick_sigmoid(float x)
 {

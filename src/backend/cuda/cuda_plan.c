@@ -16,12 +16,15 @@ bool nd_cuda_all_binary(const struct plan *plan)
 static struct device_column device_column(const struct plan_column *column, size_t first_atom)
 {
     return (struct device_column){
-        .type = (int32_t)column->head->type,
+        .type = column->head->one_hot ? NADE_CATEGORICAL : (int32_t)column->head->type, /* to kernels they are one */
         .input = (int32_t)column->input,
         .input_width = (int32_t)column->input_width,
         .output = (int32_t)column->output,
         .output_width = (int32_t)column->output_width,
         .components = (int32_t)column->components,
+        .atom_inputs = column->atom_inputs,
+        .stride = (int32_t)column->stride,
+        .ascending = column->ascending,
         .atoms = (int32_t)column->atoms,
         .first_atom = (int32_t)first_atom,
         .floor = (float)column->floor,

@@ -17,8 +17,11 @@
 struct device_column {
     int32_t type; /* nade_type */
     int32_t input, input_width, output, output_width;
+    int32_t atom_inputs; /* its first input is x, and input 1 + a is 1 where x is atom a */
     int32_t components;
+    int32_t stride;            /* a component's mean is output stride + c, its log-scale 2·stride + c */
     int32_t atoms, first_atom; /* its atoms are device_plan.atom[first_atom…] */
+    int32_t ascending;         /* in this order */
     float floor;
     int32_t scaled_means; /* as the update rule says; nd_cuda_scale_means */
     int32_t position;     /* in the ordering, where positions have factors; else 0 */
@@ -27,7 +30,7 @@ struct device_column {
 struct device_plan {
     int32_t columns, values_width, inputs, outputs;
     int32_t masks;
-    int32_t one_hot;                    /* some column is categorical; else input c is column c's value */
+    int32_t one_hot;                    /* some column has several inputs; else input c is column c's value */
     int32_t shared_most;                /* bytes of shared memory that a block can have */
     int32_t lanes;                      /* threads that work on one column's outputs: a power of two, 32 at most */
     const struct device_column *column; /* (columns) */

@@ -7,6 +7,7 @@
 #include "backend/reference/reference.h"
 #include "model/draws.h"
 #include "model/head.h"
+#include "model/mixture.h"
 
 /* Functions in double, whatever the numbers are. */
 #define ND_REAL real
@@ -96,6 +97,8 @@ static void REF(fill_input)(const struct plan *plan, const struct encoded_rows *
             input[column->input + (size_t)x] = 1;
         else
             input[column->input] = (real)x;
+        size_t atom = nd_atom_input(column, (double)x);
+        if (atom != SIZE_MAX) input[atom] = 1;
         size_t mask = ND_FAULT(FAULT_SHIFTED_MASK) ? (c + 1) % plan->columns : c;
         if (plan->masks) input[plan->values_width + mask] = 1;
     }

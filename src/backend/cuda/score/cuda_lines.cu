@@ -271,20 +271,10 @@ __device__ double log_sum_exp(const float *a, int32_t count, int32_t lane)
 __device__ double component_log_density(const struct device_column &column, const float *outputs, int32_t c, double x)
 {
     const double half_log_two_pi = 0.91893853320467274178;
-    const int32_t count = column.components;
-    const double scale = exp(fmin((double)outputs[2 * count + c], (double)ND_LOG_SCALE_MOST)) + (double)column.floor;
-    const double z = (x - (double)outputs[count + c]) / scale;
+    const int32_t stride = column.stride;
+    const double scale = exp(fmin((double)outputs[2 * stride + c], (double)ND_LOG_SCALE_MOST)) + (double)column.floor;
+    const double z = (x - (double)outputs[stride + c]) / scale;
     return -0.5 * z * z - log(scale) - half_log_two_pi;
-}
-
-/* The atom that x is, in all lanes, or -1. */
-__device__ int32_t find_atom(const struct device_column &column, const float *atom, float x, int32_t lane)
-{
-    int32_t found = -1;
-    for (int32_t a = lane; a < column.atoms; a += LANES)
-        if (atom[column.first_atom + a] == x) found = a;
-    for (int step = LANES / 2; step > 0; step /= 2) found = max(found, __shfl_xor_sync(all_lanes, found, step));
-    return found;
 }
 
 __device__ double mixture_log_density(const struct device_column &column, const float *atom, const float *outputs,
@@ -292,7 +282,7 @@ __device__ double mixture_log_density(const struct device_column &column, const 
 {
     const double root_twelve = 3.46410161513775458705;
     const double weights = log_sum_exp(outputs, column.components, lane);
-    const int32_t which = find_atom(column, atom, x, lane);
+    const int32_t which = find_atom(column, atom, x);
     if (which >= 0) return (double)outputs[which] - log(root_twelve * (double)column.floor) - weights;
     struct log_sum joint = {-HUGE_VAL, 0};
     for (int32_t c = column.atoms + lane; c < column.components; c += LANES)

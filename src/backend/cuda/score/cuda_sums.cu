@@ -36,18 +36,23 @@ struct observation {
     double factor;
     int32_t input; /* -1: missing */
     int32_t mask;  /* -1: there are none */
+    int32_t atom;  /* an input that is 1 beside; -1: none */
 };
 
 __device__ struct observation observe(const struct device_chunk &chunk, int32_t order, int32_t position, int32_t row)
 {
     const int32_t c = chunk.order[(size_t)order * chunk.length + position];
     const float x = cell_of(chunk, row, c);
-    struct observation o = {0, -1, -1};
+    struct observation o = {0, -1, -1, -1};
     if (isnan(x)) return o;
     const struct device_column &column = chunk.plan.column[c];
     o.factor = one_hot(column) ? 1.0 : (double)x;
     o.input = column.input + (one_hot(column) ? (int32_t)x : 0);
     if (chunk.plan.masks) o.mask = chunk.plan.values_width + c;
+    if (column.atom_inputs) {
+        const int32_t atom = find_atom(column, chunk.plan.atom, x);
+        if (atom >= 0) o.atom = column.input + 1 + atom;
+    }
     return o;
 }
 
@@ -69,6 +74,7 @@ __device__ __forceinline__ void add_cells(const struct observation *cell, const 
             shown = (double)__ldg(weight + (size_t)mask * stride);
         }
         sum[r] += cell[r].factor * value + shown;
+        if (cell[r].atom >= 0) sum[r] += (double)__ldg(weight + (size_t)cell[r].atom * stride);
     }
 }
 
@@ -93,7 +99,7 @@ __global__ void __launch_bounds__(THREADS) running_sum(const struct sum_job job)
         const int32_t steps = min(job.end - at, (int32_t)STEPS);
         __syncthreads();
         for (int32_t i = (int32_t)threadIdx.x; i < steps * ROWS; i += THREADS) {
-            struct observation none = {0, -1, -1};
+            struct observation none = {0, -1, -1, -1};
             int32_t r = i % ROWS;
             cell[i / ROWS][r] = r < rows ? observe(chunk, order, at + i / ROWS, first_row + r) : none;
         }
@@ -133,6 +139,8 @@ template <typename T, bool SUMS> __global__ void __launch_bounds__(THREADS) walk
         double added = (one_hot(column) ? 1.0 : (double)step.x) * (double)weight[(size_t)input * job.first.stride];
         if (job.plan.masks) added += (double)weight[(size_t)(job.plan.values_width + step.observed) * job.first.stride];
         sum += added;
+        const int32_t atom = column.atom_inputs ? find_atom(column, job.plan.atom, step.x) : -1;
+        if (atom >= 0) sum += (double)weight[(size_t)(column.input + 1 + atom) * job.first.stride];
         job.sum[row * units + unit] = sum;
     }
     if (job.first.scale) sum *= scale_of(job.first, job.plan, step.target);

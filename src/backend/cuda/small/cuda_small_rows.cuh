@@ -85,7 +85,7 @@ __device__ void fill_cells(const struct small_job &job, const struct small_memor
         const bool is = present >> c & 1;
         const float x = is ? cell_at(job.cells, columns, memory.row[slot], c) : 0.0f;
         const bool observed = is && is_observed(job, keys + slot * groups * 4, present, memory.observed[slot], c);
-        write_input(job.plan, c, rounded(x), observed, memory.input + slot * job.layout.input_stride);
+        write_input(job.plan, c, x, rounded(x), observed, memory.input + slot * job.layout.input_stride);
         memory.target[i] = is && !observed ? x : NAN;
     }
 }

@@ -73,21 +73,13 @@ __device__ float softmax(const struct team &team, float *o, int32_t values, int3
     return loss;
 }
 
-/* The place of x among the column's atoms, or -1. */
-__device__ int32_t find_atom(const struct device_column &column, const float *atom, float x)
-{
-    for (int32_t a = 0; a < column.atoms; a++)
-        if (x == atom[column.first_atom + a]) return a;
-    return -1;
-}
-
 /* At an atom only its weight counts. */
 __device__ float atom_loss(const struct team &team, const struct device_column &column, float *o, int32_t which,
                            float factor)
 {
     const int32_t count = column.components;
     float loss = softmax(team, o, count, which, factor) + logf(3.46410161513775458705f * column.floor);
-    for (int32_t i = count + team.lane; i < 3 * count; i += team.size) o[i] = 0;
+    for (int32_t i = count + team.lane; i < column.output_width; i += team.size) o[i] = 0;
     return loss;
 }
 
@@ -100,13 +92,16 @@ struct component {
 __device__ __forceinline__ struct component component_of(const struct device_column &column, const float *o, int32_t c,
                                                          float x, float top)
 {
-    const int32_t count = column.components;
+    const int32_t stride = column.stride;
     struct component k;
     k.weight = __expf(o[c] - top);
-    k.spread = __expf(fminf(o[2 * count + c], (float)ND_LOG_SCALE_MOST));
+    k.spread = k.inverse = k.z = 0;
+    k.joint = -INFINITY;
+    if (c < column.atoms) return k; /* a point: it has no mean and no scale */
+    k.spread = __expf(fminf(o[2 * stride + c], (float)ND_LOG_SCALE_MOST));
     float scale = k.spread + column.floor;
     k.inverse = 1.0f / scale;
-    k.z = (x - o[count + c]) * k.inverse;
+    k.z = (x - o[stride + c]) * k.inverse;
     k.joint = (o[c] - top) - __logf(scale) - 0.5f * k.z * k.z;
     return k;
 }
@@ -116,11 +111,12 @@ __device__ __forceinline__ struct component component_of(const struct device_col
 __device__ __forceinline__ void put_gradient(const struct device_column &column, const struct component &k, float share,
                                              float all, float factor, int32_t c, float *o)
 {
-    const int32_t count = column.components;
-    bool free = o[2 * count + c] < (float)ND_LOG_SCALE_MOST, gaussian = c >= column.atoms;
+    const int32_t stride = column.stride;
     o[c] = factor * (__fdividef(k.weight, all) - share);
-    o[count + c] = gaussian ? factor * (-share * k.z * (column.scaled_means ? 1.0f : k.inverse)) : 0.0f;
-    o[2 * count + c] = free && gaussian ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
+    if (c < column.atoms && stride != column.components) return; /* only in older files points have means and scales */
+    bool gaussian = c >= column.atoms, free = o[2 * stride + c] < (float)ND_LOG_SCALE_MOST;
+    o[stride + c] = gaussian ? factor * (-share * k.z * (column.scaled_means ? 1.0f : k.inverse)) : 0.0f;
+    o[2 * stride + c] = free && gaussian ? factor * (share * (1.0f - k.z * k.z) * (k.spread * k.inverse)) : 0.0f;
 }
 
 /* Components that a thread keeps in registers; those behind them are computed anew in each pass. */

@@ -135,7 +135,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) draw_slot(struc
         observed = observed && is;
         own += is && !observed;
         float x = is ? cell_at(job.cells, job.plan.columns, row, c) : 0.0f;
-        write_input(job.plan, ND_CUDA_FAULT(FAULT_CUDA_MASK_SHIFTED) ? (c + 1) % columns : c, x, observed, input);
+        write_input(job.plan, ND_CUDA_FAULT(FAULT_CUDA_MASK_SHIFTED) ? (c + 1) % columns : c, x, x, observed, input);
         job.target[(size_t)slot * columns + c] = is && !observed ? x : NAN;
         if (job.drawn_observed) job.drawn_observed[(size_t)slot * columns + c] = observed;
     }

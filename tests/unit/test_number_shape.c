@@ -1,16 +1,19 @@
-/* Which values of a real column become atoms, what is said about it, and what training and the public functions make of
- * them. */
+/* The shape of a real column: which values become atoms, bounds, maps; and what training and the public functions make
+ * of atoms. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "model/atoms.h"
 #include "model/head.h"
 #include "model/model.h"
+#include "model/monotone_map.h"
+#include "model/normal.h"
+#include "model/number_shape.h"
+#include "model/real_column.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
-enum { ROWS_MOST = 1000 };
+enum { ROWS_MOST = 4000 };
 
 struct fixture {
     nade_context *context;
@@ -57,215 +60,196 @@ static void add_others(struct fixture *f, size_t count)
     for (size_t i = 0; i < count; i++) add(f, 1000 + 1.37 * (double)(f->rows * 7919 % 1009), 1);
 }
 
-/* Learns from the first `used` rows and checks the atoms. */
-static void expect_atoms(struct fixture *f, size_t used, size_t most, const double *atoms, size_t count)
+/* Learns the shape of the column from all rows; the table is freed, f->rows starts anew. */
+static const struct column_spec *learn(struct fixture *f, const struct shape_options *options)
 {
     nade_table *table;
-    size_t rows[ROWS_MOST];
-    for (size_t i = 0; i < used; i++) rows[i] = i;
+    static size_t rows[ROWS_MOST];
+    for (size_t i = 0; i < f->rows; i++) rows[i] = i;
     support_assert_ok(f->context, nade_table_from_array(f->context, f->values, f->rows, 1, NULL, &table));
-    support_assert_ok(f->context, nd_schema_learn(f->context, &f->arena, table, rows, used, &f->schema));
-    f->warnings = 0;
-    support_assert_ok(f->context, nd_learn_atoms(f->context, &f->arena, table, rows, used, most, &f->schema));
-    const struct column_spec *spec = &f->schema.column[0];
-    assert_int_equal(spec->atoms, count);
-    for (size_t a = 0; a < count; a++) assert_true(spec->atom[a] == atoms[a]);
-    assert_int_equal(f->warnings, count > 0);
+    table->column[0].type = NADE_REAL;
+    support_assert_ok(f->context, nd_schema_learn(f->context, &f->arena, table, rows, f->rows, &f->schema));
+    support_assert_ok(f->context, nd_learn_shapes(f->context, &f->arena, table, rows, f->rows, options, &f->schema));
     nade_table_free(table);
     f->rows = 0;
+    return &f->schema.column[0];
 }
 
-static void test_heavy_values(void **state)
+static const struct shape_options usual = {.atoms = true, .maps = true, .gaussians = 10};
+
+static void expect_atoms(struct fixture *f, const double *atoms, size_t count)
+{
+    const struct column_spec *spec = learn(f, &usual);
+    assert_int_equal(spec->atoms, count);
+    for (size_t a = 0; a < count; a++) assert_true(spec->atom[a] == atoms[a]);
+}
+
+/* The quantiles of a distribution, evenly. */
+static void add_quantiles(struct fixture *f, size_t count, double (*quantile)(double p), double step)
+{
+    for (size_t i = 0; i < count; i++) {
+        double x = quantile(((double)i + 0.5) / (double)count);
+        add(f, step > 0 ? nd_round_to_step(x, step) : x, 1);
+    }
+}
+
+static double normal(double p)
+{
+    return 20 + 4 * nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, p);
+}
+
+static double centred(double p)
+{
+    return normal(p) - 21;
+}
+
+static double exponential(double p)
+{
+    return -30 * log1p(-p);
+}
+
+static double share(double p)
+{
+    return p * p * (3 - 2 * p);
+}
+
+/* ---- atoms ------------------------------------------------------------------------------------------------------- */
+
+static void test_atoms(void **state)
 {
     struct fixture f;
     (void)state;
     open_fixture(&f);
-    add(&f, -3, 20);
+    add(&f, -3, 20); /* a value that repeats among others that do not */
     add_others(&f, 80);
-    expect_atoms(&f, 100, 9, (const double[]){-3}, 1);
-    assert_non_null(strstr(f.warning, "'0' (-3)"));
-    assert_non_null(strstr(f.warning, "without `atoms`"));
-    add(&f, -3, 19);
-    add_others(&f, 81);
-    expect_atoms(&f, 100, 9, NULL, 0);
-    add(&f, -3, 19); /* a fifth of the cells, but too few to speak of */
-    add_others(&f, 30);
-    expect_atoms(&f, 49, 9, NULL, 0);
+    expect_atoms(&f, (const double[]){-3}, 1);
+    add(&f, -3, 9); /* too few to speak of */
+    add_others(&f, 191);
+    expect_atoms(&f, NULL, 0);
     add(&f, 5, 30);
     add(&f, NAN, 200);
     add_others(&f, 70);
     add(&f, 4, 30);
-    add(&f, 6, 40);
-    expect_atoms(&f, 370, 9, (const double[]){6}, 1); /* 30 of 170 present cells are less than a fifth */
-    add(&f, 5, 40);
-    add_others(&f, 70);
-    add(&f, 4, 40);
-    add(&f, 6, 41);
-    expect_atoms(&f, 191, 9, (const double[]){6, 4, 5}, 3);
+    expect_atoms(&f, (const double[]){4, 5}, 2);
+    add_quantiles(&f, 3000, normal, 0.1); /* a smooth column repeats, but nothing stands out */
+    expect_atoms(&f, NULL, 0);
+    add_quantiles(&f, 3000, normal, 0.1); /* round numbers are preferred */
+    add(&f, 20, 100);
+    add(&f, 25, 60);
+    expect_atoms(&f, (const double[]){20, 25}, 2);
     close_fixture(&f);
 }
 
-static void test_limits(void **state)
+/* Atoms are in addition to the Gaussians, of which few cells need few. */
+static void test_gaussians(void **state)
 {
     struct fixture f;
     (void)state;
     open_fixture(&f);
-    add(&f, 5, 40);
-    add(&f, 6, 41);
-    add(&f, 4, 40);
-    add_others(&f, 60);
-    expect_atoms(&f, 181, 2, (const double[]){6, 4}, 2);
-    add(&f, 5, 100);
-    add_others(&f, 9);
-    expect_atoms(&f, 109, 0, NULL, 0);
-    add_others(&f, 100); /* only the rows to learn from count */
-    add(&f, 5, 100);
-    expect_atoms(&f, 110, 9, NULL, 0);
+    add(&f, 7, 500);
+    add_quantiles(&f, 30, normal, 0);
+    assert_int_equal(learn(&f, &usual)->gaussians, 2);
+    add(&f, 7, 500);
+    add_quantiles(&f, 1000, normal, 0);
+    assert_int_equal(learn(&f, &usual)->gaussians, 10);
+    add_quantiles(&f, 1000, normal, 0);
+    assert_int_equal(learn(&f, &usual)->gaussians, 0);
     close_fixture(&f);
 }
 
-/* A value holds its place however many others come between. */
-static void test_crowded_columns(void **state)
+/* Where a far value stretches the units, two atoms that would be one cell are one atom. */
+static void test_atoms_differ_as_cells(void **state)
 {
     struct fixture f;
+    const struct shape_options plain = {.atoms = true, .gaussians = 10};
     (void)state;
     open_fixture(&f);
-    for (size_t i = 0; i < 100; i++) {
-        add_others(&f, 4);
-        add(&f, 0.25, 1);
-    }
-    expect_atoms(&f, 500, 9, (const double[]){0.25}, 1);
-    for (size_t i = 0; i < 500; i++) add(&f, i < 100 ? 0.25 : (double)(i % 100), 1);
-    expect_atoms(&f, 500, 9, (const double[]){0.25}, 1);
-    close_fixture(&f);
-}
-
-static void test_few_values(void **state)
-{
-    struct fixture f;
-    double all[21];
-    (void)state;
-    open_fixture(&f);
-    for (size_t v = 0; v < 20; v++) add(&f, all[v] = 0.5 * (double)v, v == 19 ? 1 : v == 18 ? 41 : 20);
-    memmove(all + 1, all, 18 * sizeof *all);
-    all[0] = 9;
-    expect_atoms(&f, 402, 99, all, 20);
-    for (size_t v = 0; v < 20; v++) add(&f, 0.5 * (double)v, 19);
-    expect_atoms(&f, 380, 99, NULL, 0); /* 19 cells each */
-    for (size_t v = 0; v < 21; v++) add(&f, 0.5 * (double)v, 20);
-    expect_atoms(&f, 420, 99, NULL, 0); /* one value too many */
-    add(&f, 7.5, 25);
-    expect_atoms(&f, 25, 9, (const double[]){7.5}, 1);
-    close_fixture(&f);
-}
-
-/* Quantiles of a logistic distribution of scale 1, rounded. */
-static void add_smooth(struct fixture *f, size_t count, double step)
-{
-    for (size_t i = 0; i < count; i++) {
-        double share = ((double)i + 0.5) / (double)count;
-        add(f, step * nearbyint(log(share / (1 - share)) / step), 1);
-    }
-}
-
-/* Rounding alone makes no spikes, however often the values in the middle repeat. */
-static void test_smooth_columns(void **state)
-{
-    struct fixture f;
-    (void)state;
-    open_fixture(&f);
-    add_smooth(&f, 1000, 0.3); /* up to 75 cells a value */
-    expect_atoms(&f, 1000, 9, NULL, 0);
-    for (size_t v = 0; v < 30; v++) { /* recorded in steps of 1, now and then in steps of 0.5 */
-        add(&f, (double)v, v < 10 ? 40 : 15);
-        add(&f, (double)v + 0.5, 1);
-    }
-    expect_atoms(&f, 730, 9, NULL, 0);
-    close_fixture(&f);
-}
-
-static void test_spikes(void **state)
-{
-    struct fixture f;
-    (void)state;
-    open_fixture(&f);
-    add_smooth(&f, 700, 0.1);
-    add(&f, 1.5, 60);
-    add(&f, -3, 100);
-    add(&f, 2, 30); /* too small a share of the 890 - 160 that are left */
-    expect_atoms(&f, 890, 9, (const double[]){-3, 1.5}, 2);
-    for (size_t v = 0; v < 8; v++) add(&f, 0.5 * (double)v - 1.5, 60 - v);
-    add_smooth(&f, 300, 0.05);
-    expect_atoms(&f, 752, 6, (const double[]){-1.5, -1, -0.5, 0, 0.5, 1}, 6);
-    assert_non_null(strstr(f.warning, "'0' (-1.5, -1, -0.5 and 3 more);"));
-    close_fixture(&f);
-}
-
-/* A value of `count` cells between four others on either side, or on one side, that hold 6 cells on average. */
-static void add_among(struct fixture *f, size_t count, bool both_sides)
-{
-    for (size_t v = both_sides ? 6 : 10; v < 15; v++) add(f, (double)v, v == 10 ? count : v == 6 || v == 14 ? 9 : 5);
-    add_others(f, 300);
-}
-
-static void test_shares_of_spikes(void **state)
-{
-    const double ten = 10;
-    struct fixture f;
-    (void)state;
-    open_fixture(&f);
-    add_among(&f, 30, true); /* 5 times the mean of the values around it */
-    expect_atoms(&f, 378, 9, &ten, 1);
-    add_among(&f, 29, true);
-    expect_atoms(&f, 377, 9, NULL, 0);
-    add_among(&f, 30, false);
-    expect_atoms(&f, 354, 9, &ten, 1);
-    add_among(&f, 29, false);
-    expect_atoms(&f, 353, 9, NULL, 0);
-    add(&f, 0, 500);
-    add(&f, 3000, 20);
-    add_others(&f, 380);
-    expect_atoms(&f, 900, 9, (const double[]){0, 3000}, 2); /* the 20th part of what 0 leaves */
-    add(&f, 0, 500);
-    add(&f, 3000, 20);
-    add_others(&f, 381);
-    expect_atoms(&f, 901, 9, (const double[]){0}, 1);
-    add(&f, 1, 19);
-    add_others(&f, 100);
-    expect_atoms(&f, 119, 9, NULL, 0); /* too few cells to speak of */
-    close_fixture(&f);
-}
-
-/* Values are counted as the data hold them; one that most of its cells in float32 do not hold is none. */
-static void test_values_that_are_one_cell(void **state)
-{
-    struct fixture f;
-    (void)state;
-    open_fixture(&f);
-    add(&f, 1e-12, 20);
-    add(&f, -0.0, 30);
+    add(&f, 1, 50);
+    add(&f, 1 + 1e-12, 50);
+    add(&f, 1e9, 1);
     add_others(&f, 50);
-    expect_atoms(&f, 100, 9, (const double[]){0}, 1); /* the model takes 1e-12 for 0 */
-    add(&f, 1e-12, 30);
-    add(&f, -0.0, 30);
-    add_others(&f, 50);
-    expect_atoms(&f, 110, 9, NULL, 0);
-    add_others(&f, 100); /* an outlier stretches the units, and they are all one in float32 */
-    add(&f, 1e200, 1);
-    expect_atoms(&f, 101, 9, NULL, 0);
-    for (size_t i = 0; i < 100; i++) add(&f, 1e-200 * (double)i, 1);
-    expect_atoms(&f, 100, 9, NULL, 0);
+    const struct column_spec *spec = learn(&f, &plain);
+    for (size_t a = 1; a < spec->atoms; a++) assert_true(spec->atom_cell[a] > spec->atom_cell[a - 1]);
     close_fixture(&f);
 }
 
-/* ---- the marginal ------------------------------------------------------------------------------------------------ */
+/* ---- bounds and maps --------------------------------------------------------------------------------------------- */
 
-/* Shares of the atoms, and Gaussians that are fitted to the rest alone; finite when nothing is left for them. */
+static void test_bounds(void **state)
+{
+    struct fixture f;
+    const double none[] = {-HUGE_VAL}, most[] = {HUGE_VAL}, low[] = {-5}, high[] = {900};
+    const struct shape_options unbounded = {.atoms = true, .maps = true, .gaussians = 10, .low = none, .high = most};
+    const struct shape_options given = {.atoms = true, .maps = true, .gaussians = 10, .low = low, .high = high};
+    const struct column_spec *spec;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, exponential, 0);
+    spec = learn(&f, &usual);
+    assert_true(spec->bounded && spec->low == 0 && isinf(spec->high));
+    add_quantiles(&f, 500, centred, 0); /* some are negative */
+    assert_false(learn(&f, &usual)->bounded);
+    add_quantiles(&f, 500, share, 0);
+    spec = learn(&f, &usual);
+    assert_true(spec->bounded && spec->low == 0 && spec->high == 1);
+    add_quantiles(&f, 500, exponential, 0);
+    assert_false(learn(&f, &unbounded)->bounded);
+    add_quantiles(&f, 500, exponential, 0);
+    spec = learn(&f, &given);
+    assert_true(spec->bounded && spec->low == -5 && spec->high == 900);
+    add(&f, 3, 4); /* bounds are kept where there is hardly anything to learn from */
+    spec = learn(&f, &given);
+    assert_true(spec->bounded && spec->map && spec->map->low == -5 && spec->map->high == 900);
+    close_fixture(&f);
+}
+
+static void test_maps(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, centred, 0);
+    assert_null(learn(&f, &usual)->map); /* a bell stays what it is */
+    add_quantiles(&f, 500, exponential, 0);
+    assert_true(learn(&f, &usual)->map->knots > 4);
+    const struct shape_options plain = {.atoms = true, .gaussians = 10};
+    add_quantiles(&f, 500, exponential, 0);
+    assert_null(learn(&f, &plain)->map);
+    close_fixture(&f);
+}
+
+/* A bound that occurs is an atom, however rare; it lies beyond every other value, but its cell, which the network sees,
+ * does not lie at infinity. */
+static void test_bound_is_an_atom(void **state)
+{
+    struct fixture f;
+    float cell, next;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, exponential, 0);
+    add(&f, 0, 3);
+    const struct column_spec *spec = learn(&f, &usual);
+    assert_int_equal(spec->atoms, 1);
+    assert_true(spec->atom[0] == 0 && spec->atom_place[0] == -ND_MAP_FARTHEST);
+    assert_true(nd_encode_real(spec, 0, &cell) && nd_encode_real(spec, 1e-6, &next));
+    assert_true(cell > -6 && cell != next);
+    assert_true(nd_decode_real(spec, (double)cell, true) == 0);
+    assert_false(nd_encode_real(spec, -1e-9, &cell));
+    close_fixture(&f);
+}
+
+/* ---- one column's marginal --------------------------------------------------------------------------------------- */
+
 static void test_marginal(void **state)
 {
     const float atom[] = {-1, 2};
-    const struct plan_column column = {
-        .head = nd_head_for(NADE_REAL), .components = 4, .floor = 0.01, .atoms = 2, .atom = atom};
+    const struct plan_column column = {.head = nd_head_for(NADE_REAL),
+                                       .components = 4,
+                                       .stride = 4,
+                                       .output_width = 12,
+                                       .floor = 0.01,
+                                       .atoms = 2,
+                                       .atom = atom};
     const double width = 0.01 * sqrt(12.0);
     double outputs[12];
     float values[1000];
@@ -373,7 +357,7 @@ static void check_filling(nade_context *context, const nade_model *model)
 static void test_a_fitted_table(void **state)
 {
     static double values[2 * ROWS];
-    struct fixture f;
+    static struct fixture f;
     nade_table *table;
     (void)state;
     open_fixture(&f);
@@ -381,7 +365,7 @@ static void test_a_fitted_table(void **state)
     support_assert_ok(f.context, nade_table_from_array(f.context, values, ROWS, 2, NULL, &table));
     support_assert_ok(f.context, nade_table_set_type(f.context, table, "0", NADE_BINARY));
     nade_model *model = fit(f.context, table, 1, NADE_ORDER_AGNOSTIC);
-    assert_int_equal(f.warnings, 1);
+    assert_int_equal(f.warnings, 0);
     assert_int_equal(model->plan.column[1].atoms, 1);
     check_draws(f.context, model);
     check_ranges(f.context, model);
@@ -390,7 +374,6 @@ static void test_a_fitted_table(void **state)
     model = fit(f.context, table, 1, NADE_ORDER_FIXED);
     check_draws(f.context, model);
     nade_model_free(model);
-    f.warnings = 0;
     model = fit(f.context, table, 0, NADE_ORDER_AGNOSTIC);
     assert_int_equal(f.warnings, 0);
     assert_int_equal(model->plan.column[1].atoms, 0);
@@ -403,15 +386,13 @@ static void test_a_fitted_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_values),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_crowded_columns),
-        cmocka_unit_test(test_few_values),
-        cmocka_unit_test(test_smooth_columns),
-        cmocka_unit_test(test_spikes),
-        cmocka_unit_test(test_shares_of_spikes),
+        cmocka_unit_test(test_atoms),
+        cmocka_unit_test(test_gaussians),
+        cmocka_unit_test(test_atoms_differ_as_cells),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_bound_is_an_atom),
         cmocka_unit_test(test_marginal),
-        cmocka_unit_test(test_values_that_are_one_cell),
         cmocka_unit_test(test_a_fitted_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

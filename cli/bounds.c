@@ -1,0 +1,71 @@
+#include "bounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "column.h"
+#include "report.h"
+
+/* The column that the first length bytes of a text name, or whose number they are; the table's columns: none. */
+static size_t find_column(const nade_table *table, const char *text, size_t length)
+{
+    size_t columns = nade_table_columns(table), c = 0;
+    while (c < columns) {
+        const char *name = column_of_table(table, c).name;
+        if (strlen(name) == length && strncmp(name, text, length) == 0) return c;
+        c++;
+    }
+    if (length == 0 || length > 9 || strspn(text, "0123456789") < length) return columns;
+    c = (size_t)strtoul(text, NULL, 10);
+    return c < columns ? c : columns;
+}
+
+static int refuse_column(const struct common *common, const char *option, const char *text)
+{
+    return report_error(common, NADE_BAD_CALL, "%s: found '%s', expected %s of a column of numbers", option, text,
+                        strcmp(option, "--bounds") == 0 ? "COL=LO:HI with the name or number" : "the name or number");
+}
+
+/* An end of a range; nothing: none on that side. */
+static bool parse_end(const char *text, size_t length, double none, double *end)
+{
+    *end = none;
+    return length == 0 || parse_real(text, length, end);
+}
+
+static int parse_range(const struct common *common, const nade_table *table, const char *text, double *low,
+                       double *high)
+{
+    const char *equals = strrchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
+    size_t c = equals ? find_column(table, text, (size_t)(equals - text)) : nade_table_columns(table);
+    if (!colon || c == nade_table_columns(table)) return refuse_column(common, "--bounds", text);
+    if (!parse_end(equals + 1, (size_t)(colon - equals - 1), -HUGE_VAL, &low[c]) ||
+        !parse_end(colon + 1, strlen(colon + 1), HUGE_VAL, &high[c]) || !(low[c] < high[c]))
+        return report_error(
+            common, NADE_BAD_CALL,
+            "--bounds: found '%s', expected COL=LO:HI with LO below HI, either of which may be left out", text);
+    return EXIT_DONE;
+}
+
+int parse_bounds(const struct common *common, const nade_table *table, const struct text_list *bounds,
+                 const struct text_list *unbounded, double **low, double **high)
+{
+    size_t columns = nade_table_columns(table);
+    if (bounds->count == 0 && unbounded->count == 0) return EXIT_DONE;
+    *low = calloc(columns, sizeof **low);
+    *high = calloc(columns, sizeof **high);
+    if (!*low || !*high) return report_no_memory(common);
+    for (size_t c = 0; c < columns; c++) (*low)[c] = (*high)[c] = NAN;
+    for (size_t i = 0; i < unbounded->count; i++) {
+        size_t c = find_column(table, unbounded->text[i], strlen(unbounded->text[i]));
+        if (c == columns) return refuse_column(common, "--unbounded", unbounded->text[i]);
+        (*low)[c] = -HUGE_VAL;
+        (*high)[c] = HUGE_VAL;
+    }
+    for (size_t i = 0; i < bounds->count; i++) {
+        int status = parse_range(common, table, bounds->text[i], *low, *high);
+        if (status) return status;
+    }
+    return EXIT_DONE;
+}

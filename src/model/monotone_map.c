@@ -1,0 +1,181 @@
+#include "model/monotone_map.h"
+
+#include <math.h>
+
+#include "model/normal.h"
+
+/* ---- the map ----------------------------------------------------------------------------------------------------- */
+
+/* The interval between knots k and k+1.  Slopes are in parts of its mean slope, so that nothing overflows for values of
+ * any size. */
+struct stretch {
+    double x, z;        /* where it begins */
+    double high, wide;  /* its extent in x and in z */
+    double first, last; /* slopes at its ends */
+    double bend;        /* their sum less 2: 0 where the map is straight */
+};
+
+static struct stretch stretch_of(const struct monotone_map *map, size_t k)
+{
+    struct stretch s = {.x = map->x[k], .z = map->z[k]};
+    s.high = map->x[k + 1] - s.x;
+    s.wide = map->z[k + 1] - s.z;
+    s.first = map->slope[k] / s.high * s.wide;
+    s.last = map->slope[k + 1] / s.high * s.wide;
+    s.bend = s.first + s.last - 2;
+    return s;
+}
+
+/* The last knot at or below `at`, which lies between the first and the last, the last itself aside. */
+static size_t find_stretch(const double *knot, size_t knots, double at)
+{
+    size_t low = 0, high = knots - 1;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (at < knot[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* Beyond a knot where the map leaves with some slope towards a bound, `room` away; distances are positive outwards. */
+static double tail_value(double distance, double slope, double room)
+{
+    return isinf(room) ? slope * distance : -room * expm1(-(slope / room) * distance);
+}
+
+static double tail_distance(double value, double slope, double room)
+{
+    if (isinf(room)) return value / slope;
+    return value < room ? -(room / slope) * log1p(-value / room) : HUGE_VAL;
+}
+
+double nd_map_value(const struct monotone_map *map, double z)
+{
+    size_t last = map->knots - 1;
+    if (z < map->z[0]) return map->x[0] - tail_value(map->z[0] - z, map->slope[0], map->x[0] - map->low);
+    if (z >= map->z[last])
+        return map->x[last] + tail_value(z - map->z[last], map->slope[last], map->high - map->x[last]);
+    struct stretch s = stretch_of(map, find_stretch(map->z, map->knots, z));
+    double t = (z - s.z) / s.wide, arch = t * (1 - t);
+    return s.x + s.high * ((t * t + s.first * arch) / (1 + s.bend * arch));
+}
+
+double nd_map_cell(const struct monotone_map *map, double x)
+{
+    size_t last = map->knots - 1;
+    double z;
+    if (x < map->x[0]) {
+        z = map->z[0] - tail_distance(map->x[0] - x, map->slope[0], map->x[0] - map->low);
+    } else if (x >= map->x[last]) {
+        z = map->z[last] + tail_distance(x - map->x[last], map->slope[last], map->high - map->x[last]);
+    } else {
+        struct stretch s = stretch_of(map, find_stretch(map->x, map->knots, x));
+        double y = (x - s.x) / s.high, a = 1 - s.first + y * s.bend, b = s.first - y * s.bend;
+        double root = sqrt(fmax(b * b + 4 * a * y, 0));
+        z = s.z + s.wide * fmin(2 * y / (b + root), 1);
+    }
+    if (isfinite(map->low)) z = fmax(z, -ND_MAP_FARTHEST);
+    return isfinite(map->high) ? fmin(z, ND_MAP_FARTHEST) : z;
+}
+
+/* log of the slope `distance` beyond a knot. */
+static double tail_log_slope(double distance, double slope, double room)
+{
+    return log(slope) - (isinf(room) ? 0 : slope / room * distance);
+}
+
+double nd_map_log_slope(const struct monotone_map *map, double z)
+{
+    size_t last = map->knots - 1;
+    if (z < map->z[0]) return tail_log_slope(map->z[0] - z, map->slope[0], map->x[0] - map->low);
+    if (z >= map->z[last]) return tail_log_slope(z - map->z[last], map->slope[last], map->high - map->x[last]);
+    struct stretch s = stretch_of(map, find_stretch(map->z, map->knots, z));
+    double t = (z - s.z) / s.wide, arch = t * (1 - t);
+    return log(s.high) - log(s.wide) + log(s.last * t * t + 2 * arch + s.first * (1 - t) * (1 - t)) -
+           2 * log(1 + s.bend * arch);
+}
+
+/* ---- fitting ----------------------------------------------------------------------------------------------------- */
+
+/* Values for each knot at least, and those beyond either of the outermost: of few values a fifth at most. */
+enum { VALUES_A_KNOT = 40, VALUES_BEYOND = 5 };
+
+static double normal_quantile(double p)
+{
+    return nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, p);
+}
+
+static double normal_share(double z)
+{
+    return 0.5 * erfc(-z * 0.70710678118654752440);
+}
+
+/* The mean of the values whose share below lies between two: a quantile without the noise of a single value. */
+static double mean_between(const double *values, size_t count, double from, double to)
+{
+    size_t first = (size_t)(from * (double)count), end = (size_t)ceil(to * (double)count);
+    double sum = 0;
+    if (end > count) end = count;
+    if (first >= end) first = end - 1;
+    for (size_t i = first; i < end; i++) sum += (values[i] - values[first]) / (double)(end - first);
+    return values[first] + sum;
+}
+
+/* Knots at equal distances in the model's units; one that would not be clearly above the one before is left out. */
+static size_t place_knots(const double *values, size_t count, size_t wanted, double *x, double *z)
+{
+    double reach = normal_quantile(1 - fmin(VALUES_BEYOND / (double)count, 0.2)),
+           gap = 2 * reach / (double)(wanted - 1);
+    double least_gap = 1e-7 * (values[count - 1] - values[0]);
+    size_t knots = 0;
+    for (size_t k = 0; k < wanted; k++) {
+        double at = -reach + gap * (double)k;
+        double value = mean_between(values, count, normal_share(at - 0.25 * gap), normal_share(at + 0.25 * gap));
+        if (knots > 0 && !(value > x[knots - 1] + least_gap)) continue;
+        x[knots] = value;
+        z[knots++] = at;
+    }
+    return knots;
+}
+
+/* A tail is as steep as it takes to bring the outermost value to the place that a normal distribution gives it, but
+ * not so steep that the map bends sharply inside its first knot. */
+static double tail_slope(double inner, double distance, double place, double room)
+{
+    const double times = 3;
+    if (!(distance > 0) || !(place > 0)) return inner;
+    double outer = isinf(room) ? distance / place : -room / place * log1p(-fmin(distance / room, 0.999));
+    return fmin(fmax(inner, outer), times * inner);
+}
+
+static void set_slopes(const double *values, size_t count, size_t knots, double low, double high, const double *x,
+                       const double *z, double *slope)
+{
+    double outermost = normal_quantile(1 - 0.5 / (double)count);
+    size_t last = knots - 1;
+    for (size_t k = 0; k + 1 < knots; k++) {
+        double right = (x[k + 1] - x[k]) / (z[k + 1] - z[k]);
+        double left = k == 0 ? right : (x[k] - x[k - 1]) / (z[k] - z[k - 1]);
+        slope[k] = sqrt(left) * sqrt(right);
+    }
+    slope[last] = (x[last] - x[last - 1]) / (z[last] - z[last - 1]);
+    if (knots == 2) return; /* straight */
+    slope[0] = tail_slope(slope[0], x[0] - values[0], z[0] + outermost, x[0] - low);
+    slope[last] = tail_slope(slope[last], values[count - 1] - x[last], outermost - z[last], high - x[last]);
+}
+
+size_t nd_map_fit(const double *values, size_t count, double low, double high, int straight, double *x, double *z,
+                  double *slope)
+{
+    size_t wanted = straight ? 2 : count / VALUES_A_KNOT;
+    if (count == 0 || !(values[count - 1] > values[0])) return 0;
+    if (wanted < ND_KNOTS_LEAST) wanted = ND_KNOTS_LEAST;
+    if (wanted > ND_KNOTS_MOST) wanted = ND_KNOTS_MOST;
+    size_t knots = place_knots(values, count, wanted, x, z);
+    if (knots < ND_KNOTS_LEAST) return 0;
+    set_slopes(values, count, knots, low, high, x, z, slope);
+    return knots;
+}

@@ -1,0 +1,155 @@
+/* The map between values and cells: it passes both ways, its slope is its derivative, it keeps its bounds. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/monotone_map.h"
+#include "support/cmocka_all.h"
+#include "support/support.h"
+
+enum { COUNT = 4000 };
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Kinds of columns: what a uniform u becomes, and the bounds. */
+struct kind {
+    const char *name;
+    double (*value)(double u);
+    double low, high;
+};
+
+static double exponential(double u)
+{
+    return -log1p(-u);
+}
+static double logarithmic(double u)
+{
+    return exp(3 * sqrt(2) * (u < 0.5 ? -1 : 1) * sqrt(fabs(u - 0.5)));
+}
+static double share(double u)
+{
+    return u * u * (3 - 2 * u);
+}
+static double two_hills(double u)
+{
+    return u < 0.4 ? u : 5 + 2 * u;
+}
+
+static const struct kind kinds[] = {
+    {"unbounded", exponential, -HUGE_VAL, HUGE_VAL}, {"from zero", exponential, 0, HUGE_VAL},
+    {"amounts", logarithmic, 0, HUGE_VAL},           {"share", share, 0, 1},
+    {"two hills", two_hills, -1, HUGE_VAL},          {"up to nine", two_hills, -HUGE_VAL, 9},
+};
+
+struct fitted {
+    struct monotone_map map;
+    double x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST];
+    double values[COUNT];
+};
+
+static void fit(const struct kind *kind, int straight, struct fitted *f)
+{
+    for (size_t i = 0; i < COUNT; i++) f->values[i] = kind->value(((double)i + 0.5) / COUNT);
+    qsort(f->values, COUNT, sizeof *f->values, compare_numbers);
+    f->map = (struct monotone_map){.x = f->x, .z = f->z, .slope = f->slope, .low = kind->low, .high = kind->high};
+    f->map.knots = nd_map_fit(f->values, COUNT, kind->low, kind->high, straight, f->x, f->z, f->slope);
+    assert_true(f->map.knots >= ND_KNOTS_LEAST && f->map.knots <= ND_KNOTS_MOST);
+}
+
+static void each_map(void (*check)(const struct kind *kind, const struct fitted *f))
+{
+    static struct fitted f;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int straight = 0; straight < 2; straight++) {
+            fit(&kinds[k], straight, &f);
+            check(&kinds[k], &f);
+        }
+}
+
+static void check_both_ways(const struct kind *kind, const struct fitted *f)
+{
+    double before = -HUGE_VAL;
+    for (double z = -6; z <= 6; z += 0.01) {
+        double x = nd_map_value(&f->map, z);
+        assert_true(x >= before && x >= kind->low && x <= kind->high);
+        if (x > kind->low + 1e-9 && x < kind->high - 1e-9)
+            support_assert_close(kind->name, nd_map_cell(&f->map, x), z, 1e-6, 1e-6);
+        before = x;
+    }
+}
+
+static void map_passes_both_ways(void **state)
+{
+    (void)state;
+    each_map(check_both_ways);
+}
+
+static void check_slope(const struct kind *kind, const struct fitted *f)
+{
+    const double step = 1e-5;
+    for (double z = -5; z <= 5; z += 0.0137) {
+        double rise = nd_map_value(&f->map, z + step) - nd_map_value(&f->map, z - step);
+        support_assert_close(kind->name, exp(nd_map_log_slope(&f->map, z)), rise / (2 * step), 1e-4, 1e-9);
+    }
+}
+
+static void slope_is_the_derivative(void **state)
+{
+    (void)state;
+    each_map(check_slope);
+}
+
+/* A bent map makes a bell: the cells' quantiles are those of a normal distribution. */
+static void cells_are_a_bell(void **state)
+{
+    static const double place[] = {-2, -1, 0, 1, 2}, below[] = {0.02275, 0.15866, 0.5, 0.84134, 0.97725};
+    static struct fitted f;
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        fit(&kinds[k], 0, &f);
+        for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+            double cell = nd_map_cell(&f.map, f.values[(size_t)(below[i] * COUNT)]);
+            support_assert_close(kinds[k].name, cell, place[i], 0, 0.12);
+        }
+    }
+}
+
+/* However far out a cell is, its value stays within the bounds. */
+static void bounds_are_kept(void **state)
+{
+    static const double far[] = {-1e6, -40, -12, 12, 40, 1e6};
+    static struct fitted f;
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int straight = 0; straight < 2; straight++) {
+            fit(&kinds[k], straight, &f);
+            for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+                double x = nd_map_value(&f.map, far[i]);
+                assert_true(x >= kinds[k].low && x <= kinds[k].high);
+            }
+            assert_true(!isfinite(kinds[k].low) || nd_map_cell(&f.map, kinds[k].low) == -ND_MAP_FARTHEST);
+            assert_true(!isfinite(kinds[k].high) || nd_map_cell(&f.map, kinds[k].high) == ND_MAP_FARTHEST);
+        }
+}
+
+static void no_map_of_one_value(void **state)
+{
+    double values[100], x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST];
+    (void)state;
+    for (size_t i = 0; i < 100; i++) values[i] = 7;
+    assert_int_equal(nd_map_fit(values, 100, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
+    assert_int_equal(nd_map_fit(values, 3, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(map_passes_both_ways), cmocka_unit_test(slope_is_the_derivative),
+        cmocka_unit_test(cells_are_a_bell),     cmocka_unit_test(bounds_are_kept),
+        cmocka_unit_test(no_map_of_one_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -104,9 +104,15 @@ NADE_API const char *nade_last_error(const nade_context *context);
 
 typedef struct nade_table nade_table;
 
-typedef enum nade_type { NADE_BINARY = 0, NADE_REAL = 1, NADE_CATEGORICAL = 2, NADE_COUNT = 3 } nade_type;
+typedef enum nade_type {
+    NADE_BINARY = 0,
+    NADE_REAL = 1,
+    NADE_CATEGORICAL = 2,
+    NADE_COUNT = 3,
+    NADE_ORDERED = 4 /* numbers that take few values, each with its probability */
+} nade_type;
 
-/* "binary", "real", "categorical", "count"; NULL for a number that no type has.  Types are numbered from 0
+/* "binary", "real", "categorical", "count", "ordered"; NULL for a number that no type has.  Types are numbered from 0
  * without gaps. */
 NADE_API const char *nade_type_name(nade_type type);
 

@@ -127,15 +127,29 @@ static const struct label *find_stray(const struct table_column *column)
     return distinct >= DISTINCT_LEAST && numbers >= NUMBERS_FOR_A_TEXT * texts ? first : NULL;
 }
 
+/* True for numbers that take few values, all of them often enough that others need not be expected. */
+static bool looks_ordered(const struct table_column *column)
+{
+    enum { VALUES_MOST = 150, CELLS_A_VALUE = 30, RARE = 3, RARE_SHARE = 5000 };
+    size_t cells = 0, rare = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        cells += column->labels[i].count;
+        if (column->labels[i].count < RARE) rare += column->labels[i].count;
+    }
+    return column->label_count <= VALUES_MOST && cells >= CELLS_A_VALUE * column->label_count &&
+           rare * RARE_SHARE <= cells;
+}
+
 static nade_type find_type(const struct table_column *column)
 {
     if (!nd_column_is_numeric(column))
         return column->storage != STORE_UNUSABLE && column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
     if (column->label_count == 0) return NADE_REAL; /* doubles, or no cell present */
     if (within_zero_one(column)) return NADE_BINARY;
-    if (column->declared == DECLARED_NUMBERS) return NADE_REAL;
+    if (column->declared == DECLARED_NUMBERS) return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
     if (column->declared == DECLARED_LABELS) return column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
-    return holds_codes(column) || few_integers(column) ? NADE_CATEGORICAL : NADE_REAL;
+    if (holds_codes(column) || few_integers(column)) return NADE_CATEGORICAL;
+    return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
 }
 
 /* True when all present cells of the table are 0 or 1, and at least one is there. */
@@ -214,6 +228,13 @@ static const char *object_to_count(const struct nade_table *table, const struct 
     return problem;
 }
 
+static const char *object_to_ordered(const struct nade_table *table, const struct table_column *column, size_t *row)
+{
+    const char *problem = object_to_real(table, column, row);
+    if (problem || (has_dictionary(column) && column->label_count > 0)) return problem;
+    return "holds no value, or more than 1000 different ones, expected few";
+}
+
 /* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing),
  * with a row that shows it where one does.  What the kind is otherwise is its head's (model/head.h). */
 static const struct {
@@ -224,6 +245,7 @@ static const struct {
     [NADE_REAL] = {"real", object_to_real},
     [NADE_CATEGORICAL] = {"categorical", object_to_categorical},
     [NADE_COUNT] = {"count", object_to_count},
+    [NADE_ORDERED] = {"ordered", object_to_ordered},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds <= ND_TYPES_MOST, "as many as lists of them have room for");

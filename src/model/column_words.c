@@ -46,7 +46,10 @@ size_t nd_column_words(const struct column_spec *spec, char *text, size_t size)
     struct words w = {text, size, 0};
     if (size > 0) text[0] = '\0';
     add(&w, "%s", nade_type_name(spec->type));
-    if (spec->type == NADE_REAL) {
+    if (spec->type == NADE_ORDERED) {
+        add(&w, ", %zu value%s from %.15g to %.15g", spec->atoms, spec->atoms == 1 ? "" : "s", spec->atom[0],
+            spec->atom[spec->atoms - 1]);
+    } else if (spec->type == NADE_REAL) {
         if (spec->bounded) add_bounds(&w, spec);
         add_atoms(&w, spec);
         if (spec->map && spec->map->knots > 2) add(&w, ", mapped");

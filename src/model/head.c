@@ -6,14 +6,12 @@
 
 #include "model/real_column.h"
 
-extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count;
+extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count, nd_head_ordered;
 
 /* One row for each kind of column. */
 static const struct head *const heads[] = {
-    [NADE_BINARY] = &nd_head_bernoulli,
-    [NADE_REAL] = &nd_head_mixture,
-    [NADE_CATEGORICAL] = &nd_head_softmax,
-    [NADE_COUNT] = &nd_head_count,
+    [NADE_BINARY] = &nd_head_bernoulli, [NADE_REAL] = &nd_head_mixture,    [NADE_CATEGORICAL] = &nd_head_softmax,
+    [NADE_COUNT] = &nd_head_count,      [NADE_ORDERED] = &nd_head_ordered,
 };
 
 const struct head *nd_head_for(nade_type type)

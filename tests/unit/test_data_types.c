@@ -184,7 +184,7 @@ static void test_types_are_found(void **state)
         {{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9", "10",
           "11", "12", "13", "14", "15", "16", "17", "18", "19", "20"},
          100,
-         NADE_REAL},
+         NADE_ORDERED},
     };
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -225,7 +225,7 @@ static void test_few_integers(void **state)
         {{50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 2, 2, 1},
          23,
          NADE_CATEGORICAL},
-        {{50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 12}, 21, NADE_REAL},
+        {{50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 12}, 21, NADE_ORDERED},
         {{1, 2, 4, 6, 8, 10, 12, 14, 15, 15, 14, 12, 10, 9, 7, 5, 4, 2}, 18, NADE_REAL}, /* 150 rows, rounded */
     };
     nade_context *context = new_context();

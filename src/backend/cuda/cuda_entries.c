@@ -174,7 +174,8 @@ const struct backend_entries nd_cuda_entries = {
     .name = "cuda",
     .usual = NADE_PRECISION_TF32,
     .slice = UPDATES_AT_A_TIME,
-    .heads = ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL),
+    .heads =
+        ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL) | ND_HEAD_BIT(NADE_ORDERED),
     .open = open_network,
     .close = close_network,
     .set_block = set_block,

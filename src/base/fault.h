@@ -63,7 +63,7 @@ enum fault {
     FAULT_ONE_GZIP_MEMBER = 117,      /* test_data_csv: what follows the first member of a gzip file is lost */
     FAULT_NO_CHECKSUM = 118,          /* test_data_npz: an archive's checksums are not looked at */
     FAULT_ROWS_BEYOND = 119,          /* test_data_reader: listed rows that the table does not have are passed over */
-    FAULT_RARE_CATEGORIES = 120,      /* test_data_types: ten cells of each integer are too few for labels */
+    FAULT_RARE_CATEGORIES = 120,      /* test_data_types: 20 usual integers are too many for labels */
     FAULT_HEADER_REPEATED = 121,      /* test_data_csv: a first row of texts that come again below is a header */
     FAULT_STEP_OF_DECIMALS = 122,     /* test_schema: the recording step is the last decimal, of halves too */
 

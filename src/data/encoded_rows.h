@@ -1,7 +1,7 @@
 /* Rows ready for a network: one number a cell, in the model's own units.
  *
- * Binary cells are 0 or 1, categorical ones the number of their label, real ones standardised.  When all columns are
- * discrete with at most 254 labels a cell is a byte, else a float. */
+ * Binary cells are 0 or 1, categorical ones the number of their label (rare labels may share one), real ones
+ * standardised.  When all columns are discrete with at most 254 labels a cell is a byte, else a float. */
 #ifndef ND_DATA_ENCODED_ROWS_H
 #define ND_DATA_ENCODED_ROWS_H
 

@@ -86,9 +86,10 @@ bool nd_learn_labels(struct arena *arena, const struct table_column *column, boo
     const char **labels = nd_arena_alloc(arena, column->label_count, sizeof *labels);
     if (!labels) return false;
     spec->labels = labels;
-    return (has_numbers(column) && !codes ? label_numbers(arena, column, labels, &spec->label_count)
-                                          : label_texts(arena, column, labels, &spec->label_count)) &&
-           nd_group_rare_labels(arena, column, labels, spec);
+    if (has_numbers(column) && !codes)
+        return label_numbers(arena, column, labels, &spec->label_count) &&
+               (zero_one || nd_expect_integers(arena, column, spec));
+    return label_texts(arena, column, labels, &spec->label_count) && nd_group_rare_labels(arena, column, labels, spec);
 }
 
 /* ---- the model file ---------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/label_search.h"
 
@@ -81,6 +82,62 @@ bool nd_group_rare_labels(struct arena *arena, const struct table_column *column
         }
     }
     memcpy(labels + frequent, texts, rare * sizeof *texts);
+    spec->rare = counts;
+    spec->rare_count = rare;
+    return add_up(arena, spec);
+}
+
+/* ---- integers that are yet to come ------------------------------------------------------------------------------- */
+
+/* Of a column of integers: cells that make a label rare; as few in one label let others be expected; and how far apart
+ * the first and last may be, and how large. */
+enum { CELLS_RARE = 2, CELLS_FEW = 10, SPAN_MOST = 128, LARGEST = 1000000000 };
+
+static double number_of(const char *label)
+{
+    double number = NAN;
+    nd_parse_number(label, strlen(label), &number);
+    return number;
+}
+
+/* From which integer to which labels are expected; false: none but those that were seen. */
+static bool find_span(const struct column_spec *spec, const size_t *cells, double *low, double *high)
+{
+    double first = number_of(spec->labels[0]), last = number_of(spec->labels[spec->label_count - 1]);
+    bool few = false;
+    for (size_t i = 0; i < spec->label_count; i++) few = few || cells[i] <= CELLS_FEW;
+    *low = first >= 0 ? fmax(2 * first - last, 0) : 2 * first - last;
+    *high = 2 * last - first;
+    return few && last - first <= SPAN_MOST && fmax(fabs(first), fabs(last)) <= LARGEST;
+}
+
+bool nd_expect_integers(struct arena *arena, const struct table_column *column, struct column_spec *spec)
+{
+    double low, high;
+    size_t count = spec->label_count, most = count + 3 * SPAN_MOST + 1, own = 0, rare = 0;
+    if (column->typed || column->declared != DECLARED_NOTHING || count > LABELS_ALL_FREQUENT) return true;
+    size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
+    const char **labels = nd_arena_alloc(arena, most, sizeof *labels);
+    const char **others = nd_arena_alloc(arena, most, sizeof *others);
+    double *counts = nd_arena_alloc(arena, most, sizeof *counts);
+    if (!cells || !labels || !others || !counts || !count_cells(arena, column, spec, cells)) return false;
+    if (!find_span(spec, cells, &low, &high)) return true;
+    for (size_t i = 0; low <= high; low++) {
+        bool seen = i < count && number_of(spec->labels[i]) == low;
+        char text[ND_NUMBER_TEXT];
+        nd_format_number(low, text);
+        if (seen && cells[i] > CELLS_RARE) {
+            labels[own++] = spec->labels[i];
+        } else {
+            counts[rare] = seen ? (double)cells[i] : 0;
+            others[rare] = seen ? spec->labels[i] : nd_arena_text(arena, text);
+            if (!others[rare++]) return false;
+        }
+        i += seen;
+    }
+    memcpy(labels + own, others, rare * sizeof *others);
+    spec->labels = labels;
+    spec->label_count = own + rare;
     spec->rare = counts;
     spec->rare_count = rare;
     return add_up(arena, spec);

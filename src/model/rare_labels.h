@@ -15,6 +15,11 @@
 bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const char **labels,
                           struct column_spec *spec);
 
+/* Where training has seen integers in few cells, other rows will hold such as it has not seen.  Labels of a column that
+ * are integers, ascending, get those of the neighbourhood beside them, which share a value with those in one or two
+ * cells, so that they are no errors.  Not where somebody said that the column has labels.  False: no memory. */
+bool nd_expect_integers(struct arena *arena, const struct table_column *column, struct column_spec *spec);
+
 /* The key `rare` of the model file: the training cells of each, absent where there are none. */
 void nd_write_rare_labels(struct model_writer *w, const struct column_spec *spec);
 void nd_read_rare_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec);

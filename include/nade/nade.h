@@ -201,10 +201,10 @@ NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *tabl
  * can't be categorical. */
 NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns);
 
-/* Makes the sentinels of real columns missing cells: numbers such as -999 that repeat and lie far from all others of
- * their column (docs/formats.md).  keep, a COLS list that may be NULL, names columns that keep theirs.  A model that is
- * trained on the table takes these numbers for missing cells too wherever it meets them.  One warning names them.  To
- * be called once, after types were set; nade_train itself never does. */
+/* Makes the sentinels of real and ordered columns missing cells: numbers such as -999 that repeat and lie far from all
+ * others of their column (docs/formats.md).  keep, a COLS list that may be NULL, names columns that keep theirs.  A
+ * model that is trained on the table takes these numbers for missing cells too wherever it meets them.  One warning
+ * names them.  To be called once, after types were set; nade_train itself never does. */
 NADE_API nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, const char *keep);
 
 /* Takes out of a table, which was read without keep_text, the columns from which nothing can be learnt: numbers and

@@ -217,7 +217,7 @@ nade_status nd_drop_sentinels(nade_context *context, struct nade_table *table, c
     nade_status status = nd_list_columns(context, table, "the list of columns that keep their sentinels", keep, &kept);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++) {
         struct table_column *column = &table->column[c];
-        if (column->type != NADE_REAL || kept[column->place]) continue;
+        if ((column->type != NADE_REAL && column->type != NADE_ORDERED) || kept[column->place]) continue;
         status = look_at_column(context, table, column, &report);
     }
     nd_free(&context->allocator, kept);

@@ -5,7 +5,7 @@
 
 #include "support/small_training.h"
 
-/* A column of `rows` numbers from 20 on in tenths, with `cells` cells that hold a text instead. */
+/* A column of `rows` numbers from 20 on, a step apart, with `cells` cells that hold a text instead. */
 static nade_table *read_column(nade_context *context, double step, size_t rows, size_t cells, const char *text)
 {
     static char file[1 << 17];
@@ -28,10 +28,11 @@ static void test_which_are_found(void **state)
         const char *text;
         size_t found;
     } cases[] = {
-        {0.5, 200, 20, "-999", 1},  {0.5, 200, 5, "-999", 1},   {0.5, 200, 3, "-999", 1},   {0.5, 200, 2, "-999", 0},
-        {0.5, 2000, 3, "-999", 0},  {0.5, 200, 20, "9999", 1},  {0.5, 200, 20, "100", 0},   {0.5, 200, 20, "0", 0},
-        {0.5, 200, 0, "", 0},       {0.5, 200, 20, "-200", 1},  {0.5, 200, 20, "-1", 0},    {0.01, 200, 20, "-1", 1},
-        {1000, 200, 20, "-999", 1}, {1000, 200, 20, "-998", 0}, {0.5, 200, 100, "-999", 1}, {0.5, 200, 200, "-999", 0},
+        {1, 6000, 300, "-999", 1},  {0.5, 200, 20, "-999", 1},  {0.5, 200, 5, "-999", 1},   {0.5, 200, 3, "-999", 1},
+        {0.5, 200, 2, "-999", 0},   {0.5, 2000, 3, "-999", 0},  {0.5, 200, 20, "9999", 1},  {0.5, 200, 20, "100", 0},
+        {0.5, 200, 20, "0", 0},     {0.5, 200, 0, "", 0},       {0.5, 200, 20, "-200", 1},  {0.5, 200, 20, "-1", 0},
+        {0.01, 200, 20, "-1", 1},   {1000, 200, 20, "-999", 1}, {1000, 200, 20, "-998", 0}, {0.5, 200, 100, "-999", 1},
+        {0.5, 200, 200, "-999", 0},
     };
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

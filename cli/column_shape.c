@@ -7,10 +7,9 @@
 
 enum { SHOWN = 6, NAME_MOST = 40 };
 
-const char *column_shape(const nade_model *model, size_t column, char kind[KIND_SIZE])
+const char *column_shape(const nade_column *column)
 {
-    nade_model_kind(model, column, kind, KIND_SIZE);
-    const char *comma = strstr(kind, ", ");
+    const char *comma = strstr(column->kind, ", ");
     return comma ? comma + 2 : "";
 }
 
@@ -18,10 +17,10 @@ void note_shapes(const struct common *common, const nade_model *model, bool all)
 {
     size_t found = 0;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
-        char kind[KIND_SIZE], name[4 * NAME_MOST + 1];
+        char name[4 * NAME_MOST + 1];
         nade_column column = column_of_model(model, c);
-        if (!column.numeric || !column_shape(model, c, kind)[0] || (found++ >= SHOWN && !all)) continue;
-        report_note(common, "  %s: %s", printable(column.name, name, NAME_MOST), kind);
+        if (!column.numeric || !column_shape(&column)[0] || (found++ >= SHOWN && !all)) continue;
+        report_note(common, "  %s: %s", printable(column.name, name, NAME_MOST), column.kind);
     }
     if (found > SHOWN && !all) report_note(common, "  and %zu more, see --dry-run or nade info", found - SHOWN);
 }

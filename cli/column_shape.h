@@ -6,10 +6,8 @@
 
 #include "report.h"
 
-enum { KIND_SIZE = 160 };
-
 /* What is said of a model's column beside its type: "from 0, 57 values of their own, mapped"; "": nothing. */
-const char *column_shape(const nade_model *model, size_t column, char kind[KIND_SIZE]);
+const char *column_shape(const nade_column *column);
 
 /* A line for each column of numbers that has a shape: the first few, or all. */
 void note_shapes(const struct common *common, const nade_model *model, bool all);

@@ -75,7 +75,7 @@ int apply_types(const struct common *common, nade_context *context, nade_table *
     if (!exit_status) exit_status = apply_lists(common, context, table, overrides);
     if (!exit_status) exit_status = check_lists(common, context, table, overrides);
     if (exit_status || !overrides->missing_as_value) return exit_status;
-    nade_status status = nade_table_missing_as_value(context, table, overrides->missing_as_value);
+    nade_status status = nade_table_tidy(context, table, NADE_TIDY_ABSENCE, overrides->missing_as_value);
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "column.h"
 #include "column_shape.h"
 #include "output.h"
 #include "report.h"
@@ -47,23 +48,27 @@ static const char *join_labels(const json_t *labels, char buffer[LABELS_WIDTH + 
     return printable(all, buffer, LABELS_WIDTH);
 }
 
-/* The mean, deviation and step of a column of numbers, its shape in words, and what counts as missing. */
+/* The mean, deviation and step of a column of numbers, and its shape in words. */
 static void print_units(struct output *output, const json_t *column, const char *shape)
 {
     output_print(output, "%12.6g %12.6g", number_of(column, "mean"), number_of(column, "sd"));
     if (json_is_number(json_object_get(column, "step"))) output_print(output, " %10.6g", number_of(column, "step"));
     if (!strcmp(text_of(column, "type"), "count")) output_print(output, "  of log(1 + count)");
     if (shape[0]) output_print(output, "  %s", shape);
+}
+
+static void print_missing_values(struct output *output, const json_t *column)
+{
     const json_t *missing = json_object_get(column, "missing_values");
     for (size_t i = 0; i < json_array_size(missing); i++)
         output_print(output, "%s %.15g", i ? "," : "  missing", json_number_value(json_array_get(missing, i)));
-    output_print(output, "\n");
 }
 
 static void print_column(struct output *output, size_t number, const json_t *column, const nade_model *model)
 {
-    char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1], kind[KIND_SIZE];
-    const char *shape = column_shape(model, number, kind), *type = text_of(column, "type");
+    char name[NAME_WIDTH + 1], labels[LABELS_WIDTH + 1];
+    nade_column of_model = column_of_model(model, number);
+    const char *shape = column_shape(&of_model), *type = text_of(column, "type");
     const json_t *list = json_object_get(column, "labels");
     printable(text_of(column, "name"), name, NAME_WIDTH);
     output_print(output, "%5zu  %-*s  ", number, padded_width(name, NAME_WIDTH), name);
@@ -71,13 +76,15 @@ static void print_column(struct output *output, size_t number, const json_t *col
         output_print(output, "%-11s  ", type);
         print_units(output, column, shape);
     } else if (json_array_size(list) > 0) {
-        output_print(output, "%-11s  %zu label%s: %s\n", type, json_array_size(list),
+        output_print(output, "%-11s  %zu label%s: %s", type, json_array_size(list),
                      json_array_size(list) == 1 ? "" : "s", join_labels(list, labels));
     } else if (shape[0]) {
-        output_print(output, "%-11s  %s\n", type, shape);
+        output_print(output, "%-11s  %s", type, shape);
     } else {
-        output_print(output, "%s\n", type);
+        output_print(output, "%s", type);
     }
+    print_missing_values(output, column);
+    output_print(output, "\n");
 }
 
 static void print_columns(struct output *output, const nade_model *model, const json_t *columns)

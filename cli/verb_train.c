@@ -204,8 +204,9 @@ static int read_tables(const struct train_arguments *train, struct train_work *r
     if (status != NADE_OK) return report_failure(common, run->context, status);
     int exit_status = apply_types(common, run->context, run->table, &train->types);
     if (exit_status) return exit_status;
-    status = nade_table_leave_out(run->context, run->table, train->keep);
-    if (status == NADE_OK) status = nade_table_drop_sentinels(run->context, run->table, train->keep_sentinels);
+    status = nade_table_tidy(run->context, run->table, NADE_TIDY_COLUMNS, train->keep);
+    if (status == NADE_OK)
+        status = nade_table_tidy(run->context, run->table, NADE_TIDY_SENTINELS, train->keep_sentinels);
     if (status != NADE_OK) return report_failure(common, run->context, status);
     note_types(common, run->table);
     return EXIT_DONE;

@@ -1,8 +1,8 @@
 /* nade: a density for every subset of a table's columns.
  *
  * This is the whole public interface of libnade, with train_options.h, which it includes, and replication.h, for who
- * repeats published experiments.  A column of numbers is one whose nade_column.numeric is 1: of reals or of counts.
- * Conventions:
+ * repeats published experiments.  A column of numbers is one whose nade_column.numeric is 1: of reals, counts or
+ * ordered values. Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
  *    the caller frees with the matching *_free, which accepts NULL.
@@ -174,6 +174,8 @@ typedef struct nade_column {
     size_t missing;     /* of a table: its cells that are missing; of a model: 0 */
     size_t label_count; /* of a model: its labels; 0: its values are numbers.  Of a table: 0 */
     const char *const *labels; /* (label_count) of a model: what value 0, 1, … of the column means; NULL: no labels */
+    const char *kind; /* of a model: what it is in words, "real, from 0, 57 values of their own, mapped".  Of a table:
+                         NULL */
 } nade_column;
 
 /* Fills *filled.  A column that the table does not have gets zeros: its name is NULL. */
@@ -195,23 +197,27 @@ NADE_API char nade_table_separator(const nade_table *table);
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
 NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
 
-/* Makes absence a value of its own in the columns of a COLS list: their missing cells get the empty text as label, they
- * become categorical, and what is missing there is learnt, scored and sampled like any other label.  The model keeps
- * that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the column
- * can't be categorical. */
-NADE_API nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns);
+/* What nade_table_tidy does to a table. */
+typedef enum nade_tidy {
+    /* Makes absence a value of its own in the columns of the list: their missing cells get the empty text as label,
+     * they become categorical, and what is missing there is learnt, scored and sampled like any other label.  The model
+     * keeps that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the
+     * column can't be categorical. */
+    NADE_TIDY_ABSENCE = 0,
+    /* Makes the sentinels of real and ordered columns missing cells: numbers such as -999 that repeat and lie far from
+     * all others of their column (docs/formats.md).  The columns of the list keep theirs.  A model that is trained on
+     * the table takes these numbers for missing cells too wherever it meets them.  One warning names them. */
+    NADE_TIDY_SENTINELS = 1,
+    /* Takes out of a table, which was read without keep_text, the columns from which nothing can be learnt: numbers and
+     * names of rows (not of arrays), and empty ones (docs/formats.md).  Those whose type was set stay, and those of the
+     * list.  A model that is trained on the table passes over such columns of other tables without a warning.  One
+     * warning names them. */
+    NADE_TIDY_COLUMNS = 2
+} nade_tidy;
 
-/* Makes the sentinels of real and ordered columns missing cells: numbers such as -999 that repeat and lie far from all
- * others of their column (docs/formats.md).  keep, a COLS list that may be NULL, names columns that keep theirs.  A
- * model that is trained on the table takes these numbers for missing cells too wherever it meets them.  One warning
- * names them.  To be called once, after types were set; nade_train itself never does. */
-NADE_API nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, const char *keep);
-
-/* Takes out of a table, which was read without keep_text, the columns from which nothing can be learnt: numbers and
- * names of rows (not of arrays), and empty ones (docs/formats.md).  Those whose type was set stay, and those in keep, a
- * COLS list that may be NULL.  A model that is trained on the table passes over such columns of other tables without a
- * warning.  One warning names them.  To be called once, after types were set; nade_train itself never does. */
-NADE_API nade_status nade_table_leave_out(nade_context *context, nade_table *table, const char *keep);
+/* Does one of these; columns is a COLS list, which may be NULL (none) but for NADE_TIDY_ABSENCE.  Sentinels and columns
+ * are looked for once each, after types were set; nade_train itself never does any of it. */
+NADE_API nade_status nade_table_tidy(nade_context *context, nade_table *table, nade_tidy what, const char *columns);
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
 
@@ -254,8 +260,8 @@ struct nade_train_plan {
     size_t parameters;       /* numbers in the model */
     uint64_t updates;        /* in the whole run */
     uint64_t memory;         /* about how many bytes training will hold, tables included */
-    const nade_model *model; /* its columns, of nade_model_columns, nade_model_column and nade_model_kind; not yet
-                                trained, and valid until the function that is told of the plan returns */
+    const nade_model *model; /* its columns, of nade_model_columns and nade_model_column; not yet trained, and valid
+                                until the function that is told of the plan returns */
 };
 
 /* Of a nade_train_options (train_options.h). */
@@ -282,10 +288,6 @@ NADE_API size_t nade_model_columns(const nade_model *model);
 
 /* The same of a model's column. */
 NADE_API void nade_model_column(const nade_model *model, size_t column, nade_column *filled);
-
-/* What a model's column is, in words: "real, from 0, 57 values of their own, mapped".  As snprintf it writes at most
- * size bytes, a terminating zero included, and returns the length of the whole. */
-NADE_API size_t nade_model_kind(const nade_model *model, size_t column, char *text, size_t size);
 
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);

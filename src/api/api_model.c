@@ -4,7 +4,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sized_options.h"
-#include "model/column_words.h"
 #include "model/encode.h"
 #include "model/head.h"
 #include "model/model.h"
@@ -64,14 +63,9 @@ void nade_model_column(const nade_model *model, size_t column, nade_column *fill
         made.numeric = nd_head_for(spec->type)->mean != NULL;
         made.label_count = spec->label_count;
         if (spec->label_count > 0) made.labels = spec->labels;
+        made.kind = spec->kind;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);
-}
-
-size_t nade_model_kind(const nade_model *model, size_t column, char *text, size_t size)
-{
-    static const struct column_spec none = {.name = ""};
-    return nd_column_words(column < model->schema.count ? &model->schema.column[column] : &none, text, size);
 }
 
 nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,

@@ -130,21 +130,18 @@ nade_status nade_table_set_type(nade_context *context, nade_table *table, const 
     return nd_set_types(context, table, columns, type);
 }
 
-nade_status nade_table_missing_as_value(nade_context *context, nade_table *table, const char *columns)
+nade_status nade_table_tidy(nade_context *context, nade_table *table, nade_tidy what, const char *columns)
 {
-    if (!table || !columns)
-        return nd_fail(context, NADE_BAD_CALL, "nade_table_missing_as_value needs a table and columns");
-    return nd_missing_as_value(context, table, columns);
-}
-
-nade_status nade_table_drop_sentinels(nade_context *context, nade_table *table, const char *keep)
-{
-    if (!table) return nd_fail(context, NADE_BAD_CALL, "nade_table_drop_sentinels needs a table");
-    return nd_drop_sentinels(context, table, keep);
-}
-
-nade_status nade_table_leave_out(nade_context *context, nade_table *table, const char *keep)
-{
-    if (!table) return nd_fail(context, NADE_BAD_CALL, "nade_table_leave_out needs a table");
-    return nd_leave_out(context, table, keep);
+    static nade_status (*const ways[])(nade_context *, struct nade_table *, const char *) = {
+        [NADE_TIDY_ABSENCE] = nd_missing_as_value,
+        [NADE_TIDY_SENTINELS] = nd_drop_sentinels,
+        [NADE_TIDY_COLUMNS] = nd_leave_out,
+    };
+    if ((size_t)what >= sizeof ways / sizeof *ways)
+        return nd_fail(context, NADE_BAD_CALL, "what nade_table_tidy is to do is %d, expected one of nade_tidy",
+                       (int)what);
+    if (!table || (!columns && what == NADE_TIDY_ABSENCE))
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_tidy needs a table%s",
+                       what == NADE_TIDY_ABSENCE ? " and columns" : "");
+    return ways[what](context, table, columns);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/monotone_map.h"
 
@@ -41,7 +42,8 @@ static void add_atoms(struct words *w, const struct column_spec *spec)
     if (spec->atoms <= NAMED) add(w, ")");
 }
 
-size_t nd_column_words(const struct column_spec *spec, char *text, size_t size)
+/* Cut to size, a terminating zero included.  Returns the length of the whole. */
+static size_t describe(const struct column_spec *spec, char *text, size_t size)
 {
     struct words w = {text, size, 0};
     if (size > 0) text[0] = '\0';
@@ -57,4 +59,19 @@ size_t nd_column_words(const struct column_spec *spec, char *text, size_t size)
         add(&w, ", %zu label%s", spec->label_count, spec->label_count == 1 ? "" : "s");
     }
     return w.used;
+}
+
+nade_status nd_name_kinds(nade_context *context, struct arena *arena, struct schema *schema)
+{
+    for (size_t c = 0; c < schema->count; c++) {
+        struct column_spec *spec = &schema->column[c];
+        spec->kind = nade_type_name(spec->type);
+        size_t length = describe(spec, NULL, 0);
+        if (length == strlen(spec->kind)) continue; /* nothing but the type: images have many such */
+        char *text = nd_arena_alloc(arena, length + 1, 1);
+        if (!text) return nd_no_memory(context, "the columns");
+        describe(spec, text, length + 1);
+        spec->kind = text;
+    }
+    return NADE_OK;
 }

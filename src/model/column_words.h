@@ -4,7 +4,8 @@
 
 #include "model/schema.h"
 
-/* Cut to size, a terminating zero included.  Returns the length of the whole. */
-size_t nd_column_words(const struct column_spec *spec, char *text, size_t size);
+/* Fills in the kind of all columns, once all else is known of them but their marginals.  Memory comes from the
+ * arena. */
+nade_status nd_name_kinds(nade_context *context, struct arena *arena, struct schema *schema);
 
 #endif

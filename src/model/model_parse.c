@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/column_words.h"
 #include "model/head.h"
 #include "model/model.h"
 #include "model/model_json.h"
@@ -311,6 +312,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         read_ordering(&r, root, model->schema.count, &model->architecture);
         read_floors(&r, root);
         read_training(&r, root, &model->record);
+        if (r.status == NADE_OK) r.status = nd_name_kinds(context, &model->arena, &model->schema);
     }
     nd_arena_free(&r.scratch);
     return r.status;

@@ -37,9 +37,10 @@ struct monotone_map; /* monotone_map.h */
 struct column_spec {
     const char *name;
     nade_type type;
-    double mean, sd; /* real: of the training rows, and cell = (x - mean) / sd where there is no map; else 0 and 1 */
-    double step;     /* real: recording step in data units, 0 = none found */
-    double floor;    /* real: added to every component's scale, model's units */
+    const char *kind; /* in words, of nd_name_kinds; NULL before */
+    double mean, sd;  /* real: of the training rows, and cell = (x - mean) / sd where there is no map; else 0 and 1 */
+    double step;      /* real: recording step in data units, 0 = none found */
+    double floor;     /* real: added to every component's scale, model's units */
     const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
     const double *atom;       /* real: (atoms) values that have a probability of their own, data units */

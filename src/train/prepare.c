@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "model/column_words.h"
 #include "model/encode.h"
 #include "model/far_values.h"
 #include "model/number_shape.h"
@@ -91,6 +92,7 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
         nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK) nd_warn_of_odd_labels(run->context, train);
     if (status == NADE_OK) status = learn_shapes(run, train, &split);
+    if (status == NADE_OK) status = nd_name_kinds(run->context, &run->model->arena, &run->model->schema);
     if (status == NADE_OK)
         status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
     if (status == NADE_OK)

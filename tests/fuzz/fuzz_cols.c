@@ -22,7 +22,7 @@ static void change_types(nade_context *context, const char *list)
     for (int type = NADE_BINARY; type <= NADE_CATEGORICAL; type++) {
         nade_table *table = fuzz_table(context, rows);
         fuzz_check(context, nade_table_set_type(context, table, list, (nade_type)type));
-        fuzz_check(context, nade_table_missing_as_value(context, table, list));
+        fuzz_check(context, nade_table_tidy(context, table, NADE_TIDY_ABSENCE, list));
         nade_table_free(table);
     }
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "model/column_words.h"
 #include "model/head.h"
 #include "model/real_column.h"
 #include "support/support.h"
@@ -88,6 +89,7 @@ static struct nade_model *build(nade_context *context, const double *atom, size_
     model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL, false};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
+    support_assert_ok(context, nd_name_kinds(context, &model->arena, &model->schema));
     fill_marginals(model);
     fill_record(model);
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);

@@ -69,9 +69,28 @@ static void test_table(void **state)
         assert_int_equal(column.missing, expected[c].missing);
         assert_int_equal(column.label_count, 0);
         assert_null(column.labels);
+        assert_null(column.kind);
     }
     nade_column beyond = column_of_table(f.table, 5);
     check_zeros(&beyond);
+    teardown(&f);
+}
+
+/* What each does is in the tests of absence (test_schema.c), sentinels and columns that are left out. */
+static void test_tidy_refuses(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f, data);
+    for (int what = -1; what < 4; what++) {
+        bool known = what >= 0 && what < 3;
+        assert_int_equal(nade_table_tidy(f.context, NULL, (nade_tidy)what, "0"), NADE_BAD_CALL);
+        assert_non_null(strstr(nade_last_error(f.context), known ? "needs a table" : "expected one of nade_tidy"));
+        assert_int_equal(nade_table_tidy(f.context, f.table, (nade_tidy)what, "nobody"), NADE_BAD_CALL);
+        assert_non_null(strstr(nade_last_error(f.context), known ? "'nobody'" : "expected one of nade_tidy"));
+        assert_int_equal(nade_table_tidy(f.context, f.table, (nade_tidy)what, NULL),
+                         what == 1 || what == 2 ? NADE_OK : NADE_BAD_CALL);
+    }
     teardown(&f);
 }
 
@@ -86,7 +105,7 @@ static void test_no_names(void **state)
     teardown(&f);
 }
 
-static nade_model *train_on(struct fixture *f)
+static nade_model *train_planned(struct fixture *f, int (*planned)(void *user, const nade_train_plan *plan))
 {
     static const size_t hidden[] = {3};
     nade_train_options options;
@@ -97,8 +116,14 @@ static nade_model *train_on(struct fixture *f)
     options.iterations = options.updates = 1;
     options.valid_fraction = 0;
     options.device = NADE_DEVICE_CPU;
+    options.planned = planned;
     support_assert_ok(f->context, nade_train(f->context, f->table, NULL, &options, &model));
     return model;
+}
+
+static nade_model *train_on(struct fixture *f)
+{
+    return train_planned(f, NULL);
 }
 
 static void check_columns(const struct nade_model *model)
@@ -110,6 +135,7 @@ static void check_columns(const struct nade_model *model)
         assert_int_equal(column.named, schema->named);
         assert_int_equal(column.type, schema->column[c].type);
         assert_int_equal(column.numeric, column.type == NADE_REAL || column.type == NADE_COUNT);
+        assert_memory_equal(column.kind, nade_type_name(column.type), strlen(nade_type_name(column.type)));
         assert_int_equal(column.missing, 0);
         assert_int_equal(column.label_count, schema->column[c].label_count);
         assert_int_equal(column.labels != NULL, column.label_count > 0);
@@ -134,6 +160,38 @@ static void test_model(void **state)
     assert_int_equal(column_of_model(model, 4).type, NADE_COUNT);
     check_columns(model);
     nade_model_free(model);
+    teardown(&f);
+}
+
+static void check_kinds(const nade_model *model)
+{
+    static const char *const kinds[] = {"real", "binary, 2 labels", "binary", "categorical, 2 labels", "count"};
+    assert_int_equal(nade_model_columns(model), 5);
+    for (size_t c = 0; c < 5; c++) assert_string_equal(column_of_model(model, c).kind, kinds[c]);
+}
+
+static int check_planned(void *user, const nade_train_plan *plan)
+{
+    (void)user;
+    check_kinds(plan->model);
+    return 0;
+}
+
+/* The words for a column are there before the first update, afterwards, and when the model was read. */
+static void test_kinds(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f, data);
+    support_assert_ok(f.context, nade_table_set_type(f.context, f.table, "code", NADE_CATEGORICAL));
+    support_assert_ok(f.context, nade_table_set_type(f.context, f.table, "visits", NADE_COUNT));
+    nade_model *model = train_planned(&f, check_planned), *read = NULL;
+    check_kinds(model);
+    support_assert_ok(f.context, nade_model_save(f.context, model, f.path));
+    support_assert_ok(f.context, nade_model_load(f.context, f.path, &read));
+    nade_model_free(model);
+    check_kinds(read);
+    nade_model_free(read);
     teardown(&f);
 }
 
@@ -215,8 +273,9 @@ static void test_values(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_no_names),
-                                       cmocka_unit_test(test_model), cmocka_unit_test(test_sizes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),    cmocka_unit_test(test_tidy_refuses),
+                                       cmocka_unit_test(test_no_names), cmocka_unit_test(test_model),
+                                       cmocka_unit_test(test_kinds),    cmocka_unit_test(test_sizes),
                                        cmocka_unit_test(test_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

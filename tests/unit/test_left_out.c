@@ -51,7 +51,7 @@ static void test_which_go(void **state)
         for (size_t row = 0; row < ROWS; row++)
             numbers[row] = (cases[i].first + row * cases[i].step) % cases[i].modulus;
         nade_table *table = read_column(context, cases[i].name, cases[i].format, numbers);
-        assert_int_equal(nade_table_leave_out(context, table, NULL), NADE_OK);
+        assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
         if (nade_table_columns(table) != cases[i].columns) fail_msg("case %zu", i);
         assert_string_equal(column_of_table(table, cases[i].columns - 1).name, "other");
         nade_table_free(table);
@@ -66,22 +66,22 @@ static void test_what_stays(void **state)
     nade_context *context = new_context();
     for (size_t row = 0; row < ROWS; row++) numbers[row] = row;
     nade_table *table = read_column(context, "id", "%zu", numbers);
-    assert_int_equal(nade_table_leave_out(context, table, "none"), NADE_BAD_CALL);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, "none"), NADE_BAD_CALL);
     assert_sentence(context, "the list of columns to keep: found 'none'");
-    assert_int_equal(nade_table_leave_out(context, table, "id"), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, "id"), NADE_OK);
     assert_int_equal(nade_table_columns(table), 2);
     assert_int_equal(nade_table_set_type(context, table, "id", NADE_REAL), NADE_OK);
-    assert_int_equal(nade_table_leave_out(context, table, NULL), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
     assert_int_equal(nade_table_columns(table), 2);
     nade_table_free(table);
     table = read_good(context, "a,b\n1,\n2,\n", NULL); /* too few rows to tell, and an empty column */
-    assert_int_equal(nade_table_leave_out(context, table, "b"), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, "b"), NADE_OK);
     assert_int_equal(nade_table_columns(table), 1);
     nade_table_free(table);
     double values[ROWS];
     for (size_t row = 0; row < ROWS; row++) values[row] = (double)row;
     assert_int_equal(nade_table_from_array(context, values, ROWS, 1, NULL, &table), NADE_OK);
-    assert_int_equal(nade_table_leave_out(context, table, NULL), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
     assert_int_equal(nade_table_columns(table), 1);
     nade_table_free(table);
     nade_context_free(context);
@@ -107,7 +107,7 @@ static void test_models_know_them(void **state)
     assert_int_equal(nade_context_create(&context_options, &context), NADE_OK);
     for (size_t row = 0; row < ROWS; row++) numbers[row] = row;
     nade_table *table = read_column(context, "id", "%zu", numbers), *bare;
-    assert_int_equal(nade_table_leave_out(context, table, NULL), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
     assert_int_equal(warnings, 1);
     nade_train_options options;
     nade_model *model, *read;

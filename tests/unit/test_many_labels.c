@@ -74,7 +74,7 @@ static void test_storage_grows(void **state)
             for (size_t row = 0; row < labels; row++) assert_int_equal(nd_table_code(&table->column[c], row), row);
             assert_true(nd_table_code(&table->column[c], labels) == SIZE_MAX);
             assert_int_equal(nd_table_code(&table->column[c], labels + 1), 3);
-            assert_int_equal(nade_table_missing_as_value(context, table, c ? "code" : "a"),
+            assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_ABSENCE, c ? "code" : "a"),
                              labels == ND_LABELS_MOST ? NADE_BAD_INPUT : NADE_OK);
         }
         nade_table_free(table);

@@ -171,11 +171,11 @@ static void test_missing_as_value(void **state)
     size_t rows[] = {0, 1, 2, 3};
     (void)state;
     nade_table *table = read_good(context, "k,flag,town,x\n2,1,Rome,1.5\n,0,?,2.5\n2.0,,Oslo,\n-1,1,Rome,3.5\n", NULL);
-    assert_int_equal(nade_table_missing_as_value(context, table, "k,nobody"), NADE_BAD_CALL);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "k,nobody"), NADE_BAD_CALL);
     assert_sentence(context, "the list of columns whose absence is a value");
     assert_int_equal(column_of_table(table, 0).missing, 1);
-    support_assert_ok(context, nade_table_missing_as_value(context, table, "0-2"));
-    support_assert_ok(context, nade_table_missing_as_value(context, table, "k"));
+    support_assert_ok(context, nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "0-2"));
+    support_assert_ok(context, nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "k"));
     for (size_t c = 0; c < 3; c++) {
         assert_int_equal(column_of_table(table, c).type, NADE_CATEGORICAL);
         assert_int_equal(column_of_table(table, c).missing, 0);
@@ -217,13 +217,13 @@ static void test_missing_as_value_limits(void **state)
     }
     support_assert_ok(context, nade_table_from_array(context, values, 1000, 3, NULL, &table));
     assert_int_equal(table->column[0].storage, STORE_CODES8);
-    support_assert_ok(context, nade_table_missing_as_value(context, table, "0"));
+    support_assert_ok(context, nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "0"));
     assert_int_equal(table->column[0].storage, STORE_CODES16);
     for (size_t row = 0; row < 1000; row++)
         assert_int_equal(nd_table_code(&table->column[0], row), row < 255 ? row : 255);
-    support_assert_ok(context, nade_table_missing_as_value(context, table, "1"));
+    support_assert_ok(context, nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "1"));
     assert_int_equal(table->column[1].label_count, 1001);
-    assert_int_equal(nade_table_missing_as_value(context, table, "2"), NADE_BAD_INPUT);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_ABSENCE, "2"), NADE_BAD_INPUT);
     assert_sentence(context, "column '2'");
     nade_table_free(table);
     nade_context_free(context);

@@ -37,7 +37,7 @@ static void test_which_are_found(void **state)
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nade_table *table = read_column(context, cases[i].step, cases[i].rows, cases[i].cells, cases[i].text);
-        assert_int_equal(nade_table_drop_sentinels(context, table, NULL), NADE_OK);
+        assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_SENTINELS, NULL), NADE_OK);
         if (table->column[0].missing_value_count != cases[i].found)
             fail_msg("case %zu: %zu found", i, table->column[0].missing_value_count);
         size_t missing = cases[i].found ? cases[i].cells : 0;
@@ -62,7 +62,7 @@ static void test_both_ends_of_doubles(void **state)
     for (int keep = 0; keep < 2; keep++) {
         nade_table *table;
         assert_int_equal(nade_table_from_array(context, values, ROWS, 1, NULL, &table), NADE_OK);
-        assert_int_equal(nade_table_drop_sentinels(context, table, keep ? "0" : NULL), NADE_OK);
+        assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_SENTINELS, keep ? "0" : NULL), NADE_OK);
         const struct table_column *column = &table->column[0];
         assert_int_equal(column->storage, STORE_DOUBLES);
         assert_int_equal(column->missing_value_count, keep ? 0 : 3);
@@ -71,7 +71,7 @@ static void test_both_ends_of_doubles(void **state)
         nade_table_free(table);
     }
     nade_table *table = read_column(context, 0.5, 200, 20, "-999");
-    assert_int_equal(nade_table_drop_sentinels(context, table, "c"), NADE_BAD_CALL);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_SENTINELS, "c"), NADE_BAD_CALL);
     assert_sentence(context, "the list of columns that keep their sentinels: found 'c'");
     nade_table_free(table);
     nade_context_free(context);
@@ -86,7 +86,7 @@ static void test_model_keeps_them(void **state)
     nade_model *model, *read;
     double values[6];
     char path[64];
-    assert_int_equal(nade_table_drop_sentinels(context, table, NULL), NADE_OK);
+    assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_SENTINELS, NULL), NADE_OK);
     const size_t hidden[] = {4};
     nade_train_options options;
     support_small_training(&options, hidden, 1, 10, 1, 5);

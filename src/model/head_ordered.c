@@ -21,6 +21,58 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Evenly spaced numbers: (first + k step) / scale, k = 0, ..., count - 1.  All three are integers, so that each is the
+ * double that its decimals are read as. */
+struct grid {
+    double scale, first, step;
+    size_t count;
+};
+
+/* The least power of ten whose multiples of the values are integers; 0: none. */
+static double find_scale(const double *value, size_t count)
+{
+    for (double scale = 1; scale <= 1e6; scale *= 10) {
+        size_t i = 0;
+        while (i < count && fabs(value[i] * scale) <= 1e15 && nearbyint(value[i] * scale) / scale == value[i]) i++;
+        if (i == count) return scale;
+    }
+    return 0;
+}
+
+/* The grid of ascending values that all lie on one; false: they do not, or it has too many points. */
+static bool find_grid(const double *value, size_t count, struct grid *grid)
+{
+    enum { POINTS_MOST = 300 };
+    double scale = find_scale(value, count), first = nearbyint(value[0] * scale), step = HUGE_VAL, before = first;
+    if (scale == 0 || count < 2) return false;
+    for (size_t i = 1; i < count; i++) {
+        double next = nearbyint(value[i] * scale);
+        step = fmin(step, next - before);
+        before = next;
+    }
+    for (size_t i = 1; i < count; i++)
+        if (fmod(nearbyint(value[i] * scale) - first, step) != 0) return false;
+    if ((before - first) / step >= POINTS_MOST) return false;
+    *grid = (struct grid){scale, first, step, (size_t)((before - first) / step) + 1};
+    return true;
+}
+
+/* Other rows hold numbers that these do not, an age of 74 say: where the values lie on a grid, all of its points are
+ * values, and a few beyond each end, though none below 0 where none was. */
+static bool expect_others(struct arena *arena, struct column_spec *spec)
+{
+    enum { BEYOND = 5 };
+    struct grid grid;
+    if (!find_grid(spec->atom, spec->atoms, &grid)) return true;
+    double below = grid.first < 0 ? BEYOND : fmin(BEYOND, floor(grid.first / grid.step));
+    size_t count = grid.count + (size_t)below + BEYOND;
+    double *value = nd_arena_alloc(arena, count, sizeof *value);
+    for (size_t k = 0; value && k < count; k++) value[k] = (grid.first + ((double)k - below) * grid.step) / grid.scale;
+    spec->atom = value;
+    spec->atoms = count;
+    return value != NULL;
+}
+
 /* All values of the table count, as all labels do: that the type allows them, data/column_types.c has seen to. */
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                          struct column_spec *spec)
@@ -35,7 +87,7 @@ static nade_status learn(nade_context *context, struct arena *arena, const nade_
     for (size_t i = 0; i < numbers; i++)
         if (spec->atoms == 0 || value[i] != value[spec->atoms - 1]) value[spec->atoms++] = value[i];
     spec->atom = value;
-    return NADE_OK;
+    return expect_others(arena, spec) ? NADE_OK : nd_no_memory(context, "the columns");
 }
 
 static void write_values(struct model_writer *w, const struct column_spec *spec)

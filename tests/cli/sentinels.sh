@@ -23,3 +23,10 @@ expect 0 "$NADE" train data.csv -o kept "${small[@]}" --keep-sentinels age
 grep -q "missing cells" err && fail "kept: $(cat err)"
 expect 0 "$NADE" sample kept -n 1 --where age=-999 --quiet
 refuse 2 "--keep-sentinels: found 'height'" -- "$NADE" train data.csv -o other --keep-sentinels height
+
+# Of ordered values too.
+awk 'BEGIN { print "age,weight"; for (i = 0; i < 3000; i++) print (i % 10 == 3 ? -999 : 20 + i * 7 % 40) "," i * 13 % 17 + 0.5 }' >ages.csv
+expect 0 "$NADE" train ages.csv -o ages "${small[@]}"
+holds err "'age' (-999 in 300 cells, 10 %)"
+expect 0 "$NADE" info ages
+holds out "ordered      50 values from 15 to 64  missing -999"

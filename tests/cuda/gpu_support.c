@@ -71,8 +71,8 @@ int gpu_support_begin(void)
 }
 
 /* Every head, every activation, one to three layers, widths on both sides of the padding (64), one column, many
- * columns, one component and more than a warp keeps in registers (128), atoms, one label and 300, holes, no masks, and
- * the same for one fixed ordering, without factors for its positions and with. */
+ * columns, one component and more than a warp keeps in registers (128), atoms with inputs and without, one label and
+ * 300, holes, no masks, and the same for one fixed ordering, without factors for its positions and with. */
 const struct gpu_plan gpu_plans[] = {
     {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
@@ -89,6 +89,9 @@ const struct gpu_plan gpu_plans[] = {
     {"brcb", 2, {31, 16}, 2, 3, NADE_RELU, false, false, 0},
     {"a", 3, {20}, 1, 4, NADE_TANH, true, false, 0},
     {"abra", 3, {33, 40}, 2, 6, NADE_RELU, true, false, 0.3},
+    {"g", 3, {20}, 1, 4, NADE_TANH, true, false, 0},
+    {"gbmo", 3, {33, 40}, 2, 6, NADE_RELU, true, false, 0.3},
+    {"gcor", 2, {31, 16}, 2, 3, NADE_SIGMOID, false, false, 0.2},
     {"r", 2, {20}, 1, 150, NADE_TANH, true, false, 0},
     {"ab", 1, {20}, 1, 300, NADE_RELU, true, false, 0.2},
     {"w", 1, {24}, 1, 1, NADE_TANH, true, false, 0},
@@ -109,6 +112,7 @@ const struct gpu_plan gpu_plans[] = {
     {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, true, 0.4},
     {"arb1", 3, {33}, 1, 5, NADE_SIGMOID, false, true, 0.2},
     {"wab", 1, {24}, 1, 140, NADE_TANH, false, true, 0.2},
+    {"gorm", 2, {33}, 1, 5, NADE_SIGMOID, false, true, 0.2},
     {"b", 1, {3}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0},
     {"b", 20, {7}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0.3},
     {"b", 60, {200}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0},

@@ -101,7 +101,7 @@ static void test_the_cpus_draws(void **state)
         check_against_cpu(&gpu_plans[i], 0.9999, false);
         if (!gpu_plans[i].fixed && strlen(gpu_plans[i].kinds) * gpu_plans[i].repeat > 1)
             check_against_cpu(&gpu_plans[i], 0.5, false);
-        if (strchr("ra", gpu_plans[i].kinds[0])) check_against_cpu(&gpu_plans[i], 0.9999, true);
+        if (strchr("ragm", gpu_plans[i].kinds[0])) check_against_cpu(&gpu_plans[i], 0.9999, true);
     }
 }
 

@@ -6,7 +6,7 @@
 
 Each line is `name count v v v ...`; names begin with their case.  Numbers read back exactly.  Shapes:
 
-    CASE.kinds         (D) character codes of tests/support's letters: b, r, a, c, n, or a digit for so many labels
+    CASE.kinds         (D) character codes of tests/support's letters: b, r, a, g, c, o, n, or a digit for so many labels
     CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks
     CASE.hidden        (L)
     CASE.ordering      (D), only of networks of one ordering
@@ -61,6 +61,10 @@ CASES = [
     ("counts_tanh", "nnn", [5, 4], 3, "tanh", True, 0.0),
     ("counts_missing", "nbrnc", [7, 6], 2, "relu", True, 0.3),
     ("fixed_counts", "nbn", [8], 2, "sigmoid", False, 0.2, [2, 0, 1]),
+    ("shapes_tanh", "gog", [5, 4], 3, "tanh", True, 0.0),
+    ("shapes_missing", "bgorgg", [7, 6], 1, "relu", True, 0.3),
+    ("shapes_unmasked", "gco", [6], 4, "sigmoid", False, 0.2),
+    ("fixed_shapes", "gorg", [8], 3, "relu", False, 0.2, [2, 3, 0, 1]),
 ]
 
 
@@ -117,7 +121,7 @@ def validation_loss(net, parameters, cells, order):
 
 
 def entries_of_case(seed, kinds, hidden, components, activation, masks, missing, order=None):
-    net = ref.Network(ref.columns_of(kinds), hidden, components, activation, masks)
+    net = ref.Network(ref.columns_of(kinds, order is not None), hidden, components, activation, masks)
     parameters = ref.example_parameters(net, seed)
     train_cells = ref.example_cells(net, TRAIN_ROWS, 2 * seed, missing)
     valid_cells = ref.example_cells(net, VALID_ROWS, 2 * seed + 1, missing)

@@ -59,18 +59,24 @@ def ordering(seed, k, columns):
 # ---- network -------------------------------------------------------------------------------------------------------
 
 # kind: "binary", "real", "categorical" or "count"; values: V of a categorical column; floor: least scale of a real one;
-# atoms: the values of a real one that have probabilities of their own, those of its first components.
-Column = namedtuple("Column", "kind values floor atoms", defaults=[()])
+# atoms: the values of a real one that have probabilities of their own, those of its first components.  gaussians: how
+# many a real column has beside its atoms; 0: the atoms are among the network's components.  atom_inputs: whether each
+# atom has an input that is 1 there.
+Column = namedtuple("Column", "kind values floor atoms gaussians atom_inputs", defaults=[(), 0, False])
 
 # columns: list of Column; hidden: units of each layer; components: C; activation: "relu", "sigmoid" or "tanh".
 Network = namedtuple("Network", "columns hidden components activation masks")
 
 
 def input_width(column):
+    if column.atom_inputs:
+        return 1 + len(column.atoms)
     return column.values if column.kind == "categorical" else 1
 
 
 def output_width(column, components):
+    if column.gaussians:
+        return len(column.atoms) + 3 * column.gaussians
     return {"binary": 1, "categorical": column.values, "real": 3 * components, "count": 3 * components}[column.kind]
 
 
@@ -104,6 +110,9 @@ def encode(net, cells, observed):
             part[seen, cells[seen, c].astype(int)] = 1.0
         else:
             part = np.where(seen, cells[:, c], 0.0)[:, None]
+        if column.atom_inputs:
+            is_atom = (cells[:, c, None] == np.array(column.atoms)) & seen[:, None]
+            part = np.concatenate([part, is_atom.astype(float)], axis=1)
         parts.append(part)
     if net.masks:
         parts.append((observed != 0).astype(float))
@@ -145,7 +154,12 @@ def log_softmax(z):
 
 def mixture_terms(column, outputs, x):
     """log weights (rows, C), log N of each component, standardised distances, scales, d scale / d s."""
-    logits, means, s = np.split(outputs, 3, axis=1)
+    if column.gaussians:  # atoms have a logit alone: what stands for their means and scales is never used
+        atoms, unused = len(column.atoms), np.zeros((len(x), len(column.atoms)))
+        logits, means, s = np.split(outputs, [atoms + column.gaussians, atoms + 2 * column.gaussians], axis=1)
+        means, s = np.concatenate([unused, means], axis=1), np.concatenate([unused, s], axis=1)
+    else:
+        logits, means, s = np.split(outputs, 3, axis=1)
     scale = np.exp(s) + column.floor
     z = (x[:, None] - means) / scale
     log_normal = -0.5 * math.log(2.0 * math.pi) - np.log(scale) - 0.5 * z * z
@@ -203,9 +217,10 @@ def head_gradient(column, outputs, x):
     log_weight, log_normal, z, scale, slope = mixture_terms(column, outputs, x)
     responsibility = np.exp(log_softmax(mixture_joint(column, log_weight, log_normal, x)))
     moving = responsibility * (np.arange(responsibility.shape[1]) >= len(column.atoms))  # atoms stay where they are
+    kept = slice(len(column.atoms) if column.gaussians else 0, None)
     return np.concatenate([np.exp(log_weight) - responsibility,
-                           -moving * z / scale,
-                           moving * (1.0 - z * z) / scale * slope], axis=1)
+                           (-moving * z / scale)[:, kept],
+                           (moving * (1.0 - z * z) / scale * slope)[:, kept]], axis=1)
 
 
 # ---- objective, eq. (12) -------------------------------------------------------------------------------------------
@@ -382,10 +397,12 @@ def train(net, parameters, cells, rule, updates, order=None):
 EXAMPLE = 1000  # a purpose that the library does not use
 
 
-def columns_of(kinds):
-    """Columns from letters: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
-    labels, a digit so many labels, n count."""
-    made = {"n": Column("count", 0, 0.0),
+def columns_of(kinds, fixed=False):
+    """Columns from letters: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, g the same with atoms
+    at -0.5, 0 and 1.25 beside two Gaussians and, unless there is one ordering, with inputs; c categorical with 3 labels,
+    a digit so many labels, o ordered with 4 values, n count."""
+    made = {"g": Column("real", 0, 0.05, (-0.5, 0.0, 1.25), 2, not fixed), "o": Column("categorical", 4, 0.0),
+            "n": Column("count", 0, 0.0),
             "b": Column("binary", 2, 0.0), "r": Column("real", 0, 0.05), "c": Column("categorical", 3, 0.0),
             "a": Column("real", 0, 0.05, (0.0, 1.25))}
     return [made[k] if k in made else Column("categorical", int(k), 0.0) for k in kinds]

@@ -26,32 +26,34 @@ static double uniform(uint32_t mixture, uint32_t word)
     return (double)nd_random_uniform(nd_random_word(77, 1, mixture, 0, word));
 }
 
-/* Components from narrow to wide, close together and far apart; half of the examples have one or two atoms, whose means
- * and scales say nothing. */
+/* Components from narrow to wide, close together and far apart; half of the examples have one or two atoms, in every
+ * other of these beside the Gaussians, where they have no means and scales, else among them, where these say nothing.
+ */
 static void make_example(uint32_t number, struct example *e)
 {
-    size_t count = 1 + number % COMPONENTS_MOST;
+    size_t count = 1 + number % COMPONENTS_MOST, atoms = number % 2 == 0 ? 0 : count < 3 ? count - 1 : 2;
+    size_t stride = number % 4 == 3 ? count - atoms : count;
     double apart = number % 3 == 0 ? 0.5 : 4;
-    e->column =
-        (struct plan_column){.head = nd_head_for(NADE_REAL), .components = count, .stride = count, .floor = 0.02};
-    if (number % 2) e->column.atoms = count < 3 ? count - 1 : 2;
+    e->column = (struct plan_column){
+        .head = nd_head_for(NADE_REAL), .components = count, .stride = stride, .atoms = atoms, .floor = 0.02};
     e->column.atom = e->atom;
     e->low = HUGE_VAL;
     e->high = -HUGE_VAL;
     for (size_t c = 0; c < count; c++) {
         uint32_t word = (uint32_t)(4 * c);
         e->outputs[c] = 4 * uniform(number, word) - 2;
-        if (c < e->column.atoms) {
+        if (c < atoms) {
             e->atom[c] = (float)(apart * (2 * uniform(number, word + 1) - 1));
-            e->outputs[count + c] = 1e6;
-            e->outputs[2 * count + c] = 50;
+            if (stride < count) continue;
+            e->outputs[stride + c] = 1e6;
+            e->outputs[2 * stride + c] = 50;
             continue;
         }
-        e->outputs[count + c] = apart * (2 * uniform(number, word + 1) - 1);
-        e->outputs[2 * count + c] = log(0.05) + uniform(number, word + 2) * log(20);
-        double scale = exp(e->outputs[2 * count + c]) + e->column.floor;
-        e->low = fmin(e->low, e->outputs[count + c] - 9 * scale);
-        e->high = fmax(e->high, e->outputs[count + c] + 9 * scale);
+        e->outputs[stride + c] = apart * (2 * uniform(number, word + 1) - 1);
+        e->outputs[2 * stride + c] = log(0.05) + uniform(number, word + 2) * log(20);
+        double scale = exp(e->outputs[2 * stride + c]) + e->column.floor;
+        e->low = fmin(e->low, e->outputs[stride + c] - 9 * scale);
+        e->high = fmax(e->high, e->outputs[stride + c] + 9 * scale);
     }
 }
 
@@ -234,6 +236,32 @@ static void test_intervals(void **state)
         support_assert_close("draws of the lower atom", (double)at_low, share * DRAWS, 0,
                              4 * sqrt(DRAWS * share * (1 - share)) + 1e-6);
     }
+}
+
+/* An atom at a bound is a cell among others to the network; ranges and quantiles find it at the bound, below what the
+ * Gaussian reaches. */
+static void test_atoms_that_were_moved(void **state)
+{
+    static const float cell = -2;
+    static const double place = -40, outputs[] = {0, 0, 0, 0}, floor = 0.25;
+    const struct head *head = nd_head_for(NADE_REAL);
+    const struct plan_column column = {.head = head,
+                                       .components = 2,
+                                       .stride = 1,
+                                       .atoms = 1,
+                                       .ascending = true,
+                                       .atom = &cell,
+                                       .atom_place = &place,
+                                       .floor = floor};
+    const double below = 0.5 * erfc(3 / 1.25 / sqrt(2.0)), up_to = 0.5 * erfc(1 / 1.25 / sqrt(2.0));
+    (void)state;
+    assert_true(head->quantile(&column, outputs, 0.4) == (double)cell);
+    double lowest = head->quantile(&column, outputs, 0.5 + 0.5 * below);
+    support_assert_close("quantile below the cell", lowest, -3, 1e-9, 0);
+    support_assert_close("beside the cell", exp(head->log_between(&column, outputs, -3, -1)), 0.5 * (up_to - below),
+                         1e-9, 0);
+    support_assert_close("from the bound", exp(head->log_between(&column, outputs, -HUGE_VAL, -3)), 0.5 + 0.5 * below,
+                         1e-9, 0);
 }
 
 /* Cells beside each other add up to one: each atom is in one of them. */
@@ -427,17 +455,12 @@ static void test_rows_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tails_at_a_ripple),
-        cmocka_unit_test(test_tails_of_mixtures),
-        cmocka_unit_test(test_tails_of_a_gaussian),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_quantiles_at_atoms),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_means_and_modes),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_outputs_of_backends),
-        cmocka_unit_test(test_agreement_with_scores),
+        cmocka_unit_test(test_tails_at_a_ripple),   cmocka_unit_test(test_tails_of_mixtures),
+        cmocka_unit_test(test_tails_of_a_gaussian), cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_quantiles_at_atoms),  cmocka_unit_test(test_atoms_that_were_moved),
+        cmocka_unit_test(test_intervals),           cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_means_and_modes),     cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_outputs_of_backends), cmocka_unit_test(test_agreement_with_scores),
         cmocka_unit_test(test_rows_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

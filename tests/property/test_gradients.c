@@ -131,6 +131,9 @@ static void test_smooth_activations(void **state)
         check_model("aba", two, 2, kinds[i], true, 0);
         check_model("aarb", one, 1, kinds[i], true, 0.2);
         check_model("nbn", two, 2, kinds[i], true, 0.2);
+        check_model("gog", two, 2, kinds[i], true, 0);
+        check_model("mgbo", one, 1, kinds[i], true, 0.2);
+        check_model("gmo", two, 2, kinds[i], false, 0);
     }
 }
 

@@ -281,6 +281,7 @@ static void test_mixed_tables(void **state)
     for (size_t b = 0; b < CANDIDATES; b++) {
         check_columns(candidates[b], "brc4r");
         check_columns(candidates[b], "ab3ra");
+        check_columns(candidates[b], "gomrg");
     }
 }
 

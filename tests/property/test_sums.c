@@ -189,6 +189,8 @@ static void test_real_integrals(void **state)
     check_integrals("rbr", (const float[]){0.4f, 1, -0.9f});
     check_integrals("abr", (const float[]){0.4f, 1, -0.9f});
     check_integrals("aba", (const float[]){1.25f, 1, 0});
+    check_integrals("gbg", (const float[]){1.25f, 1, -0.4f});
+    check_integrals("mog", (const float[]){0.3f, 2, -0.5f});
 }
 
 /* A missing cell is marginalised: the density of the rest equals the density along the order without that column. */

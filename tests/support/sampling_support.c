@@ -75,6 +75,7 @@ void sampling_outputs(const struct plan *plan, const float *parameters, const fl
             in[p->input + (size_t)cells[c]] = 1;
         else
             in[p->input] = (double)cells[c];
+        for (size_t a = 0; a < p->atoms && p->input_width > 1; a++) in[p->input + 1 + a] = cells[c] == p->atom[a];
         if (plan->masks) in[plan->values_width + c] = 1;
     }
     for (size_t l = 0; l < plan->layers; l++) {
@@ -87,17 +88,26 @@ void sampling_outputs(const struct plan *plan, const float *parameters, const fl
         outputs[i] = unit(plan, parameters, plan->layers, plan->column[column].output + i, in);
 }
 
+/* Where an atom lies among others and among cells. */
+static double place_of_atom(const struct plan_column *column, size_t a)
+{
+    return column->atom_place ? column->atom_place[a] : (double)column->atom[a];
+}
+
 double sampling_mixture_cdf(const struct plan_column *column, const double *outputs, double x)
 {
-    size_t count = column->components;
+    size_t stride = column->stride;
     double total = 0, below = 0;
-    for (size_t j = 0; j < count; j++) {
-        double weight = exp(outputs[j]), scale = exp(outputs[2 * count + j]) + column->floor;
+    for (size_t a = 0; a < column->atoms; a++)
+        if ((double)column->atom[a] == x) x = place_of_atom(column, a);
+    for (size_t j = 0; j < column->components; j++) {
+        double weight = exp(outputs[j]);
         total += weight;
         if (j < column->atoms)
-            below += (double)column->atom[j] <= x ? weight : 0;
+            below += place_of_atom(column, j) <= x ? weight : 0;
         else
-            below += weight * 0.5 * erfc((outputs[count + j] - x) / scale / sqrt(2.0));
+            below += weight * 0.5 *
+                     erfc((outputs[stride + j] - x) / (exp(outputs[2 * stride + j]) + column->floor) / sqrt(2.0));
     }
     return below / total;
 }

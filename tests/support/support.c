@@ -10,6 +10,8 @@
 
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/monotone_map.h"
+#include "model/real_column.h"
 
 /* Purposes that the library does not use. */
 enum { PURPOSE_PARAMETERS = 2000, PURPOSE_CELLS = 2001, PURPOSE_KEPT = 2002 };
@@ -22,12 +24,51 @@ static const char *const label_texts[] = {"0", "1", "2", "3", "4", "5", "6", "7"
 static const double atoms[] = {0, 1.25};
 static const float atom_cells[] = {0, 1.25f};
 
+/* Beside Gaussians; a map from 0 on, whose bound is an atom; values of an ordered column. */
+static const double more_atoms[] = {-0.5, 0, 1.25}, bound_atoms[] = {0, 2.5}, ordered_values[] = {-1, 0, 0.5, 10};
+static const double map_x[] = {1, 2, 4}, map_z[] = {-1, 0, 1}, map_slopes[] = {0.8, 1.4, 2.5};
+static const struct monotone_map map_from_zero = {3, map_x, map_z, map_slopes, 0, HUGE_VAL};
+
 /* Of log(1 + count). */
 #define COUNT_MEAN 1.0
 #define COUNT_SD 0.7
 
-static struct column_spec column_of_kind(char kind)
+static void take_atoms(struct support_model *model, struct column_spec *column, const double *atom, size_t count)
 {
+    float *cell = nd_arena_alloc(&model->arena, count, sizeof *cell);
+    double *place = nd_arena_alloc(&model->arena, count, sizeof *place);
+    assert_true(cell && place);
+    column->atom = atom;
+    column->atoms = count;
+    nd_place_atoms(column, cell, place);
+}
+
+/* g, m and o. */
+static struct column_spec column_of_shape(struct support_model *model, char kind)
+{
+    struct column_spec column = {.type = NADE_REAL, .mean = 0, .sd = 1, .floor = 0.05, .gaussians = 2};
+    if (kind == 'o') {
+        return (struct column_spec){.type = NADE_ORDERED,
+                                    .sd = 1,
+                                    .atom = ordered_values,
+                                    .atoms = sizeof ordered_values / sizeof *ordered_values};
+    } else if (kind == 'g') {
+        take_atoms(model, &column, more_atoms, sizeof more_atoms / sizeof *more_atoms);
+        return column;
+    }
+    column.mean = 2;
+    column.sd = 1.7;
+    column.map = &map_from_zero;
+    column.bounded = true;
+    column.low = 0;
+    column.high = HUGE_VAL;
+    take_atoms(model, &column, bound_atoms, sizeof bound_atoms / sizeof *bound_atoms);
+    return column;
+}
+
+static struct column_spec column_of_kind(struct support_model *model, char kind)
+{
+    if (strchr("gmo", kind)) return column_of_shape(model, kind);
     struct column_spec column = {.type = NADE_CATEGORICAL, .sd = 1.0, .labels = label_texts};
     if (kind == 'b' || kind == 'r' || kind == 'a') {
         column.type = kind == 'b' ? NADE_BINARY : NADE_REAL;
@@ -70,7 +111,7 @@ static void fill_schema(struct support_model *model, const char *kinds)
     assert_non_null(model->schema.column);
     for (size_t c = 0; c < model->schema.count; c++) {
         char name[2] = {(char)('A' + (int)(c % 26)), 0};
-        model->schema.column[c] = column_of_kind(kinds[c]);
+        model->schema.column[c] = column_of_kind(model, kinds[c]);
         if (kinds[c] == 'w') model->schema.column[c].labels = many_labels(model, MANY_LABELS);
         model->schema.column[c].name = nd_arena_text(&model->arena, name);
         assert_non_null(model->schema.column[c].name);

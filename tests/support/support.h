@@ -25,7 +25,9 @@ struct support_model {
 
 /* Builds a model with seeded random parameters of moderate size; the test fails where that fails.
  * kinds: a letter a column: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
- * labels, a digit categorical with so many labels, w with 300, n count.  hidden (layers). */
+ * labels, a digit categorical with so many labels, w with 300, n count, g real with atoms at -0.5, 0 and 1.25 beside
+ * two Gaussians and with inputs of their own, m the same with atoms at 0, which is a bound, and 2.5 and with a map,
+ * o ordered with the values -1, 0, 0.5 and 10.  hidden (layers). */
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks);
 

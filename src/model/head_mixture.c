@@ -49,6 +49,8 @@ static double log_density(const struct plan_column *column, const double *output
 static bool is_in_bin(const struct plan_column *column, const struct bin *bin, size_t a)
 {
     const struct column_spec *spec = column->own;
+    if (ND_FAULT(FAULT_BIN_OF_BOUND))
+        return bin->x - bin->half <= nd_atom_place(column, a) && nd_atom_place(column, a) < bin->x + bin->half;
     if (bin->mapped) return bin->least <= spec->atom[a] && spec->atom[a] < bin->end;
     return bin->x - bin->half <= (double)column->atom[a] && (double)column->atom[a] < bin->x + bin->half;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/log_sum.h"
@@ -157,6 +158,7 @@ static bool encode(const struct column_spec *spec, double value, float *cell)
 static double decode(const struct column_spec *spec, double cell, bool exact)
 {
     (void)exact;
+    if (ND_FAULT(FAULT_ORDERED_NEXT)) cell += 1;
     return spec->atom[(size_t)fmin(fmax(nearbyint(cell), 0), (double)(spec->atoms - 1))];
 }
 

@@ -141,6 +141,7 @@ double nd_mixture_mean(const struct plan_column *column, const double *outputs)
     double sum = 0;
     read_mixture(column, outputs, &m);
     if (!spec || !spec->map) return mean_cell(&m);
+    if (ND_FAULT(FAULT_MEAN_OF_CELL)) return nd_map_value(spec->map, mean_cell(&m));
     for (size_t c = 0; c < m.count; c++)
         if (m.weight[c] > 0) sum += m.weight[c] * mapped_mean(spec->map, m.mean[c], m.scale[c]);
     for (size_t a = 0; a < m.atoms; a++) sum += m.atom_weight[a] * spec->atom[a];

@@ -41,13 +41,15 @@ static inline size_t nd_find_atom(const struct plan_column *column, double x)
 static inline size_t nd_atom_input(const struct plan_column *column, double x)
 {
     size_t a = column->atom_inputs ? nd_find_atom(column, x) : column->atoms;
+    if (ND_FAULT(FAULT_ATOM_INPUT) && a + 1 < column->atoms) a++;
     return a < column->atoms ? column->input + 1 + a : SIZE_MAX;
 }
 
 /* Where atom a lies in the model's units: its cell, or beyond, where the cell was moved closer to the others. */
 static inline double nd_atom_place(const struct plan_column *column, size_t a)
 {
-    return column->atom_place ? column->atom_place[a] : (double)column->atom[a];
+    bool elsewhere = column->atom_place && !ND_FAULT(FAULT_ATOM_PLACE);
+    return elsewhere ? column->atom_place[a] : (double)column->atom[a];
 }
 
 /* The same of any cell. */

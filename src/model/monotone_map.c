@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/fault.h"
 #include "model/normal.h"
 
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static size_t find_stretch(const double *knot, size_t knots, double at)
 /* Beyond a knot where the map leaves with some slope towards a bound, `room` away; distances are positive outwards. */
 static double tail_value(double distance, double slope, double room)
 {
-    return isinf(room) ? slope * distance : -room * expm1(-(slope / room) * distance);
+    return isinf(room) || ND_FAULT(FAULT_STRAIGHT_TAIL) ? slope * distance : -room * expm1(-(slope / room) * distance);
 }
 
 static double tail_distance(double value, double slope, double room)

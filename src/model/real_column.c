@@ -370,7 +370,8 @@ bool nd_encode_real(const struct column_spec *spec, double value, float *cell)
     *cell = atom < spec->atoms ? spec->atom_cell[atom] : nd_cell_of(spec, value);
     if (spec->atom_place && atom == spec->atoms && find_atom(spec, (double)*cell) < spec->atoms)
         *cell = nextafterf(*cell, HUGE_VALF); /* a value that is no atom has no atom's cell */
-    if (spec->bounded && !(value >= spec->low && value <= spec->high)) return false;
+    bool outside = spec->bounded && !(value >= spec->low && value <= spec->high);
+    if (outside && !ND_FAULT(FAULT_BOUND_FORGOTTEN)) return false;
     return fabsf(*cell) <= (float)ND_FARTHEST;
 }
 
@@ -411,7 +412,8 @@ double nd_mean_real(const struct plan_column *column, const double *outputs)
 double nd_log_unit_real(const struct column_spec *spec, double cell)
 {
     if (!spec->map) return log(spec->sd);
-    if (find_atom(spec, cell) == spec->atoms) return nd_map_log_slope(spec->map, cell);
+    if (ND_FAULT(FAULT_NO_MAP_SLOPE)) return log(spec->sd);
+    if (ND_FAULT(FAULT_ATOM_UNIT) || find_atom(spec, cell) == spec->atoms) return nd_map_log_slope(spec->map, cell);
     double width = spec->step > 0 ? spec->step : sqrt(12.0) * ND_SCALE_FLOOR * spec->sd;
     return log(width) - log(sqrt(12.0) * spec->floor);
 }

@@ -151,9 +151,34 @@ static void outlier(struct chance *chance, size_t row, uint32_t fixed, char text
     number(row == fixed % 5 ? 1e199 : uniform(chance), text);
 }
 
-static cell_writer *const kinds[] = {denormal, constant,  nearly_constant, huge,      far_off,    large_integer,
-                                     lonely,   one_label, many_labels,     odd_label, with_atoms, in_steps,
-                                     plain,    zero_one,  tiny_difference, outlier};
+/* Bounds, values of their own at them or not, heaps of round numbers. */
+static void within_bounds(struct chance *chance, size_t row, uint32_t fixed, char text[CELL])
+{
+    static const double most[] = {1, 100, 1e12, 1e-12};
+    double x = most[fixed % 4] * pow(uniform(chance), 1 + fixed % 5);
+    (void)row;
+    if (below(chance, 100) < fixed % 60) x = below(chance, 2) ? 0 : most[fixed % 4];
+    number(fixed % 3 && fixed % 4 < 3 ? nearbyint(x * 100) / 100 : x, text);
+}
+
+static void round_amounts(struct chance *chance, size_t row, uint32_t fixed, char text[CELL])
+{
+    double x = exp(3 + (fixed % 7) * (uniform(chance) + uniform(chance) - 1));
+    double step = pow(10, below(chance, 4));
+    (void)row;
+    number((fixed % 5 ? 1 : -1) * nearbyint(x / step) * step, text);
+}
+
+static void few_values(struct chance *chance, size_t row, uint32_t fixed, char text[CELL])
+{
+    (void)row;
+    number((below(chance, 2 + fixed % 8) - 2.0) * (fixed % 2 ? 0.5 : 1e10), text);
+}
+
+static cell_writer *const kinds[] = {denormal,      constant,      nearly_constant, huge,        far_off,
+                                     large_integer, lonely,        one_label,       many_labels, odd_label,
+                                     with_atoms,    in_steps,      plain,           zero_one,    tiny_difference,
+                                     outlier,       within_bounds, round_amounts,   few_values};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -326,7 +351,8 @@ static void test_whatever_is_trained_is_read(void **state)
     static struct world w;
     nade_context_options o;
     size_t trained = 0;
-    const char *only = getenv("NADE_TEST_TABLE"); /* the number of one that failed */
+    const char *only = getenv("NADE_TEST_TABLE"), *more = getenv("NADE_TEST_TABLES"); /* one that failed; how many */
+    uint32_t tables = more ? (uint32_t)atoi(more) : TABLES;
     (void)state;
     nade_context_options_init(&o, sizeof o);
     o.threads = 1;
@@ -334,9 +360,9 @@ static void test_whatever_is_trained_is_read(void **state)
     w.folder = model_support_folder();
     snprintf(w.data, sizeof w.data, "%s/nasty.csv", w.folder);
     snprintf(w.kept, sizeof w.kept, "%s/kept.nade", w.folder);
-    for (w.number = 0; w.number < TABLES; w.number++)
+    for (w.number = 0; w.number < tables; w.number++)
         if (!only || (uint32_t)atoi(only) == w.number) trained += try_table(&w);
-    if (!only) assert_true(trained > TABLES / 2 && trained < TABLES);
+    if (!only) assert_true(trained > tables / 2 && trained < tables);
     model_support_remove_folder(w.folder);
     nade_context_free(w.context);
 }

@@ -13,6 +13,7 @@
 
 #include "model/column_words.h"
 #include "model/head.h"
+#include "model/monotone_map.h"
 #include "model/real_column.h"
 #include "support/support.h"
 
@@ -118,6 +119,31 @@ static void assert_same_number(double found, double expected)
     assert_memory_equal(&found, &expected, sizeof found);
 }
 
+static void compare_shapes(const struct column_spec *found, const struct column_spec *expected)
+{
+    assert_int_equal(found->gaussians, expected->gaussians);
+    assert_int_equal(found->bounded, expected->bounded);
+    if (expected->bounded) {
+        assert_same_number(found->low, expected->low);
+        assert_same_number(found->high, expected->high);
+    }
+    for (size_t a = 0; a < expected->atoms && expected->type == NADE_REAL; a++) {
+        assert_same_number((double)found->atom_cell[a], (double)expected->atom_cell[a]);
+        assert_int_equal(found->atom_place != NULL, expected->atom_place != NULL);
+        if (expected->atom_place) assert_same_number(found->atom_place[a], expected->atom_place[a]);
+    }
+    assert_int_equal(found->map != NULL, expected->map != NULL);
+    if (!expected->map) return;
+    assert_int_equal(found->map->knots, expected->map->knots);
+    assert_same_number(found->map->low, expected->map->low);
+    assert_same_number(found->map->high, expected->map->high);
+    for (size_t k = 0; k < expected->map->knots; k++) {
+        assert_same_number(found->map->x[k], expected->map->x[k]);
+        assert_same_number(found->map->z[k], expected->map->z[k]);
+        assert_same_number(found->map->slope[k], expected->map->slope[k]);
+    }
+}
+
 static void compare_columns(const struct column_spec *found, const struct column_spec *expected)
 {
     assert_int_equal(found->type, expected->type);
@@ -127,6 +153,7 @@ static void compare_columns(const struct column_spec *found, const struct column
     assert_same_number(found->floor, expected->floor);
     assert_int_equal(found->atoms, expected->atoms);
     for (size_t a = 0; a < expected->atoms; a++) assert_same_number(found->atom[a], expected->atom[a]);
+    compare_shapes(found, expected);
     assert_int_equal(found->label_count, expected->label_count);
     assert_int_equal(found->marginal_count, expected->marginal_count);
     for (size_t i = 0; i < expected->marginal_count; i++) assert_same_number(found->marginal[i], expected->marginal[i]);

@@ -18,6 +18,7 @@ static const struct wording {
     {"leave their rows or columns out", "leave out their rows, or the column with --drop"},
     {"make column '%s' categorical", "give --categorical %s"},
     {"the list of columns whose absence is a value", "--missing-as-value"},
+    {"name the form of its dates", "name its form, as in --date-form COL=DD/MM/YYYY"},
     {"the list of columns to keep", "--keep"},
     {"name the columns to keep if something can", "--keep COLS keeps them"},
     {"the list of columns that keep their sentinels", "--keep-sentinels"},

@@ -7,9 +7,10 @@
 
 #include "base/fault.h"
 #include "column.h"
+#include "data/date_text.h"
 #include "report.h"
 
-enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32 };
+enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 };
 
 /* ---- which column -------------------------------------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ struct condition {
     const char *value; /* NULL: nothing stands behind the column */
     bool has_left;
     enum relation left_relation; /* of the column to left: 30<age is age>30 */
-    double left;
+    char left[ENDS_MOST];        /* as text, since the column tells what it is */
 };
 
 static bool find_by_name(const nade_model *model, const char *text, struct condition *condition)
@@ -89,6 +90,16 @@ static bool parse_number(const char *text, size_t length, double *value)
     return end == text + length && isfinite(*value);
 }
 
+/* What numbers and dates are written with. */
+static const char end_characters[] = "0123456789+-.eE/: TZAPMapm";
+
+/* An end of a range of a column: a number, or a date. */
+static bool parse_end(const nade_model *model, size_t column, const char *text, double *value)
+{
+    const char *form = column_of_model(model, column).form;
+    return form ? nd_date_read_loosely(form, text, value) : parse_number(text, strlen(text), value);
+}
+
 /* The column that the whole text names. */
 static bool find_whole(const nade_model *model, const char *text, size_t *column)
 {
@@ -109,14 +120,16 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
         [EQUAL] = EQUAL, [BELOW] = ABOVE, [AT_MOST] = AT_LEAST, [ABOVE] = BELOW, [AT_LEAST] = AT_MOST};
     enum relation relation;
     double left;
-    size_t length = strspn(text, number_characters), sign = find_relation(text + length, &relation);
-    if (sign == 0 || relation == EQUAL || !parse_number(text, length, &left)) return false;
-    text += length + sign;
-    if (!(whole ? find_whole(model, text, &condition->column) : find_column(model, text, condition))) return false;
+    size_t length = strspn(text, end_characters), sign = find_relation(text + length, &relation);
+    if (sign == 0 || relation == EQUAL || length >= ENDS_MOST) return false;
+    const char *rest = text + length + sign;
+    if (!(whole ? find_whole(model, rest, &condition->column) : find_column(model, rest, condition))) return false;
+    memcpy(condition->left, text, length);
+    condition->left[length] = '\0';
+    if (!parse_end(model, condition->column, condition->left, &left)) return false;
     if (whole) condition->value = NULL;
     condition->has_left = true;
     condition->left_relation = ND_FAULT(FAULT_LEFT_NOT_MIRRORED) ? relation : mirrored[relation];
-    condition->left = left;
     return true;
 }
 
@@ -145,6 +158,7 @@ static bool find_label(const nade_column *column, const char *text, double *valu
 static bool find_value(const nade_column *column, const char *text, double *value)
 {
     if (column->label_count > 0) return find_label(column, text, value);
+    if (column->form) return nd_date_read_loosely(column->form, text, value);
     if (!parse_number(text, strlen(text), value)) return false;
     if (column->type == NADE_COUNT) return *value >= 0 && *value == floor(*value);
     return column->numeric || *value == 0 || *value == 1;
@@ -154,7 +168,9 @@ static bool find_value(const nade_column *column, const char *text, double *valu
 static void describe_values(const nade_column *column, char *expected)
 {
     size_t count = column->label_count;
-    if (count == 0) {
+    if (column->form) {
+        snprintf(expected, EXPECTED_SIZE, "a date like %s", column->form);
+    } else if (count == 0) {
         snprintf(expected, EXPECTED_SIZE, "%s", column->numeric ? "a number" : "0 or 1");
     } else if (count > LABELS_NAMED) {
         snprintf(expected, EXPECTED_SIZE, "one of the column's %zu labels, which 'nade info' lists", count);
@@ -201,7 +217,7 @@ static void narrow(enum relation relation, double value, double *low, double *hi
 static int take_range(const struct common *common, const nade_model *model, const struct condition *condition,
                       struct conditions *conditions)
 {
-    double value, low = -HUGE_VAL, high = HUGE_VAL;
+    double value, left, low = -HUGE_VAL, high = HUGE_VAL;
     nade_column column = column_of_model(model, condition->column);
     if (!column.numeric)
         return report_error(common, NADE_BAD_CALL,
@@ -212,10 +228,11 @@ static int take_range(const struct common *common, const nade_model *model, cons
         return report_error(common, NADE_BAD_CALL,
                             "%s: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
                             condition->option, condition->text);
-    if (condition->value && !parse_number(condition->value, strlen(condition->value), &value))
+    if (condition->value && !parse_end(model, condition->column, condition->value, &value))
         return refuse_value(common, model, condition);
     if (condition->value) narrow(condition->relation, value, &low, &high);
-    if (condition->has_left) narrow(condition->left_relation, condition->left, &low, &high);
+    if (condition->has_left && parse_end(model, condition->column, condition->left, &left))
+        narrow(condition->left_relation, left, &low, &high);
     if (low > high)
         return report_error(common, NADE_BAD_CALL, "%s: no number meets '%s', expected a range that holds some",
                             condition->option, condition->text);

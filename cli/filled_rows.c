@@ -64,10 +64,14 @@ static void write_ends(struct output *output, const struct line *line, char sepa
     const struct filled_rows *filled = line->filled;
     char number[EXACT_SIZE];
     for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
-        if (!column_of_model(filled->model, c).numeric) continue;
+        nade_column column = column_of_model(filled->model, c);
+        if (!column.numeric) continue;
         double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
-        for (int i = 0; i < 2; i++)
-            output_print(output, "%c%s", separator, isnan(ends[i]) ? "" : format_exact(ends[i], number));
+        for (int i = 0; i < 2; i++) {
+            bool date = column.form && !isnan(ends[i]);
+            output_print(output, "%c%s", separator, isnan(ends[i]) || date ? "" : format_exact(ends[i], number));
+            if (date) write_date(output, column.form, ends[i]);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "column.h"
+#include "data/date_text.h"
 
 static bool needs_quotes(const char *text)
 {
@@ -34,6 +35,13 @@ void write_header(struct output *output, const nade_model *model)
     output_print(output, "\n");
 }
 
+void write_date(struct output *output, const char *form, double seconds)
+{
+    char text[ND_DATE_SIZE];
+    nd_date_write(form, seconds, text);
+    write_field(output, text, "");
+}
+
 void write_value(struct output *output, const nade_model *model, size_t column, double value)
 {
     char number[EXACT_SIZE];
@@ -41,6 +49,8 @@ void write_value(struct output *output, const nade_model *model, size_t column, 
     const char *label = of.label_count ? of.labels[(size_t)value] : NULL;
     if (label && (*label || nade_model_columns(model) == 1)) /* absence as a value is an empty cell */
         write_field(output, label, "");
+    else if (of.form)
+        write_date(output, of.form, value);
     else if (!label)
         output_print(output, "%s", format_exact(value, number));
 }

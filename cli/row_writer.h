@@ -12,6 +12,9 @@ void write_header(struct output *output, const nade_model *model);
 /* One field: text and a suffix of ordinary characters, quoted where it must be, whatever the separator. */
 void write_field(struct output *output, const char *text, const char *suffix);
 
+/* A date in its column's form. */
+void write_date(struct output *output, const char *form, double seconds);
+
 /* One value of a column, as nade_sample gives it: a label as its text, a number so that it reads back exactly. */
 void write_value(struct output *output, const nade_model *model, size_t column, double value);
 

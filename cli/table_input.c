@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "column.h"
+#include "data/date_text.h"
 #include "report.h"
 #include "types_file.h"
 
@@ -68,10 +69,25 @@ static int check_lists(const struct common *common, nade_context *context, nade_
     return status;
 }
 
+static int apply_date_form(const struct common *common, nade_context *context, nade_table *table, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    if (!equals || !nd_date_form_is_good(equals + 1))
+        return report_error(
+            common, NADE_BAD_CALL,
+            "--date-form: found '%s', expected COLS=FORM with a form such as YYYY-MM-DD, DD/MM/YYYY hh:mm "
+            "or epoch",
+            text);
+    nade_status status = nade_table_set_type(context, table, text, NADE_DATE);
+    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
+}
+
 int apply_types(const struct common *common, nade_context *context, nade_table *table,
                 const struct type_overrides *overrides)
 {
     int exit_status = overrides->file ? apply_types_file(common, context, table, overrides->file) : EXIT_DONE;
+    for (size_t i = 0; i < overrides->date_forms.count && !exit_status; i++)
+        exit_status = apply_date_form(common, context, table, overrides->date_forms.text[i]);
     if (!exit_status) exit_status = apply_lists(common, context, table, overrides);
     if (!exit_status) exit_status = check_lists(common, context, table, overrides);
     if (exit_status || !overrides->missing_as_value) return exit_status;

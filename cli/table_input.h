@@ -13,9 +13,10 @@ struct type_overrides {
     const char *file;                /* --types */
     const char *columns[TYPES_MOST]; /* by nade_type: lists of columns */
     const char *missing_as_value;    /* a list of columns */
+    struct text_list date_forms;     /* COLS=FORM each */
 };
 
-/* Applies the file first, then the lists, that of missing cells last: 0 or an exit status. */
+/* Applies the file first, then forms of dates, then the lists, that of missing cells last: 0 or an exit status. */
 int apply_types(const struct common *common, nade_context *context, nade_table *table,
                 const struct type_overrides *overrides);
 

@@ -72,7 +72,7 @@ static void print_column(struct output *output, size_t number, const json_t *col
     const json_t *list = json_object_get(column, "labels");
     printable(text_of(column, "name"), name, NAME_WIDTH);
     output_print(output, "%5zu  %-*s  ", number, padded_width(name, NAME_WIDTH), name);
-    if (json_is_number(json_object_get(column, "mean"))) {
+    if (json_is_number(json_object_get(column, "mean")) && strcmp(type, "date") != 0) {
         output_print(output, "%-11s  ", type);
         print_units(output, column, shape);
     } else if (json_array_size(list) > 0) {

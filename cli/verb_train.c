@@ -77,6 +77,9 @@ static const struct option options[] = {
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
      .help = "use only the rows of DATA whose numbers, counted from 0, are in this text file"},
     {.kind = OPTION_TYPES, .metavar = "COLS", AT(types.columns), .help = "columns of type %s"},
+    {.name = "date-form", .metavar = "COLS=FORM", .kind = OPTION_LIST, AT(types.date_forms),
+     .help = "columns of dates that are written like FORM, such as DD/MM/YYYY or YYYY-MM-DD hh:mm:ss, where it can't be "
+             "found; epoch and 'epoch ms': seconds and milliseconds since 1970. May be given several times"},
     {.name = "missing-as-value", .metavar = "COLS", .kind = OPTION_TEXT, AT(types.missing_as_value),
      .help = "columns in which absence is a label of its own; they become categorical"},
     {.name = "keep-sentinels", .metavar = "COLS", .kind = OPTION_TEXT, AT(keep_sentinels),

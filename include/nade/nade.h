@@ -109,11 +109,12 @@ typedef enum nade_type {
     NADE_REAL = 1,
     NADE_CATEGORICAL = 2,
     NADE_COUNT = 3,
-    NADE_ORDERED = 4 /* numbers that take few values, each with its probability */
+    NADE_ORDERED = 4, /* numbers that take few values, each with its probability */
+    NADE_DATE = 5     /* dates and times: seconds since 1970-01-01 00:00 by the clock they are written with */
 } nade_type;
 
-/* "binary", "real", "categorical", "count", "ordered"; NULL for a number that no type has.  Types are numbered from 0
- * without gaps. */
+/* "binary", "real", "categorical", "count", "ordered", "date"; NULL for a number that no type has.  Types are numbered
+ * from 0 without gaps. */
 NADE_API const char *nade_type_name(nade_type type);
 
 typedef struct nade_read_options {
@@ -176,6 +177,7 @@ typedef struct nade_column {
     const char *const *labels; /* (label_count) of a model: what value 0, 1, … of the column means; NULL: no labels */
     const char *kind; /* of a model: what it is in words, "real, from 0, 57 values of their own, mapped".  Of a table:
                          NULL */
+    const char *form; /* of dates: how they are written, such as "YYYY-MM-DD"; NULL: they are none */
 } nade_column;
 
 /* Fills *filled.  A column that the table does not have gets zeros: its name is NULL. */
@@ -194,7 +196,9 @@ NADE_API const char *nade_table_text(const nade_table *table, size_t row, size_t
 /* The character that separates the fields of the file; a comma for tables that are not from text. */
 NADE_API char nade_table_separator(const nade_table *table);
 
-/* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it. */
+/* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it.  For NADE_DATE
+ * the form may follow that their dates have (docs/formats.md), as in "born,left=DD/MM/YYYY", where it can't be found.
+ */
 NADE_API nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type);
 
 /* What nade_table_tidy does to a table. */
@@ -297,7 +301,8 @@ NADE_API const char *nade_model_description(const nade_model *model);
  */
 NADE_API const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns);
 
-/* A table's cells as this model's values (rows, model columns): real ones and counts as they are, binary ones 0 or 1,
+/* A table's cells as this model's values (rows, model columns): real ones and counts as they are, dates in seconds
+ * since 1970, binary ones 0 or 1,
  * categorical ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model
  * columns), which may be NULL, gets the table's column for each of the model's.  A label that the model does not know,
  * or text in a column of numbers, is refused with its place; but where unseen is not NULL such a label is a missing

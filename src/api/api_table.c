@@ -104,6 +104,7 @@ void nade_table_column(const nade_table *table, size_t column, nade_column *fill
         made.type = found->type;
         made.numeric = nd_head_for(found->type)->mean != NULL;
         made.missing = found->missing;
+        if (found->type == NADE_DATE) made.form = found->form;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
+#include "data/date_text.h"
 
 /* A column begins small, since there may be a million of them; the first few labels are looked for one by one. */
 enum { FIRST_CELLS = 8, FIRST_LABELS = 1, LABELS_ONE_BY_ONE = 4, FIRST_SLOTS = 16, FIRST_TEXTS = 8 };
@@ -232,6 +233,35 @@ static enum cell_result store_number(struct column_builder *builder, double numb
     return CELL_OK;
 }
 
+/* Finds the form in which the labels and a cell are dates; false: there is none. */
+static bool find_form(const struct column_builder *builder, const struct cell *cell, struct date_forms *forms)
+{
+    forms->count = 0;
+    if (cell->text) nd_date_guess(cell->text, cell->length, forms);
+    for (size_t code = 0; code < builder->label_count && forms->count > 0; code++)
+        nd_date_narrow(builder->texts + builder->labels[code].text, builder->labels[code].length, forms);
+    return forms->count > 0 && !nd_date_ambiguous(forms);
+}
+
+/* Of more labels than a dictionary holds those that are all dates are kept as seconds; others are given up. */
+static enum cell_result leave_dictionary(struct column_builder *builder, const struct cell *cell)
+{
+    struct date_forms forms;
+    double seconds;
+    if (!find_form(builder, cell, &forms)) {
+        nd_builder_give_up(builder, cell->line);
+        return CELL_OK;
+    }
+    if (!(builder->form = nd_alloc(builder->allocator, ND_FORM_SIZE, 1))) return CELL_NO_MEMORY;
+    memcpy(builder->form, forms.form[0], ND_FORM_SIZE);
+    for (size_t code = 0; code < builder->label_count; code++) {
+        struct builder_label *label = &builder->labels[code];
+        nd_date_read(builder->form, builder->texts + label->text, label->length, &label->number);
+    }
+    nd_date_read(builder->form, cell->text, cell->length, &seconds);
+    return become_numbers(builder) ? store_number(builder, seconds) : CELL_NO_MEMORY;
+}
+
 /* Appends a cell that the dictionary does not know. */
 static enum cell_result add_new(struct column_builder *builder, const struct cell *cell)
 {
@@ -240,7 +270,8 @@ static enum cell_result add_new(struct column_builder *builder, const struct cel
         if (!cell->is_number) return CELL_TEXT_IN_NUMBERS;
         return become_numbers(builder) ? store_number(builder, cell->number) : CELL_NO_MEMORY;
     }
-    if (builder->label_count == ND_LABELS_MOST || too_long) {
+    if (builder->label_count == ND_LABELS_MOST && !too_long) return leave_dictionary(builder, cell);
+    if (too_long) {
         nd_builder_give_up(builder, cell->line);
         return CELL_OK;
     }
@@ -255,6 +286,10 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
     if (nd_is_missing(cell->text, cell->length)) {
         store_missing(builder);
         return CELL_OK;
+    }
+    if (builder->form) {
+        bool date = nd_date_read(builder->form, cell->text, cell->length, &cell->number);
+        return date ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
     }
     enum number_kind kind = nd_parse_number(cell->text, cell->length, &cell->number);
     if (kind == NUMBER_INFINITE) return CELL_INFINITE;
@@ -353,6 +388,7 @@ bool nd_builder_finish(struct column_builder *builder, struct arena *arena, stru
         if (!column->cells.any) return false;
         if (builder->rows > 0) memcpy(column->cells.any, builder->cells.any, builder->rows * size);
     }
+    if (builder->form && !(column->form = nd_arena_text(arena, builder->form))) return false;
     column->storage = builder->storage;
     column->missing = builder->missing;
     column->unusable_line = builder->unusable_line;
@@ -363,7 +399,9 @@ bool nd_builder_finish(struct column_builder *builder, struct arena *arena, stru
 void nd_builder_free(struct column_builder *builder)
 {
     free_dictionary(builder);
+    nd_free(builder->allocator, builder->form);
     nd_free(builder->allocator, builder->cells.any);
+    builder->form = NULL;
     builder->cells.any = NULL;
     builder->capacity = 0;
 }

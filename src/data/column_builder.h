@@ -2,9 +2,9 @@
  *
  * It begins as codes into a dictionary of its distinct cells, one byte each, and widens to two and four.  With more
  * than ND_NUMBERS_MOST distinct cells it becomes doubles if all are numbers and none is a code like 007; with more than
- * ND_LABELS_MOST it is unusable.  So it is with a text of more than ND_TEXT_BYTES_MOST bytes.  A column of an array
- * also becomes doubles at its first fraction: such columns are measurements, and hashing each of their cells would be
- * wasted. */
+ * ND_LABELS_MOST it becomes doubles if all are dates in one form, else it is unusable.  So it is with a text of more
+ * than ND_TEXT_BYTES_MOST bytes.  A column of an array also becomes doubles at its first fraction: such columns are
+ * measurements, and hashing each of their cells would be wasted. */
 #ifndef ND_DATA_COLUMN_BUILDER_H
 #define ND_DATA_COLUMN_BUILDER_H
 
@@ -14,7 +14,8 @@ enum cell_result {
     CELL_OK,
     CELL_NO_MEMORY,
     CELL_INFINITE,       /* an infinite number, which no model can hold */
-    CELL_TEXT_IN_NUMBERS /* text where only numbers may be, or after more than ND_NUMBERS_MOST distinct ones */
+    CELL_TEXT_IN_NUMBERS /* text where only numbers may be, or after more than ND_NUMBERS_MOST distinct ones; what is no
+                            date after more than ND_LABELS_MOST dates */
 };
 
 struct builder_label;
@@ -39,6 +40,7 @@ struct column_builder {
     size_t slot_count;  /* a power of two, or 0 */
     char *texts;        /* the labels' texts, one after the other */
     size_t texts_used, texts_capacity;
+    char *form; /* in which the cells are dates, kept as seconds; NULL: not so */
     size_t missing;
     size_t unusable_line;
 };

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/column_list.h"
+#include "data/date_column.h"
 #include "data/table.h"
 
 /* Few integers: see few_integers. */
@@ -170,15 +171,22 @@ static nade_type find_array_type(const struct table_column *column, bool all_mar
     return all_marks || (within_zero_one(column) && column->label_count == 2) ? NADE_BINARY : NADE_REAL;
 }
 
-void nd_find_types(struct nade_table *table)
+bool nd_find_types(struct nade_table *table)
 {
     bool all_marks = table->array && all_zero_one(table);
     for (size_t i = 0; i < table->columns; i++) {
         struct table_column *column = &table->column[i];
+        char form[ND_FORM_SIZE];
+        if (column->declared != DECLARED_LABELS && nd_looks_like_dates(table, column, form)) {
+            column->type = NADE_DATE;
+            if (!nd_become_dates(table, column, form)) return false;
+            continue;
+        }
         column->type = table->array ? find_array_type(column, all_marks) : find_type(column);
         bool guessed = !table->array && column->declared == DECLARED_NOTHING;
         column->stray = column->type == NADE_CATEGORICAL && guessed ? find_stray(column) : NULL;
     }
+    return true;
 }
 
 /* ---- types given by hand ----------------------------------------------------------------------------------------- */
@@ -235,6 +243,13 @@ static const char *object_to_ordered(const struct nade_table *table, const struc
     return "holds no value, or more than 1000 different ones, expected few";
 }
 
+static const char *object_to_date(const struct nade_table *table, const struct table_column *column, size_t *row)
+{
+    char form[ND_FORM_SIZE];
+    if (column->missing == table->rows) return "has no value at all, expected some date";
+    return nd_find_date_form(table, column, form, row);
+}
+
 /* One row for each kind of column: its name, and what stands against giving it to a column of a table (NULL: nothing),
  * with a row that shows it where one does.  What the kind is otherwise is its head's (model/head.h). */
 static const struct {
@@ -246,6 +261,7 @@ static const struct {
     [NADE_CATEGORICAL] = {"categorical", object_to_categorical},
     [NADE_COUNT] = {"count", object_to_count},
     [NADE_ORDERED] = {"ordered", object_to_ordered},
+    [NADE_DATE] = {"date", object_to_date},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds <= ND_TYPES_MOST, "as many as lists of them have room for");
@@ -322,12 +338,23 @@ nade_status nd_choose_columns(nade_context *context, const struct nade_table *ta
     return status;
 }
 
-nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
+/* Of a column that nothing stands against. */
+static nade_status note_form(nade_context *context, struct nade_table *table, struct table_column *column)
+{
+    char form[ND_FORM_SIZE];
+    size_t row;
+    if (column->form || nd_find_date_form(table, column, form, &row)) return NADE_OK;
+    return nd_become_dates(table, column, form) ? NADE_OK : nd_no_memory(context, "the table's columns");
+}
+
+static nade_status set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
 {
     bool *chosen = NULL;
     char what[64];
     snprintf(what, sizeof what, "the list of %s columns", kinds[type].name);
     nade_status status = nd_choose_columns(context, table, what, list, type, &chosen);
+    for (size_t i = 0; status == NADE_OK && type == NADE_DATE && i < table->columns; i++)
+        if (chosen[table->column[i].place]) status = note_form(context, table, &table->column[i]);
     for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
         if (chosen[table->column[i].place]) {
             table->column[i].type = type;
@@ -335,5 +362,52 @@ nade_status nd_set_types(nade_context *context, struct nade_table *table, const 
             table->column[i].stray = NULL;
         }
     nd_free(&context->allocator, chosen);
+    return status;
+}
+
+static nade_status check_form(nade_context *context, const struct nade_table *table, const struct table_column *column,
+                              const char *form)
+{
+    char name[ND_EXCERPT], cell[ND_EXCERPT + 40];
+    double seconds;
+    size_t row = 0;
+    while (row < table->rows && nd_date_cell(column, row, form, &seconds)) row++;
+    if (row == table->rows && column->missing < table->rows) return NADE_OK;
+    return nd_fail(context, NADE_BAD_INPUT, "%s: column '%s' cannot be dates like %s: it holds others%s", table->source,
+                   nd_excerpt(column->name, strlen(column->name), name), form,
+                   blame(table, column, row, cell, sizeof cell));
+}
+
+static nade_status set_dates(nade_context *context, struct nade_table *table, const char *list, const char *form)
+{
+    bool *chosen = NULL;
+    nade_status status = nd_list_columns(context, table, "the list of date columns", list, &chosen);
+    for (size_t i = 0; status == NADE_OK && i < table->columns; i++) {
+        if (!chosen[table->column[i].place]) continue;
+        if (table->column[i].storage == STORE_UNUSABLE) status = nd_fail_unusable(context, table, i);
+        if (status == NADE_OK) status = check_form(context, table, &table->column[i], form);
+    }
+    for (size_t i = 0; status == NADE_OK && i < table->columns; i++)
+        if (chosen[table->column[i].place]) {
+            struct table_column *column = &table->column[i];
+            if (!nd_become_dates(table, column, form)) status = nd_no_memory(context, "the table's columns");
+            column->type = NADE_DATE;
+            column->typed = true;
+            column->stray = NULL;
+        }
+    nd_free(&context->allocator, chosen);
+    return status;
+}
+
+nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type)
+{
+    const char *equals = type == NADE_DATE ? strrchr(list, '=') : NULL;
+    if (!equals || !nd_date_form_is_good(equals + 1)) return set_types(context, table, list, type);
+    size_t length = (size_t)(equals - list);
+    char *columns = nd_alloc(&context->allocator, length + 1, 1);
+    if (!columns) return nd_no_memory(context, "the choice of columns");
+    memcpy(columns, list, length);
+    nade_status status = set_dates(context, table, columns, equals + 1);
+    nd_free(&context->allocator, columns);
     return status;
 }

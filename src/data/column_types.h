@@ -4,8 +4,8 @@
 
 #include "data/table.h"
 
-/* Fills in each column's type by the rules of docs/formats.md. */
-void nd_find_types(struct nade_table *table);
+/* Fills in each column's type by the rules of docs/formats.md.  False: no memory. */
+bool nd_find_types(struct nade_table *table);
 
 /* The columns of a COLS list, which may be NULL: *chosen (source columns, by place) is the caller's to free.  what
  * begins the sentence when it fails. */
@@ -18,7 +18,7 @@ nade_status nd_choose_columns(nade_context *context, const struct nade_table *ta
                               nade_type type, bool **chosen);
 
 /* Overrides the type of the columns in a COLS list, all or none; numbers count the columns of the data as they were
- * before any were left out. */
+ * before any were left out.  Of dates a form may follow the list, "a,b=DD/MM/YYYY". */
 nade_status nd_set_types(nade_context *context, struct nade_table *table, const char *list, nade_type type);
 
 #endif

@@ -117,7 +117,7 @@ static bool find_reason(nade_context *context, const struct nade_table *table, c
         *reason = "empty";
         return true;
     }
-    if (keep || table->array || column->typed) return true;
+    if (keep || table->array || column->typed || column->type == NADE_DATE) return true;
     if (!numbers_rows(context, table, column, &numbered)) return false;
     if (numbered)
         *reason = "numbers the rows";

@@ -2,8 +2,8 @@
  *
  * A column is stored as codes into a dictionary of its distinct cells while there are at most ND_LABELS_MOST of them,
  * ND_NUMBERS_MOST where all are numbers (one byte a cell up to 255, so binary data stay one byte), else as doubles.  A
- * text column with more labels than that, or with one of more than ND_TEXT_BYTES_MOST bytes, can't be modelled; it is
- * kept as STORE_UNUSABLE so that it only hurts when somebody uses it. */
+ * text column with more labels than that, or with one of more than ND_TEXT_BYTES_MOST bytes, can't be modelled, unless
+ * all are dates, which then are doubles; it is kept as STORE_UNUSABLE so that it only hurts when somebody uses it. */
 #ifndef ND_DATA_TABLE_H
 #define ND_DATA_TABLE_H
 
@@ -48,7 +48,8 @@ struct table_column {
     size_t label_count;   /* 0 for STORE_DOUBLES */
     size_t missing;
     enum declared declared;
-    nade_type type; /* found, or overridden */
+    nade_type type;   /* found, or overridden */
+    const char *form; /* how its cells are dates (date_text.h), whose labels then have seconds as numbers; NULL: not */
     const struct label
         *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */

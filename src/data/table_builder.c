@@ -149,6 +149,7 @@ nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result
     char found[ND_EXCERPT], named[ND_EXCERPT];
     if (result == CELL_NO_MEMORY) return nd_no_memory(builder->context, "the table's cells");
     const char *expected = result == CELL_INFINITE                 ? "a finite number"
+                           : builder->columns[column].form         ? "a date like those before it"
                            : builder->columns[column].numbers_only ? "a number, as the file declares"
                                                                    : "a number like those before it";
     return nd_fail(builder->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
@@ -212,8 +213,8 @@ nade_status nd_table_finish(struct table_builder *builder, nade_table **table)
     for (size_t i = 0; status == NADE_OK && i < finished->columns; i++)
         if (!nd_builder_finish(&builder->columns[i], &finished->arena, &finished->column[i]))
             status = nd_no_memory(builder->context, "the table's cells");
+    if (status == NADE_OK && !nd_find_types(finished)) status = nd_no_memory(builder->context, "the table's columns");
     if (status == NADE_OK) {
-        nd_find_types(finished);
         builder->table = NULL;
         *table = finished;
     }

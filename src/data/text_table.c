@@ -201,21 +201,11 @@ static nade_status describe_text(const struct text_table *text, struct nade_tabl
 }
 
 /* Tells the builder what the file says of its columns. */
-static nade_status declare_columns(const struct text_table *text, struct table_builder *builder)
+static void declare_columns(const struct text_table *text, struct table_builder *builder)
 {
-    struct nade_table *table = builder->table;
-    char name[ND_EXCERPT];
-    for (size_t i = 0; text->declared && i < table->columns; i++) {
-        const struct table_column *column = &table->column[i];
-        enum declared declared = text->declared[column->place];
-        if (declared == DECLARED_DATES && !is_extra(text, column->name))
-            return nd_fail(text->context, NADE_BAD_INPUT,
-                           "%s: column '%s' is declared to hold dates, expected numbers or labels; leave column '%s' "
-                           "out, or write the dates as numbers",
-                           table->source, nd_excerpt(column->name, strlen(column->name), name), name);
-        nd_table_declare(builder, i, declared);
-    }
-    return NADE_OK;
+    const struct nade_table *table = builder->table;
+    for (size_t i = 0; text->declared && i < table->columns; i++)
+        nd_table_declare(builder, i, text->declared[table->column[i].place]);
 }
 
 nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table)
@@ -225,7 +215,7 @@ nade_status nd_text_next(struct text_table *text, size_t most, nade_table **tabl
                                         text->fields, &builder);
     if (status != NADE_OK) return status;
     status = describe_text(text, builder.table);
-    if (status == NADE_OK) status = declare_columns(text, &builder);
+    if (status == NADE_OK) declare_columns(text, &builder);
     if (status == NADE_OK) status = add_rows(text, most, &builder);
     if (status == NADE_OK && builder.rows == 0 && text->parts > 0)
         *table = NULL;

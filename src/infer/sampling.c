@@ -307,11 +307,23 @@ static double draw_label(const struct sampling *s, const struct column_spec *spe
     return (double)nd_draw_rare_label(spec, (double)nd_random_uniform(word));
 }
 
+/* A value of its cell, likewise. */
+static double draw_within(const struct sampling *s, const struct column_spec *spec, size_t at)
+{
+    uint64_t draw;
+    uint32_t row;
+    number_row(s, at / s->model->plan.columns, &draw, &row);
+    uint32_t word =
+        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->plan.columns));
+    return nd_head_for(spec->type)->within(spec, (double)nd_random_uniform(word));
+}
+
 static double decode_cell(const struct sampling *s, size_t at)
 {
     const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
     if (spec->rare_count > 0 && (size_t)s->cells[at] == nd_value_count(spec) - 1) return draw_label(s, spec, at);
     double x = nd_decode_value(spec, (double)s->cells[at], s->options->exact);
+    if (nd_head_for(spec->type)->within) x += draw_within(s, spec, at);
     if (nd_head_for(spec->type)->labels || !s->ranges.low || !isfinite(x)) return x;
     return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);
 }

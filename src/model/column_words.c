@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/date_weeks.h"
 #include "model/monotone_map.h"
 
 struct words {
@@ -55,6 +56,8 @@ static size_t describe(const struct column_spec *spec, char *text, size_t size)
         if (spec->bounded) add_bounds(&w, spec);
         add_atoms(&w, spec);
         if (spec->map && spec->map->knots > 2) add(&w, ", mapped");
+    } else if (spec->type == NADE_DATE) {
+        add(&w, ", like %s, to the %s", spec->form, nd_date_unit(spec));
     } else if (spec->label_count > 0) {
         add(&w, ", %zu label%s", spec->label_count, spec->label_count == 1 ? "" : "s");
     }

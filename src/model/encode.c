@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
+#include "data/date_column.h"
 #include "model/head.h"
 #include "model/label_search.h"
 #include "model/rare_labels.h"
@@ -157,12 +158,12 @@ nade_status nd_match_columns(nade_context *context, struct arena *arena, const s
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
 {
     const struct column_spec *spec = &e->schema->column[column];
-    double number;
+    double number = NAN;
     bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
     const char *expected = "one of the labels seen in training (or `unseen_missing`, which makes it a missing cell)";
     char number_text[ND_EXPECTED];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number ? nd_expected_number(spec, number, number_text) : "a number";
+        expected = is_number || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
     else if (spec->label_count == 0)
         expected = "0 or 1";
     char excerpt[ND_EXCERPT];
@@ -270,6 +271,37 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
     return NADE_OK;
 }
 
+/* How messages show a cell. */
+static const char *cell_text(const struct table_column *from, size_t row, char number[ND_NUMBER_TEXT])
+{
+    size_t code = nd_table_code(from, row);
+    if (code != SIZE_MAX) return from->labels[code].text;
+    nd_format_number(from->cells.numbers[row], number);
+    return number;
+}
+
+/* A date that the column can't hold may be missing, what is no date may not. */
+static nade_status encode_dates(const struct encoder *e, size_t column)
+{
+    const struct table_column *from = &e->table->column[e->source[column]];
+    const struct column_spec *spec = &e->schema->column[column];
+    for (size_t i = 0; i < e->row_count; i++) {
+        size_t row = e->rows ? e->rows[i] : i;
+        double seconds;
+        float value = NAN;
+        char number[ND_NUMBER_TEXT];
+        bool date = nd_date_cell(from, row, spec->form, &seconds);
+        if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
+            const char *text = cell_text(from, row, number);
+            if (!date || !e->unseen) return refuse(e, column, nd_table_position(e->table, row), text);
+            note_unseen(e, i, column, text);
+            value = NAN;
+        }
+        put(e, i, column, value);
+    }
+    return NADE_OK;
+}
+
 static nade_status encode_column(const struct encoder *e, size_t column)
 {
     if (!is_needed(e, column)) {
@@ -278,6 +310,7 @@ static nade_status encode_column(const struct encoder *e, size_t column)
     }
     enum storage storage = e->table->column[e->source[column]].storage;
     if (storage == STORE_UNUSABLE) return nd_fail_unusable(e->context, e->table, e->source[column]);
+    if (e->schema->column[column].form) return encode_dates(e, column);
     struct label_search labels = {.spec = &e->schema->column[column], .allocator = &e->context->allocator};
     nade_status status =
         storage == STORE_DOUBLES ? encode_numbers(e, column, &labels) : encode_labels(e, column, &labels);

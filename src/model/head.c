@@ -4,14 +4,16 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "model/date_weeks.h"
 #include "model/real_column.h"
 
-extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count, nd_head_ordered;
+extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count, nd_head_ordered,
+    nd_head_date;
 
 /* One row for each kind of column. */
 static const struct head *const heads[] = {
     [NADE_BINARY] = &nd_head_bernoulli, [NADE_REAL] = &nd_head_mixture,    [NADE_CATEGORICAL] = &nd_head_softmax,
-    [NADE_COUNT] = &nd_head_count,      [NADE_ORDERED] = &nd_head_ordered,
+    [NADE_COUNT] = &nd_head_count,      [NADE_ORDERED] = &nd_head_ordered, [NADE_DATE] = &nd_head_date,
 };
 
 const struct head *nd_head_for(nade_type type)
@@ -26,6 +28,10 @@ double nd_log_unit(const struct column_spec *spec, double cell)
 
 const char *nd_expected_number(const struct column_spec *spec, double found, char text[ND_EXPECTED])
 {
+    if (spec->form) {
+        nd_date_expected(spec, text, ND_EXPECTED);
+        return text;
+    }
     bool within = !spec->bounded || (found >= spec->low && found <= spec->high); /* and refused for its size */
     bool low = isfinite(spec->low), high = isfinite(spec->high);
     if (within)

@@ -29,7 +29,7 @@ struct head {
     nade_type type;
     bool labels;     /* a cell is the number of a label; else the values are numbers, which have an order */
     bool continuous; /* densities are per unit of length, so that units count; else they are probabilities */
-    bool one_hot;    /* a cell's input is a one at place x; otherwise x itself */
+    bool one_hot;    /* a cell's input is a one at place x; otherwise x itself, or what inputs makes of it */
 
     /* ---- the column ---- */
 
@@ -52,6 +52,9 @@ struct head {
     nade_status (*plan)(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
                         struct plan_column *column);
 
+    /* Fills in the column's inputs (input_width) for a cell.  NULL: see one_hot, and atom_inputs of plan_column. */
+    void (*inputs)(const struct plan_column *column, double x, float *inputs);
+
     /* A value, or a label's number, in the plan's units.  False: the column can't hold it; expected says of numbers
      * what it can. */
     bool (*encode)(const struct column_spec *spec, double value, float *cell);
@@ -59,6 +62,10 @@ struct head {
 
     /* A cell in the data's units; unless exact, it is one that the column can have.  NULL: labels, the same. */
     double (*decode)(const struct column_spec *spec, double cell, bool exact);
+
+    /* What a value exceeds the first one of its cell by, where a cell has several, all equally likely: a draw, uniform
+     * in [0, 1).  NULL: a cell has one. */
+    double (*within)(const struct column_spec *spec, double uniform);
 
     /* The value nearest to a number that the column can have; NULL: labels. */
     double (*nearest)(const struct column_spec *spec, double value);

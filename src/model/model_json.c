@@ -98,6 +98,12 @@ void nd_write_numbers(struct model_writer *w, const char *key, const double *num
     nd_json_close(&w->writer, ']');
 }
 
+void nd_write_text(struct model_writer *w, const char *key, const char *text)
+{
+    nd_json_put_key(&w->writer, key);
+    put_text(w, text);
+}
+
 void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count)
 {
     open_key(w, key, '[');

@@ -17,6 +17,7 @@ void nd_write_null(struct model_writer *w, const char *key);
 void nd_write_number(struct model_writer *w, const char *key, double number);
 void nd_write_count(struct model_writer *w, const char *key, uint64_t number);
 void nd_write_numbers(struct model_writer *w, const char *key, const double *numbers, size_t count);
+void nd_write_text(struct model_writer *w, const char *key, const char *text);
 void nd_write_texts(struct model_writer *w, const char *key, const char *const *texts, size_t count);
 
 #define ND_ONE_MORE(value, word) +1

@@ -29,7 +29,7 @@ static void warn_of(nade_context *context, const nade_table *table,
     size_t found = 0;
     for (size_t c = 0; c < table->columns; c++) {
         const struct table_column *column = &table->column[c];
-        if (nd_column_is_numeric(column) || !like_that(table, column)) continue;
+        if (nd_column_is_numeric(column) || column->form || !like_that(table, column)) continue;
         if (found++ >= COLUMNS_SHOWN) continue;
         nd_append(list, sizeof list, "%s'%s'", found > 1 ? ", " : "",
                   nd_excerpt(column->name, strlen(column->name), name));

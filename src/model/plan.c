@@ -68,8 +68,9 @@ static nade_status lay_out_columns(nade_context *context, struct arena *arena, c
         column->input = plan->values_width;
         column->output = plan->outputs;
         status = column->head->plan(context, arena, spec, plan->components, column);
-        if (fixed && column->atom_inputs) { /* walks along one ordering take one input a column */
-            column->atom_inputs = false;
+        column->own_inputs = column->head->inputs != NULL;
+        if (fixed && (column->atom_inputs || column->own_inputs)) { /* walks along one ordering take one a column */
+            column->atom_inputs = column->own_inputs = false;
             column->input_width = 1;
         }
         plan->values_width += column->input_width;

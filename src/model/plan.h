@@ -10,6 +10,7 @@
 struct head;
 
 /* More than any use; lets the heads keep their scratch on the stack. */
+enum { ND_OWN_INPUTS_MOST = 64 }; /* of a column whose head makes them */
 enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
 
 struct architecture {
@@ -26,6 +27,7 @@ struct plan_column {
     const struct head *head;
     size_t input, input_width;   /* where its x part lies in the input */
     bool atom_inputs;            /* its first input is x, and input 1 + a is 1 where x is atom a */
+    bool own_inputs;             /* its inputs are what head->inputs makes of x */
     size_t output, output_width; /* where its block lies in the output */
     /* What the head's plan function set, zero where it means nothing: */
     size_t values;            /* labels: how many */

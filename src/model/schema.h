@@ -41,6 +41,8 @@ struct column_spec {
     double mean, sd;  /* real: of the training rows, and cell = (x - mean) / sd where there is no map; else 0 and 1 */
     double step;      /* real: recording step in data units, 0 = none found */
     double floor;     /* real: added to every component's scale, model's units */
+    const char *form; /* date: how values are written, data/date_text.h; NULL: of other types */
+    double cell;      /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */
     const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
     const double *atom;       /* real: (atoms) values that have a probability of their own, data units */

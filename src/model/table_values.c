@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/date_column.h"
 #include "model/encode.h"
 #include "model/head.h"
 
@@ -22,7 +23,9 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
         values[at] = (double)nd_cell(&cells, row, c);
         if (labels && !isnan(labels[at])) values[at] = (double)labels[at];
         /* A number as it was read, not as the network's floats have it. */
-        if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
+        if (schema->column[c].form && !isnan(values[at]))
+            nd_date_cell(&table->column[from[c]], row, schema->column[c].form, &values[at]);
+        else if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
             values[at] = nd_table_number(&table->column[from[c]], row);
     }
     if (status == NADE_OK && source) memcpy(source, from, schema->count * sizeof *source);

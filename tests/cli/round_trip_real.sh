@@ -44,7 +44,7 @@ holds err '2 real (size, grade)'
 expect 0 "$NADE" train mixed.csv --columns flag,1-2 --dry-run
 holds err '3 columns'
 printf 'grade,rael\n' >types
-refuse 2 'types, line 1' "'grade,rael'" 'binary, real, categorical, count or ordered' -- "$NADE" train mixed.csv --drop id --types types --dry-run
+refuse 2 'types, line 1' "'grade,rael'" 'binary, real, categorical, count, ordered or date' -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'size,real\nnosuch,real\n' >types
 refuse 2 'types, line 2' nosuch -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'grade,real\nsize,real\ncolour,real\nflag,binary\n' >types

@@ -145,7 +145,27 @@ static void test_extra_columns_may_be_anything(void **state)
     assert_int_equal(nade_table_rows(table), 2);
     nade_table_free(table);
     nade_context_free(context);
-    refuse_text(text, "column 'when' is declared to hold dates, expected numbers or labels; leave column 'when' out");
+    refuse_text(text, "line 7, column 'n': found 'b', expected a number, as the file declares");
+}
+
+/* Few dates are dates where the file says so. */
+static void test_dates(void **state)
+{
+    (void)state;
+    static const char text[] = "@relation r\n@attribute when date \"yyyy-MM-dd'T'HH:mm\"\n@attribute x string\n@data\n"
+                               "'2020-01-01T10:00',2020-01-01\n?,2020-01-02\n'2020-02-29T11:30',2020-01-03\n";
+    nade_context *context = new_context();
+    nade_table *table = read_good(context, text, NULL);
+    nade_column when = {.size = sizeof when}, x = {.size = sizeof x};
+    nade_table_column(table, 0, &when);
+    nade_table_column(table, 1, &x);
+    assert_int_equal(when.type, NADE_DATE);
+    assert_int_equal(when.missing, 1);
+    assert_string_equal(when.form, "YYYY-MM-DDThh:mm");
+    assert_int_equal(x.type, NADE_CATEGORICAL);
+    assert_null(x.form);
+    nade_table_free(table);
+    nade_context_free(context);
 }
 
 /* Kept cells and names are those of a CSV file. */
@@ -262,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_one_column),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_extra_columns_may_be_anything),
+        cmocka_unit_test(test_dates),
         cmocka_unit_test(test_kept_text),
         cmocka_unit_test(test_what_is_recognised),
         cmocka_unit_test(test_refusals),

@@ -41,6 +41,7 @@ static void test_numbers(void **state)
     assert_int_equal(NADE_TIDY_ABSENCE, 0);
     assert_int_equal(NADE_TIDY_SENTINELS, 1);
     assert_int_equal(NADE_TIDY_COLUMNS, 2);
+    assert_int_equal(NADE_DATE, 5);
     assert_int_equal(NADE_RELU, 0);
     assert_int_equal(NADE_SIGMOID, 1);
     assert_int_equal(NADE_TANH, 2);

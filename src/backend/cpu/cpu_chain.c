@@ -37,6 +37,20 @@ void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum)
     for (size_t i = 0; i < backend->plan->hidden[0]; i++) sum[i] = (double)bias[i];
 }
 
+/* The same for a column whose head makes its inputs; mask as below. */
+static void observe_own(const struct cpu_backend *backend, const struct plan_column *c, float x, const float *mask,
+                        double *sum)
+{
+    size_t width = backend->plan->hidden[0];
+    float inputs[ND_OWN_INPUTS_MOST];
+    c->head->inputs(c, (double)x, inputs);
+    for (size_t i = 0; i < c->input_width; i++) {
+        const float *value = backend->first_transposed + (c->input + i) * width;
+        if (i == 0 || inputs[i] != 0)
+            backend->kernels->accumulate(width, (double)inputs[i], value, i == 0 ? mask : NULL, sum);
+    }
+}
+
 void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, double *sum)
 {
     const struct plan *plan = backend->plan;
@@ -45,6 +59,10 @@ void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, d
     size_t input = c->input + (c->head->one_hot ? (size_t)x : 0);
     const float *value = backend->first_transposed + input * width;
     const float *mask = plan->masks ? backend->first_transposed + (plan->values_width + column) * width : NULL;
+    if (c->own_inputs) {
+        observe_own(backend, c, x, mask, sum);
+        return;
+    }
     backend->kernels->accumulate(width, c->head->one_hot ? 1 : (double)x, value, mask, sum);
     size_t atom = nd_atom_input(c, (double)x);
     if (atom != SIZE_MAX) backend->kernels->accumulate(width, 1, backend->first_transposed + atom * width, NULL, sum);

@@ -73,6 +73,15 @@ static void fill_with_atoms(const struct plan_column *column, float x, bool seen
     if (atom != SIZE_MAX) input[atom] = 1;
 }
 
+/* The inputs of a column whose head makes them. */
+static void fill_with_own(const struct plan_column *column, float x, bool seen, float *input)
+{
+    if (seen)
+        column->head->inputs(column, (double)x, input + column->input);
+    else
+        memset(input + column->input, 0, column->input_width * sizeof *input);
+}
+
 /* input = [x where observed, else 0; observed]. */
 static void fill_input(const struct plan *plan, const float *x, const uint8_t *observed, float *input)
 {
@@ -87,6 +96,8 @@ static void fill_input(const struct plan *plan, const float *x, const uint8_t *o
                 for (size_t v = 0; v < column->input_width; v++) to[i * column->input_width + v] = 0;
                 if (seen[i]) to[i * column->input_width + (size_t)from[i]] = 1;
             }
+        else if (column->own_inputs)
+            for (size_t i = 0; i < segment->count; i++) fill_with_own(&column[i], from[i], seen[i], input);
         else if (column->atom_inputs)
             for (size_t i = 0; i < segment->count; i++) fill_with_atoms(&column[i], from[i], seen[i], input);
         else

@@ -84,6 +84,14 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
 
 /* ---- forward ------------------------------------------------------------------------------------------------- */
 
+/* The inputs of a column whose head makes them. */
+static void REF(fill_own)(const struct plan_column *column, float x, real *input)
+{
+    float own[ND_OWN_INPUTS_MOST];
+    column->head->inputs(column, (double)x, own);
+    for (size_t i = 0; i < column->input_width; i++) input[column->input + i] = (real)own[i];
+}
+
 /* Input = [x where observed, else 0; observed].  Hidden and missing cells are not read. */
 static void REF(fill_input)(const struct plan *plan, const struct encoded_rows *cells, size_t row,
                             const uint8_t *observed, real *input)
@@ -93,7 +101,9 @@ static void REF(fill_input)(const struct plan *plan, const struct encoded_rows *
         if (!observed[c]) continue;
         const struct plan_column *column = &plan->column[c];
         float x = nd_cell(cells, row, c);
-        if (column->head->one_hot)
+        if (column->own_inputs)
+            REF(fill_own)(column, x, input);
+        else if (column->head->one_hot)
             input[column->input + (size_t)x] = 1;
         else
             input[column->input] = (real)x;

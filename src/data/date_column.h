@@ -1,0 +1,23 @@
+/* Columns of a table that hold dates: in which form, and what it makes of them. */
+#ifndef ND_DATA_DATE_COLUMN_H
+#define ND_DATA_DATE_COLUMN_H
+
+#include "data/date_text.h"
+#include "data/table.h"
+
+/* Finds the form in which all cells of a column of texts are dates.  The form that was set stays; of columns of numbers
+ * only those that are likely seconds or milliseconds since 1970 have one.  NULL: found; else why there is none, with a
+ * row that shows it where one does. */
+const char *nd_find_date_form(const struct nade_table *table, const struct table_column *column,
+                              char form[ND_FORM_SIZE], size_t *row);
+
+/* True for a column of texts that are all dates in one form, many different ones unless the file declares them. */
+bool nd_looks_like_dates(const struct nade_table *table, const struct table_column *column, char form[ND_FORM_SIZE]);
+
+/* Notes the form, in which all cells are dates, and gives the labels their seconds.  False: no memory. */
+bool nd_become_dates(struct nade_table *table, struct table_column *column, const char *form);
+
+/* A cell of any table's column in seconds, NaN: missing; false: it is no date in this form. */
+bool nd_date_cell(const struct table_column *column, size_t row, const char *form, double *seconds);
+
+#endif

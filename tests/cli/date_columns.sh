@@ -1,0 +1,68 @@
+# Columns of dates: found, trained, scored, drawn, filled and asked for by ranges; valid dates in the table's form everywhere.
+. "$(dirname "$0")/../support/checks.bash"
+
+# Two years of days and of seconds of the same days; more visitors at weekends; now and then a hole.
+awk 'function draw() { state = (state * 16807) % 2147483647; return state / 2147483647 }
+    BEGIN { state = 11; for (i = 0; i < 600; i++) print "@" 1577836800 + int(draw() * 731) * 86400 + int(draw() * 86400) }' |
+    date -u -f - '+%d.%m.%Y,%Y-%m-%d %H:%M:%S,%u' |
+    awk -F, 'BEGIN { print "day,time,visitors" }
+        { print (NR % 29 == 4 ? "" : $1) "," $2 "," 20 + NR % 10 + ($3 > 5 ? 30 : 0) }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 5 --device cpu
+holds err "2 date (day, time)" "day: date, like DD.MM.YYYY, to the day" "time: date, like YYYY-MM-DD hh:mm:ss, to the second"
+expect 0 "$NADE" info model
+grep -qE '^ +0  day +date +like DD.MM.YYYY, to the day$' out || fail "$(cat out)"
+expect 0 "$NADE" score model data.csv -o fast --device cpu --quiet
+expect 0 "$NADE" score model data.csv -o exact --device reference --quiet
+paste fast exact | awk 'NR > 1 { d = $1 - $2; n++; if (d > 1e-3 || d < -1e-3) bad = 1 } END { exit bad || n != 600 }' ||
+    fail "CPU and reference differ: $(paste fast exact)"
+
+# Samples are dates that exist, in both forms; ranges hold what they say, their ends in either form.
+expect 0 "$NADE" sample model -n 300 --quiet
+tail -n +2 out | cut -d, -f1 | sed 's/\(.*\)\.\(.*\)\.\(.*\)/\3-\2-\1/' >days
+tail -n +2 out | cut -d, -f2 >times
+date -u -f days +%Y-%m-%d | cmp -s - days || fail "$(cat days)"
+date -u -f times '+%Y-%m-%d %H:%M:%S' | cmp -s - times || fail "$(cat times)"
+[ "$(wc -l <days)" = 300 ] || fail "$(cat out)"
+expect 0 "$NADE" sample model -n 100 --where '28.02.2020<=day<2020-03-02' --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "01.03.2020 28.02.2020 29.02.2020 " ] || fail "$(sort -u out)"
+expect 0 "$NADE" sample model -n 100 --where 'time>=2021-05-01' --where 'day<2021-07-01' --quiet
+awk -F, 'NR > 1 && ($2 < "2021-05-01" || substr($1, 7) substr($1, 4, 2) > "202106") { bad = 1 } END { exit bad || NR != 101 }' out || fail "$(cat out)"
+expect 0 "$NADE" sample model -n 5 --where day=29.02.2020 --quiet
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u)" = 29.02.2020 ] || fail "$(cat out)"
+refuse 2 "--where: column 'day': found '29.02.2021', expected a date like DD.MM.YYYY" -- "$NADE" sample model --where day=29.02.2021
+refuse 2 "no value of column 'day' lies between 01.01.2020 and 01.01.2020" -- "$NADE" sample model --where '2020-01-01 10:00<=day<=2020-01-01 11:00'
+expect 0 "$NADE" prob model --where 'day<2021-01-01' --device cpu --quiet
+awk -F, 'NR == 2 && ($1 < 0.3 || $1 > 0.7) { exit 1 }' out || fail "$(cat out)"
+
+# Holes are filled by dates, and intervals end at dates; what is there stays as it is.
+for method in draw mean median mode; do
+    expect 0 "$NADE" impute model data.csv --method $method --interval 0.8 --quiet
+    awk -F, 'NR > 1 && ($1 !~ /^[0-9][0-9]\.[0-9][0-9]\.20[12][0-9]$/ || $6 $7 $8 $9 != "") { bad = 1 }
+        NR > 1 && $4 != "" { holes++; if ($4 !~ /^[0-9.]+$/ || substr($5, 7) < substr($4, 7)) bad = 1 }
+        END { exit bad || holes != 21 }' out || fail "$method: $(cat out)"
+done
+
+# What is no such date is refused where it stands; a date that the column can't hold may be missing.
+head -1 data.csv >bad.csv
+echo '30.02.2020,2020-01-01 00:00:00,20' >>bad.csv
+refuse 2 "bad.csv, line 2, column 'day': found '30.02.2020', expected a date like DD.MM.YYYY to the day, from 0001-01-01 to 9999-12-26" -- "$NADE" score model bad.csv
+sed -i '2s/.*/31.12.9999,2020-01-01 00:00:00,20/' bad.csv
+refuse 2 "found '31.12.9999', expected a date" -- "$NADE" score model bad.csv
+expect 0 "$NADE" score model bad.csv --unseen missing
+holds err "line 2, column 'day': '31.12.9999'"
+
+# Day and month that can't be told apart stay labels until somebody says what they are; so do seconds since 1970.
+awk 'BEGIN { print "when,stamp"; for (i = 0; i < 300; i++) printf "%02d/%02d/2020,%d\n", i % 12 + 1, int(i / 12) % 12 + 1, 1577836800 + i * i * 100 }' >both.csv
+expect 0 "$NADE" train both.csv --dry-run
+holds err "1 categorical (when)"
+refuse 2 "column 'when' cannot be date: it holds dates of which day and month can't be told apart" "--date-form COL=DD/MM/YYYY" -- \
+    "$NADE" train both.csv -o other --date when
+refuse 2 "column 'when' cannot be dates like DD.MM.YYYY: it holds others; line 2 has '01/01/2020'" -- \
+    "$NADE" train both.csv -o other --date-form when=DD.MM.YYYY
+refuse 2 "--date-form: found 'when=DD/MM', expected COLS=FORM with a form such as YYYY-MM-DD" -- "$NADE" train both.csv -o other --date-form when=DD/MM
+refuse 2 "--date-form: found 'when', expected COLS=FORM" -- "$NADE" train both.csv -o other --date-form when
+refuse 2 "--categorical and --date both name column 'when'" -- \
+    "$NADE" train both.csv -o other --date-form when=DD/MM/YYYY --categorical when --date when
+expect 0 "$NADE" train both.csv -o other --date-form when=MM/DD/YYYY --date stamp "${network[@]}" --iterations 2 --device cpu --quiet
+expect 0 "$NADE" sample other -n 20 --where 'when>=2020-06-13' --quiet
+awk -F, 'NR > 1 && ($1 < "06/13" || $2 !~ /^1[0-9]+$/) { bad = 1 } END { exit bad || NR != 21 }' out || fail "$(cat out)"

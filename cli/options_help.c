@@ -68,6 +68,15 @@ static void format_delimiter(char delimiter, char *text, size_t size)
         snprintf(text, size, "%c", delimiter);
 }
 
+/* A default below what can be given stands for what follows from the data. */
+static void format_count(uint64_t count, const struct option *option, char *text, size_t size)
+{
+    if ((double)count < option->least)
+        snprintf(text, size, "auto");
+    else
+        snprintf(text, size, "%" PRIu64, count);
+}
+
 const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE])
 {
     const size_t size = DEFAULT_SIZE;
@@ -84,9 +93,9 @@ const char *format_default(const struct option *option, const void *arguments, c
         if (*(const char *const *)(const void *)place)
             snprintf(text, size, "%s", *(const char *const *)(const void *)place);
         break;
-    case OPTION_SIZE: snprintf(text, size, "%zu", *(const size_t *)(const void *)place); break;
+    case OPTION_SIZE: format_count(*(const size_t *)(const void *)place, option, text, size); break;
     case OPTION_U32: snprintf(text, size, "%" PRIu32, *(const uint32_t *)(const void *)place); break;
-    case OPTION_U64: snprintf(text, size, "%" PRIu64, *(const uint64_t *)(const void *)place); break;
+    case OPTION_U64: format_count(*(const uint64_t *)(const void *)place, option, text, size); break;
     case OPTION_REAL: snprintf(text, size, "%.15g", *(const double *)(const void *)place); break;
     case OPTION_CHOICE: snprintf(text, size, "%s", choice_name(option, place)); break;
     case OPTION_SIZES: append_sizes((const void *)place, text, size); break;

@@ -382,6 +382,8 @@ static void set_defaults(struct paper_recipe *recipe)
     nade_replication_options_init(&recipe->replication);
     options->atoms = 0;
     options->maps = 0;
+    options->cooldown = 0;
+    options->weight_decay = 0;
     options->patience = 0;
     options->valid_fraction = 0;
     recipe->weight_decays = (struct real_list){.count = 1, .value = {0}};

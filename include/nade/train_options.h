@@ -64,9 +64,9 @@ typedef struct nade_train_options {
     size_t components;    /* of the mixture of a column of numbers: Gaussians, or of counts negative binomials */
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
-    size_t batch;        /* rows per update */
-    uint64_t iterations; /* at most */
-    uint64_t updates;    /* per iteration; 0: once through the rows, but 300 to 1000 */
+    size_t batch;        /* rows per update; 0: a hundredth of the rows, but 50 to 200 */
+    uint64_t iterations; /* at most; 0: 100, on the CPU fewer where the table is large */
+    uint64_t updates;    /* per iteration; 0: four times through the rows, but 40 to 1000 */
     nade_optimizer optimizer;
     double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG, 0.0002
                             for Lion */
@@ -100,8 +100,10 @@ typedef struct nade_train_options {
     int (*planned)(void *planned_user, const nade_train_plan *plan);
     void *planned_user;
     const nade_replication_options *replication; /* what only experiments of others need; NULL: none (replication.h) */
-    double clip; /* a gradient whose norm, over all parameters, is larger is scaled down to it; 0: none is */
-    int maps;    /* 1: the bounds of real columns are found, and those that are no bells mapped (docs/model.md) */
+    double clip;  /* a gradient whose norm, over all parameters, is larger is scaled down to it; 0: none is */
+    int maps;     /* 1: the bounds of real columns are found, and those that are no bells mapped (docs/model.md) */
+    int cooldown; /* 1: when validation stops getting better, the rate falls to zero from where it was best and training
+                     ends; 0, or with patience: all iterations are done */
     const double *low, *high; /* (columns of the table) bounds of real columns: NaN, or NULL for all: found where maps
                                  is 1; infinite: none.  A resumed run needs the same */
 } nade_train_options;
@@ -117,6 +119,7 @@ typedef struct nade_train_options {
  * record, or NADE_NOWHERE.  Places are never given again.  From NADE_YOUNGER on a value is written only where it is not
  * the default, so that files of those who do not use an option stay as they were before it.
  * recipe: where recipes of the paper's may name it: MODEL or TRAINING; MUST: in training, and has to; NO.
+ * least, most: its range; a default outside of it stands for what follows from the rows.
  * flag, value: what --help calls it and its value; a FLAG whose default is 1 is switched off by its flag.
  * what: how sentences about its range begin; NULL: another check is made of it. */
 enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
@@ -127,7 +130,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "the share of validation rows", "share of the rows held out for validation; 0: none")
 
 #define NADE_NETWORK_OPTIONS(ROW) \
-    ROW(components, SIZE, 10, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
+    ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
         "components of the mixture of a column of numbers: Gaussians, of counts negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
@@ -148,16 +151,18 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "trained, side by side on a CUDA device, and the one with the best validation becomes the model")
 
 #define NADE_TRAINING_OPTIONS(ROW) \
-    ROW(batch, SIZE, 100, 1, 1e7, 3, 3, MUST, "batch", "B", "the batch", "rows per update") \
-    ROW(iterations, COUNT, 50, 1, 1e9, 4, 4, MUST, "iterations", "N", "the number of iterations", \
-        "iterations, each ended by a validation") \
+    ROW(batch, SIZE, 0, 1, 1e7, 3, 3, MUST, "batch", "B", "the batch", \
+        "rows per update; without it a hundredth of the rows, but 50 to 200") \
+    ROW(iterations, COUNT, 0, 1, 1e9, 4, 4, MUST, "iterations", "N", "the number of iterations", \
+        "iterations at most, each ended by a validation; without it 100, on the CPU fewer where that is more than 3 " \
+        "million rows in updates, but 25") \
     ROW(updates, COUNT, 0, 0, 1e9, 5, 5, MUST, "updates", "N", "the number of updates per iteration", \
-        "updates per iteration; 0: once through the rows, but 300 to 1000") \
+        "updates per iteration; 0: four times through the rows, but 40 to 1000") \
     ROW(optimizer, OPTIMIZER, NADE_ADAM, 0, 0, 6, NADE_NOWHERE, MUST, "optimizer", "NAME", "the optimizer", \
         "adam (with decoupled weight decay), nag (Nesterov's momentum) or lion (the sign of a momentum)") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
-    ROW(weight_decay, REAL, 0, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
+    ROW(weight_decay, REAL, 0.03, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
         "on weights, not on biases") \
     ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
         "scale an update's gradient down where its norm is above NORM; 0: never") \
@@ -166,6 +171,9 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "start with all layers at once") \
     ROW(patience, COUNT, 0, 0, 1e9, 10, 8, NO, "patience", "N", NULL, \
         "stop after N iterations without a better validation; 0: never") \
+    ROW(cooldown, FLAG, 1, 0, 1, NADE_YOUNGER + 2, NADE_YOUNGER + 2, TRAINING, "no-cooldown", NULL, NULL, \
+        "do all iterations with the rate falling evenly, also when validation stops getting better; without it the run " \
+        "then goes back to its best iteration and lets the rate fall to zero from there") \
     ROW(time_limit, REAL, 0, 0, 1e12, NADE_NOWHERE, NADE_NOWHERE, NO, "time-limit", "S", "the time limit", \
         "stop after S seconds with the best model so far; 0: no limit. Several rates of --lr have S seconds together") \
     ROW(seed, WORD, 0, 0, 4294967295.0, 12, 10, NO, "seed", "N", NULL, "fixes every random number")

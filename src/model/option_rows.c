@@ -137,7 +137,8 @@ nade_status nd_check_ranges(nade_context *context, const nade_train_options *opt
     for (size_t i = 0; i < nd_option_row_count; i++) {
         const struct option_row *row = &nd_option_rows[i];
         double value = nd_option_number(row, options);
-        if (!row->what || (value >= row->least && value <= most_of(row))) continue;
+        bool good = (value >= row->least && value <= most_of(row)) || value == row->usual;
+        if (!row->what || good) continue;
         return nd_fail(context, NADE_BAD_CALL, "%s is %g, expected a number from %g to %g", row->what, value,
                        row->least, most_of(row));
     }

@@ -294,6 +294,7 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
     run->best_iteration = best;
     run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
     status = read_history(run, text);
+    if (status == NADE_OK) nd_cooldown_resume(run);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);
     return status == NADE_OK ? nd_fresh_restore(run) : status;
 }

@@ -159,14 +159,24 @@ static nade_status prepare_architecture(struct run *run)
     return nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);
 }
 
-/* One way through the training rows, but not so few that a small table is left underfitted after the usual number of
- * iterations (5000 updates in all left validation 0.55 nats short of 15,000 on adult and 1.3 short of 20,000 on
- * parkinsons, one seed each), nor so many that early stopping looks too rarely. */
-static uint64_t updates_per_iteration(const nade_train_options *o, size_t rows)
+static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 {
-    if (o->updates) return o->updates;
-    uint64_t once = (rows + o->batch - 1) / o->batch;
-    return once < 300 ? 300 : once > 1000 ? 1000 : once;
+    return number < least ? least : number > most ? most : number;
+}
+
+/* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
+ * How long a run really is, validation decides (cooldown.c); on the CPU a large table's is bounded by patience. */
+static void settle_length(struct run *run)
+{
+    enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };
+    const uint64_t cpu_rows = 3000000;
+    nade_train_options *o = &run->options;
+    size_t rows = run->train.rows;
+    if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
+    run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
+    uint64_t affordable = cpu_rows / (run->updates * o->batch);
+    bool fast = run->entries->heads != 0; /* a device with kernels of its own */
+    if (!o->iterations) o->iterations = fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
 }
 
 /* Enough draws that the estimate is smooth where rows are few: about 16,000, 4 to 64 a row. */
@@ -187,10 +197,12 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
-    run->updates = updates_per_iteration(&run->options, run->train.rows);
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
+    status = nd_backend_for(run->context, nd_types_of_plan(&run->model->plan), run->options.device,
+                            run->options.precision, &run->entries);
+    if (status != NADE_OK) return status;
+    settle_length(run);
     nd_fill_rule(run);
-    return nd_backend_for(run->context, nd_types_of_plan(&run->model->plan), run->options.device,
-                          run->options.precision, &run->entries);
+    return NADE_OK;
 }

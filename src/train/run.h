@@ -41,6 +41,7 @@ struct run {
     uint64_t iteration, update; /* finished */
     double best_loss;
     uint64_t best_iteration;
+    uint64_t cooling_from;         /* the iteration after which the rate began to fall to zero early; 0: it has not */
     struct history_entry *history; /* (iteration) of this stage */
     size_t history_room;
 
@@ -58,8 +59,15 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 /* Tells the caller what the prepared run will take; then refuses one that would exceed the memory allowed. */
 nade_status nd_run_plan(const struct run *run, const nade_table *train, const nade_table *valid);
 
+/* The learning rate at the start. */
+double nd_first_rate(const nade_train_options *options);
+
 /* The rule of run->stage's updates, and how many iterations it has. */
 void nd_fill_rule(struct run *run);
+
+/* Lets the rate fall to zero early, if it is time for that; a resumed run finds out whether it was (cooldown.c). */
+nade_status nd_cooldown_after_iteration(struct run *run);
+void nd_cooldown_resume(struct run *run);
 
 /* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
  * before, or NULL for the first. */

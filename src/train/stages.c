@@ -11,13 +11,18 @@ static bool is_full_run(const struct run *run)
     return run->stage + 1 == run->stages;
 }
 
+double nd_first_rate(const nade_train_options *o)
+{
+    return o->learning_rate > 0 ? o->learning_rate : nd_usual_rate(o->optimizer);
+}
+
 void nd_fill_rule(struct run *run)
 {
     const nade_train_options *o = &run->options;
     run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
     run->rule = (struct update_rule){
         .optimizer = o->optimizer,
-        .learning_rate = o->learning_rate > 0 ? o->learning_rate : nd_usual_rate(o->optimizer),
+        .learning_rate = nd_first_rate(o),
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
         .clip = o->clip,
@@ -66,7 +71,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     nd_initial_parameters(&run->plan, run->options.seed, run->replication.initial_scale, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     nd_fill_rule(run);
-    run->iteration = run->update = run->best_iteration = 0;
+    run->iteration = run->update = run->best_iteration = run->cooling_from = 0;
     run->best_loss = INFINITY;
     run->history = NULL;
     run->history_room = 0;

@@ -141,6 +141,7 @@ static nade_status run_iteration(struct run *run)
     if (status == NADE_OK) status = validate(run, &valid_loss);
     if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
     if (status == NADE_OK) status = keep_best(run, valid_loss);
+    if (status == NADE_OK && whole) status = nd_cooldown_after_iteration(run);
     if (status != NADE_OK) return status;
     tell(run, true); /* before the checkpoint: an iteration that it knows has been logged */
     return whole ? nd_checkpoint_after_iteration(run) : NADE_OK;
@@ -202,7 +203,7 @@ static void record_options(const struct run *run, struct training_record *r)
         char *to = (row->replication ? (char *)&r->replication : (char *)&r->options) + row->offset;
         if (row->record != NADE_NOWHERE) memcpy(to, nd_option_at(row, &run->options), nd_value_size(row->type));
     }
-    r->options.learning_rate = run->rule.learning_rate;
+    r->options.learning_rate = nd_first_rate(&run->options);
     r->options.updates = run->updates;
     r->replication.scaled_means = run->replication.scaled_means != 0;
     r->replication.pretrain_best = run->replication.pretrain_best != 0;

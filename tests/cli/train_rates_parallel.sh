@@ -20,7 +20,7 @@ for rate in 0.001 0.01 0.02; do
 done
 
 # They do go at the same time: endless runs, and one signal or limit ends all of them.
-endless=(--hidden 16 --components 3 --batch 50 --updates 20 --iterations 1000000 --patience 0)
+endless=(--hidden 16 --components 3 --batch 50 --updates 20 --iterations 1000000 --no-cooldown)
 expect 0 "${device[@]}" "${endless[@]}" -o limited --lr 0.01,0.02 --time-limit 1 --json
 python3 -c 'import json
 o = json.load(open("err"))

@@ -90,7 +90,9 @@ static void test_ranges_hold(void **state)
         const struct option_row *row = &nd_option_rows[i];
         bool real = row->type == VALUE_REAL;
         if (!row->what || row->most <= 0) continue;
-        double bad[] = {row->least - 1, row->most * 1.001 + !real}, good[] = {row->least, row->most};
+        /* Below the range may lie the default, which stands for what follows from the rows. */
+        double below = row->least - 1 - (row->usual == row->least - 1), bad[] = {below, row->most * 1.001 + !real};
+        double good[] = {row->least, row->most};
         for (size_t k = 0; k < 2; k++) {
             complete(&o, &r);
             set(row, &o, good[k]);

@@ -32,7 +32,7 @@ static void test_bad_options(void **state)
 {
     struct fixture *f = *state;
     nade_train_options o = small_options();
-    o.batch = 0;
+    o.batch = 20000000;
     expect_bad_call(f, &o, "batch");
     o = small_options();
     o.momentum = 1.5;

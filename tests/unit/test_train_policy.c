@@ -1,8 +1,10 @@
 /* What training decides by itself: which rows it validates on and how often, rates, when it stops, what it refuses, and
  * what it says of itself. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/philox.h"
 #include "model/model.h"
@@ -165,11 +167,113 @@ static void test_patience(void **state)
         nade_model_free(model);
     }
     o.patience = 0;
+    o.cooldown = 0;
     nade_model *model = train(context, rows, valid, &o);
     assert_int_equal(model->record.iterations_done, 12);
     nade_model_free(model);
     nade_table_free(valid);
     nade_table_free(rows);
+}
+
+/* What a run says of its iterations, and when it is to be stopped. */
+struct seen {
+    uint64_t iteration, iterations, stop_after;
+    double rate[64];
+};
+
+static int note_iteration(void *user, const nade_progress *p)
+{
+    struct seen *seen = user;
+    if (!p->iteration_done) return 0;
+    seen->iteration = p->iteration;
+    seen->iterations = p->iterations;
+    seen->rate[p->iteration] = p->learning_rate;
+    return p->iteration == seen->stop_after;
+}
+
+/* The same rows: after four iterations without a better one the run goes back to the first, and its rate falls within
+ * four more from what it was there to zero. */
+static void test_cooldown(void **state)
+{
+    nade_context *context = *state;
+    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
+    nade_train_options o = small_options();
+    struct seen seen = {.stop_after = 0};
+    o.iterations = 40;
+    o.updates = 20;
+    o.learning_rate = 0.01;
+    o.progress = note_iteration;
+    o.progress_user = &seen;
+    nade_model *model = train(context, rows, valid, &o);
+    assert_int_equal(model->record.best_iteration, 1);
+    assert_int_equal(model->record.iterations_done, 9);
+    assert_int_equal(seen.iterations, 9);
+    assert_true(model->record.options.learning_rate == 0.01);
+    const double first = 0.01 * (1 - 1.0 / 40);
+    for (uint64_t i = 6; i <= 9; i++) /* after 20 updates of the 80 in which it falls, 40, … less the last */
+        support_assert_close("rate", seen.rate[i], first * (1 - ((double)(i - 5) * 20 - 1) / 80), 1e-9, 0);
+    nade_model_free(model);
+    nade_table_free(valid);
+    nade_table_free(rows);
+}
+
+/* Stopped before, at and after the turn, a run that is resumed ends with the same bytes. */
+static void test_cooldown_is_resumed(void **state)
+{
+    nade_context *context = *state;
+    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
+    char path[] = "/tmp/nade-cooldown-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    nade_train_options o = small_options();
+    o.iterations = 40;
+    o.updates = 20;
+    nade_model *whole = train(context, rows, valid, &o);
+    for (uint64_t stop = 3; stop <= 8; stop++) {
+        struct seen seen = {.stop_after = stop};
+        o.checkpoint = path;
+        o.resume = NULL;
+        o.progress = note_iteration;
+        o.progress_user = &seen;
+        nade_model_free(train(context, rows, valid, &o));
+        o.resume = path;
+        o.progress = NULL;
+        nade_model *resumed = train(context, rows, valid, &o);
+        assert_string_equal(nade_model_description(resumed), nade_model_description(whole));
+        assert_memory_equal(resumed->parameters, whole->parameters, whole->plan.parameters * sizeof *whole->parameters);
+        nade_model_free(resumed);
+    }
+    remove(path);
+    nade_model_free(whole);
+    nade_table_free(valid);
+    nade_table_free(rows);
+}
+
+/* Batch, updates and iterations that are not given follow from the rows. */
+static void test_lengths(void **state)
+{
+    static const struct {
+        size_t rows;
+        uint64_t batch, updates, iterations;
+    } cases[] = {{100, 50, 40, 100}, {2000, 50, 160, 100}, {10000, 100, 400, 75}, {40000, 200, 800, 25}};
+    nade_context *context = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nade_table *rows = binary_table(context, cases[i].rows, rarely_one);
+        nade_train_options o = small_options();
+        struct seen seen = {.stop_after = 1};
+        o.batch = o.iterations = o.updates = 0;
+        o.valid_fraction = 0;
+        o.device = NADE_DEVICE_CPU;
+        o.progress = note_iteration;
+        o.progress_user = &seen;
+        nade_model *model = train(context, rows, NULL, &o);
+        assert_int_equal(model->record.options.batch, cases[i].batch);
+        assert_int_equal(model->record.options.updates, cases[i].updates);
+        assert_int_equal(model->record.options.iterations, cases[i].iterations);
+        nade_model_free(model);
+        nade_table_free(rows);
+    }
 }
 
 /* ---- rates ------------------------------------------------------------------------------------------------------ */
@@ -335,6 +439,9 @@ int main(void)
         cmocka_unit_test(test_validation_repeats),
         cmocka_unit_test(test_split_rounds),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_cooldown),
+        cmocka_unit_test(test_cooldown_is_resumed),
+        cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_default_rates),
         cmocka_unit_test(test_reported_rate),
         cmocka_unit_test(test_farthest_value),

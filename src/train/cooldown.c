@@ -1,0 +1,56 @@
+/* A run whose validation no longer improves goes back to its best parameters and lets the learning rate fall to zero
+ * from what it was there: parameters taken in the middle of a run, at a high rate, are noisy, and those that a falling
+ * rate ends with are better by far, in densities and in samples.  So a run is as long as its table wants.
+ *
+ * When it happens is a function of the history alone: a resumed run finds it there. */
+#include "train/run.h"
+
+/* Iterations without a better validation that are waited for: some, and a part of what the best one took; and those in
+ * which the rate falls, likewise. */
+enum { WAIT_LEAST = 4, WAIT_PART = 4, FALL_LEAST = 4, FALL_PART = 2 };
+
+static bool may_cool(const struct run *run)
+{
+    return run->options.cooldown && !run->options.patience && run->valid.rows > 0 && run->stage + 1 == run->stages;
+}
+
+static uint64_t iterations_of_fall(uint64_t best)
+{
+    return FALL_LEAST + best / FALL_PART;
+}
+
+/* True when the history says so after `iteration`, whose best so far was `best`; both count from 1. */
+static bool is_time(const struct run *run, uint64_t iteration, uint64_t best)
+{
+    return iteration - best >= WAIT_LEAST + best / WAIT_PART &&
+           run->options.iterations > iteration + iterations_of_fall(best);
+}
+
+/* The rate falls from what it was after the best iteration to zero at the end of the run, which is now nearer. */
+static void set_rule(struct run *run, uint64_t from, uint64_t best)
+{
+    double passed = (double)best / (double)run->options.iterations;
+    double fall = (double)(iterations_of_fall(best) * run->updates), done = (double)(from * run->updates);
+    run->cooling_from = from;
+    run->iterations = from + iterations_of_fall(best);
+    run->rule.total_updates = run->iterations * run->updates;
+    run->rule.learning_rate *= (1 - passed) * (done + fall) / fall;
+}
+
+nade_status nd_cooldown_after_iteration(struct run *run)
+{
+    if (run->cooling_from || !may_cool(run) || !is_time(run, run->iteration, run->best_iteration)) return NADE_OK;
+    set_rule(run, run->iteration, run->best_iteration);
+    run->progress.iterations = run->iterations;
+    run->progress.updates = run->rule.total_updates;
+    return run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+}
+
+void nd_cooldown_resume(struct run *run)
+{
+    uint64_t best = 0;
+    for (uint64_t i = 0; may_cool(run) && i < run->iteration && !run->cooling_from; i++) {
+        if (best == 0 || run->history[i].valid_loss < run->history[best - 1].valid_loss) best = i + 1;
+        if (is_time(run, i + 1, best)) set_rule(run, i + 1, best);
+    }
+}

@@ -7,24 +7,22 @@
 #include "column.h"
 #include "report.h"
 
-/* The column that the first length bytes of a text name, or whose number they are; the table's columns: none. */
+/* The column that the first length bytes of a text name; the table's columns: none.  (Numbers are names where there are
+ * no others; else those of the file, which columns that were left out have moved.) */
 static size_t find_column(const nade_table *table, const char *text, size_t length)
 {
     size_t columns = nade_table_columns(table), c = 0;
-    while (c < columns) {
+    for (; c < columns; c++) {
         const char *name = column_of_table(table, c).name;
-        if (strlen(name) == length && strncmp(name, text, length) == 0) return c;
-        c++;
+        if (strlen(name) == length && strncmp(name, text, length) == 0) break;
     }
-    if (length == 0 || length > 9 || strspn(text, "0123456789") < length) return columns;
-    c = (size_t)strtoul(text, NULL, 10);
-    return c < columns ? c : columns;
+    return c;
 }
 
 static int refuse_column(const struct common *common, const char *option, const char *text)
 {
-    return report_error(common, NADE_BAD_CALL, "%s: found '%s', expected %s of a column of numbers", option, text,
-                        strcmp(option, "--bounds") == 0 ? "COL=LO:HI with the name or number" : "the name or number");
+    return report_error(common, NADE_BAD_CALL, "%s: found '%s', expected %s of a column that is trained on", option,
+                        text, strcmp(option, "--bounds") == 0 ? "COL=LO:HI with the name" : "the name");
 }
 
 /* An end of a range; nothing: none on that side. */

@@ -87,7 +87,7 @@ static const struct option options[] = {
     {.name = "types", .metavar = "FILE", .kind = OPTION_TEXT, AT(types.file),
      .help = "types of columns, one a line: name,type"},
     {.name = "bounds", .metavar = "COL=LO:HI", .kind = OPTION_LIST, AT(bounds),
-     .help = "the numbers of a real column lie between LO and HI, either of which may be left out; may be given several "
+     .help = "the numbers of the real column of that name lie between LO and HI, either of which may be left out; may be given several "
              "times. Without it bounds such as 0, 1 and 100 are found"},
     {.name = "unbounded", .metavar = "COL", .kind = OPTION_LIST, AT(unbounded),
      .help = "a real column has no bounds, whatever its numbers look like; may be given several times"},

@@ -123,6 +123,52 @@ static void wrong_containers_have_their_sentences(void **state)
     expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);
 }
 
+static void wrong_shapes_have_their_sentences(void **state)
+{
+    static const struct edit edits[] = {
+        {"'type':'real',", "'type':'real','low':0,'high':0,", "columns[2].high is 0, expected a number above low"},
+        {"'type':'real',", "'type':'real','low':0,", "columns[2].high is missing"},
+        {"'type':'real',", "'type':'real','low':'x','high':1,", "columns[2].low is \"x\", expected a number or null"},
+        {"'type':'real',", "'type':'real','gaussians':0,", "columns[2].gaussians is 0"},
+        {"'type':'real',", "'type':'real','gaussians':1001,", "columns[2].gaussians is 1001"},
+        {"'type':'real',", "'type':'real','map_cells':[0,1],", "columns[2].map_cells is [0,1], expected none"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':null,'map_high':null,",
+         "columns[2].map_values is [0], expected a list of 2 to 32 entries"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,2,1],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':null,'map_high':null,",
+         "columns[2].map_values is 1, expected ascending numbers"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,1e201],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':null,'map_high':"
+         "null,",
+         "expected ascending numbers"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0],'map_slopes':[1,1,1],'map_low':null,'map_high':null,",
+         "columns[2].map_cells is [-1,0], expected a list of 3"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,0],'map_slopes':[1,1,1],'map_low':null,'map_high':null,",
+         "columns[2].map_cells is 0, expected ascending numbers"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,41],'map_slopes':[1,1,1],'map_low':null,'map_high':"
+         "null,",
+         "expected values between map_low and map_high, cells within 40 of 0"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,1],'map_slopes':[1,0,1],'map_low':null,'map_high':null,",
+         "columns[2].map_slopes is 0, expected numbers above 0"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':0,'map_high':null,",
+         "expected values between map_low and map_high"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':null,'map_high':1.5,",
+         "expected values between map_low and map_high"},
+        {"'type':'real',",
+         "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':true,'map_high':null,",
+         "columns[2].map_low is true, expected a number or null"},
+        {"'name':'sex'", "'name':'sex','values':[1,2]", "columns[1].\"values\" is a key that"},
+    };
+    expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);
+}
+
 static void wrong_columns_have_their_sentences(void **state)
 {
     static const struct edit edits[] = {
@@ -243,6 +289,7 @@ int main(void)
         TEST(foreign_files_are_refused),
         TEST(numbers_must_be_finite),
         TEST(wrong_containers_have_their_sentences),
+        TEST(wrong_shapes_have_their_sentences),
         TEST(wrong_columns_have_their_sentences),
         TEST(wrong_architectures_have_their_sentences),
         TEST(parts_may_not_be_missing),

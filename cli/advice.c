@@ -35,6 +35,8 @@ static const struct wording {
     {"`hidden`", "--hidden"},
     {"`batch`", "--batch"},
     {"`max_memory`", "--max-memory"},
+    {"trained with `holes`", "made by nade train --holes"},
+    {"`holes`", "--holes"},
 };
 
 /* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */

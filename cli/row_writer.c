@@ -1,5 +1,6 @@
 #include "row_writer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -46,6 +47,7 @@ void write_value(struct output *output, const nade_model *model, size_t column, 
 {
     char number[EXACT_SIZE];
     const nade_column of = column_of_model(model, column);
+    if (isnan(value)) return; /* a hole */
     const char *label = of.label_count ? of.labels[(size_t)value] : NULL;
     if (label && (*label || nade_model_columns(model) == 1)) /* absence as a value is an empty cell */
         write_field(output, label, "");

@@ -18,7 +18,7 @@ struct info_arguments {
 
 static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
 
-enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16 };
+enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16, HOLES_SHOWN = 8 };
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -101,6 +101,21 @@ static void print_left_out(struct output *output, const json_t *columns)
         output_print(output, "%s %s",
                      i ? "," : "Left out:", printable(text_of(json_array_get(columns, i), "name"), name, NAME_WIDTH));
     if (json_array_size(columns) > 0) output_print(output, "\n");
+}
+
+/* Which columns samples can lack, and how many of the training rows did. */
+static void print_holes(struct output *output, const json_t *columns)
+{
+    char name[NAME_WIDTH + 1];
+    size_t found = 0;
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i), *share = json_object_get(column, "missing_share");
+        if (!json_is_number(share) || found++ >= HOLES_SHOWN) continue;
+        output_print(output, "%s %s %.3g%%",
+                     found > 1 ? "," : "Holes:", printable(text_of(column, "name"), name, NAME_WIDTH),
+                     100 * json_number_value(share));
+    }
+    if (found > 0) output_print(output, "%s of the training rows\n", found > HOLES_SHOWN ? ", ..." : "");
 }
 
 /* ---- architecture -------------------------------------------------------------------------------------------- */
@@ -229,6 +244,7 @@ static int print_model(const struct common *common, const char *path, const nade
     output_open_page(&output, common);
     print_columns(&output, model, json_object_get(root, "columns"));
     print_left_out(&output, json_object_get(root, "left_out"));
+    print_holes(&output, json_object_get(root, "columns"));
     print_architecture(&output, model, json_object_get(root, "architecture"));
     print_training(&output, json_object_get(root, "training"));
     json_decref(root);

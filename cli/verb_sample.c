@@ -67,6 +67,9 @@ static const struct option options[] = {
      .help = "fixes every random number; row i depends on the seed and i alone"},
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
      .help = "numbers exactly as drawn, not rounded to the step in which the column was recorded (counts: 1)"},
+    {.name = "holes", .kind = OPTION_ON, AT(options.holes), .excludes = "png",
+     .help = "leave cells empty as in the training rows: which cells are missing is drawn with the values.  For models "
+             "of train --holes"},
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),

@@ -410,6 +410,8 @@ typedef struct nade_sample_options {
     const double *low, *high;
     nade_precision precision;
     nade_session *session; /* as in nade_score_options */
+    int holes; /* 1: draw which cells are missing too, and leave those NaN.  Given cells, and columns with bounds, are
+                  not missing.  Only for models that were trained with `holes` */
 } nade_sample_options;
 
 NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size);

@@ -106,6 +106,7 @@ typedef struct nade_train_options {
                      ends; 0, or with patience: all iterations are done */
     const double *low, *high; /* (columns of the table) bounds of real columns: NaN, or NULL for all: found where maps
                                  is 1; infinite: none.  A resumed run needs the same */
+    int holes; /* 1: where cells are missing is learnt too, so that samples can have holes (docs/model.md) */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -136,6 +137,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \
         "find no bounds of real columns and map none: standardise them by mean and deviation") \
+    ROW(holes, FLAG, 0, 0, 1, NADE_YOUNGER + 3, NADE_NOWHERE, NO, "holes", NULL, NULL, \
+        "learn where cells are missing too, for the rows of sample --holes") \
     ROW(activation, ACTIVATION, NADE_RELU, 0, 0, 1, NADE_NOWHERE, MODEL, "activation", "NAME", "the activation", \
         "%s") \
     ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \

@@ -23,6 +23,7 @@ enum fault {
     FAULT_STAGE_FORGETS = 30,     /* test_stages: a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* test_checkpoint: a resumed run starts with zero momentum */
     FAULT_LOSS_UNITS = 32,        /* test_summary: training reports losses in standardised units */
+    FAULT_NO_STAND_INS = 34,      /* test_holes: rows with holes count for more where little is observed */
     FAULT_FRESH_LOST = 33,        /* test_fresh_rows: a resumed run goes on with the rows it began with */
     FAULT_FIXED_SUM_EARLY = 20,   /* test_fixed_order: a cell's weight also learns from the cell's own position */
     FAULT_FIXED_STRETCH = 21,     /* test_fixed_order: hidden units stay as they were when a cell enters */
@@ -110,6 +111,7 @@ enum fault {
     FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
+    FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */
     FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
 };
 

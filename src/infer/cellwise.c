@@ -7,7 +7,7 @@ struct cell_block {
     const struct cellwise *asked;
     nade_session *session;
     struct cell_scratch *scratch; /* the session's */
-    size_t columns, widest;
+    size_t columns, widest;       /* of the network */
     size_t used;
 };
 
@@ -51,10 +51,11 @@ nade_status nd_each_cell(nade_context *context, const struct cellwise *cellwise)
     const struct plan *plan = &cellwise->session->model->plan;
     struct cell_block b = {cellwise,      cellwise->session,     &cellwise->session->single,
                            plan->columns, nd_widest_block(plan), 0};
+    size_t columns = cellwise->session->model->schema.count;
     nade_status status = nd_session_need_single(context, b.session);
     for (size_t row = 0; status == NADE_OK && row < cellwise->cells->rows; row++)
-        for (size_t c = 0; status == NADE_OK && c < b.columns; c++) {
-            if (!cellwise->wanted[row * b.columns + c]) continue;
+        for (size_t c = 0; status == NADE_OK && c < columns; c++) {
+            if (!cellwise->wanted[row * columns + c]) continue;
             add_cell(&b, row, c);
             if (b.used == ND_BLOCK_CELLS) status = finish_block(context, &b);
         }

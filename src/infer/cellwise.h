@@ -7,7 +7,7 @@
 struct cellwise {
     nade_session *session;
     const struct encoded_rows *cells;
-    const bool *wanted; /* (rows, columns): the cells asked for, there or not */
+    const bool *wanted; /* (rows, columns of the data): the cells asked for, there or not */
 
     /* Gets the head's outputs for one of them, given the cells of its row that are there, itself never read.  Called
      * for different cells from several threads at once. */

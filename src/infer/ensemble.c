@@ -21,7 +21,7 @@ struct scoring {
     struct encoded_rows cells;
     struct column_query query;
     struct unseen_cells unseen;
-    double *half_step; /* (columns), plan's units, 0 = none; NULL: densities, not cell scores */
+    double *half_step; /* (network columns), plan's units, 0 = none; NULL: densities, not cell scores */
     double *log_scale; /* (rows): sum of log sd of the present scored cells */
     size_t orderings;  /* K */
     size_t *order;     /* (orderings, given and scored columns) */
@@ -56,7 +56,7 @@ static nade_status prepare_orderings(struct scoring *s)
     s->orderings = o->orderings > 0 && plan->ordering ? 1 : o->orderings;
     if (plan->ordering) status = nd_check_fixed_ordering(s->context, plan, o->orderings, o->order);
     if (status == NADE_OK)
-        status = nd_prepare_orderings(s->context, &s->arena, plan->columns, s->orderings, o->seed,
+        status = nd_prepare_orderings(s->context, &s->arena, s->model->schema.count, s->orderings, o->seed,
                                       plan->ordering ? plan->ordering : o->order, &orderings);
     if (status == NADE_OK)
         status = nd_query_orders(s->context, &s->arena, s->model, &s->query, orderings, s->orderings, &s->order);
@@ -100,7 +100,7 @@ static nade_status prepare_cells(struct scoring *s)
 {
     const struct schema *schema = &s->model->schema;
     if (!s->options->cells) return NADE_OK;
-    s->half_step = nd_arena_alloc(&s->arena, schema->count, sizeof *s->half_step);
+    s->half_step = nd_arena_alloc(&s->arena, nd_network_columns(schema), sizeof *s->half_step);
     if (!s->half_step) return nd_no_memory(s->context, "the columns");
     for (size_t c = 0; c < schema->count; c++) s->half_step[c] = schema->column[c].step / (2 * schema->column[c].sd);
     return NADE_OK;
@@ -203,7 +203,7 @@ static double marginal_sum(const struct scoring *s)
     const struct plan *plan = &s->model->plan;
     double sum = 0;
     for (size_t row = 0; row < s->cells.rows; row++) {
-        for (size_t c = 0; c < plan->columns; c++) {
+        for (size_t c = 0; c < s->model->schema.count; c++) {
             float x = nd_cell(&s->cells, row, c);
             if (isnan(x) || !s->query.of[c]) continue;
             sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
@@ -218,13 +218,13 @@ static double marginal_sum(const struct scoring *s)
 static size_t count_scored(const struct scoring *s, size_t row)
 {
     size_t present = 0;
-    for (size_t c = 0; c < s->cells.columns; c++) present += s->query.of[c] && !isnan(nd_cell(&s->cells, row, c));
+    for (size_t c = 0; c < s->model->schema.count; c++) present += s->query.of[c] && !isnan(nd_cell(&s->cells, row, c));
     return present;
 }
 
 static bool has_bits(const struct scoring *s)
 {
-    for (size_t c = 0; c < s->cells.columns; c++)
+    for (size_t c = 0; c < s->model->schema.count; c++)
         if (s->query.of[c] && s->model->plan.column[c].head->continuous) return false;
     return true;
 }

@@ -16,7 +16,7 @@ struct imputing {
     struct arena arena;
     nade_session *session;
     size_t rows, count; /* count = rows · columns */
-    float *cells;       /* (rows, columns) */
+    float *cells;       /* (rows, columns of the network) */
     bool *missing;      /* (rows, columns) */
     double *value;      /* (rows, columns), NaN where nothing is filled; unused with draws */
     double *low, *high; /* (rows, columns) */
@@ -38,8 +38,8 @@ static nade_status check_options(nade_context *context, const nade_impute_option
 
 static nade_status prepare(nade_context *context, struct imputing *s, const double *values)
 {
-    if (!nd_multiply(s->rows, s->model->plan.columns, &s->count)) return nd_no_memory(context, "the rows");
-    s->cells = nd_arena_alloc(&s->arena, s->count, sizeof *s->cells);
+    if (!nd_multiply(s->rows, s->model->schema.count, &s->count)) return nd_no_memory(context, "the rows");
+    s->cells = nd_arena_alloc(&s->arena, s->rows, s->model->plan.columns * sizeof *s->cells);
     s->missing = nd_arena_alloc(&s->arena, s->count, sizeof *s->missing);
     s->value = nd_arena_alloc(&s->arena, s->count, sizeof *s->value);
     s->low = nd_arena_alloc(&s->arena, s->count, sizeof *s->low);
@@ -56,7 +56,7 @@ static nade_status prepare(nade_context *context, struct imputing *s, const doub
 /* One ordering knows the next cell's distribution, not those of cells further on, which depend on it. */
 static nade_status check_single(nade_context *context, const struct imputing *s)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     for (size_t row = 0; row < s->rows && s->model->plan.ordering; row++) {
         size_t holes = 0;
         for (size_t c = 0; c < columns; c++) holes += s->missing[row * columns + c];
@@ -91,7 +91,7 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     const struct imputing *s = user;
     const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
-    size_t at = row * s->model->plan.columns + c;
+    size_t at = row * s->model->schema.count + c;
     double outside = (1 - s->options->interval) / (ND_FAULT(FAULT_INTERVAL_ONE_SIDED) ? 1 : 2);
     if (s->options->method != NADE_IMPUTE_DRAW && spec->rare_count > 0)
         s->value[at] = (double)nd_likeliest_label(spec, outputs);
@@ -111,7 +111,7 @@ static struct row_place place_of(const void *user, size_t row)
 /* Of finite outputs: in the data's units they may still be too large. */
 static nade_status check_finite(nade_context *context, const struct imputing *s)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     for (size_t at = 0; at < s->count; at++) {
         bool real = s->model->plan.column[at % columns].head->quantile != NULL;
         bool good = s->options->method == NADE_IMPUTE_DRAW || isfinite(s->value[at]);

@@ -65,9 +65,8 @@ static nade_status check_prefix(nade_context *context, const nade_model *model, 
 nade_status nd_query_orders(nade_context *context, struct arena *arena, const nade_model *model,
                             const struct column_query *query, const size_t *orderings, size_t count, size_t **order)
 {
-    size_t length = query->given_count + query->of_count, cells, *orders = NULL;
-    const struct plan *plan = &model->plan;
-    if (plan->ordering) {
+    size_t length = query->given_count + query->of_count, columns = model->schema.count, cells, *orders = NULL;
+    if (model->plan.ordering) {
         nade_status status = check_prefix(context, model, query);
         if (status != NADE_OK) return status;
     }
@@ -75,8 +74,8 @@ nade_status nd_query_orders(nade_context *context, struct arena *arena, const na
     if (!orders) return nd_no_memory(context, "the orderings");
     for (size_t k = 0; k < count; k++) {
         size_t given = k * length, of = given + query->given_count;
-        for (size_t t = 0; t < plan->columns; t++) {
-            size_t c = orderings[k * plan->columns + t];
+        for (size_t t = 0; t < columns; t++) {
+            size_t c = orderings[k * columns + t];
             if (query->given[c]) orders[given++] = c;
             if (query->of[c]) orders[of++] = c;
         }

@@ -25,9 +25,9 @@ static nade_status read_range(nade_context *context, const struct column_spec *s
     return NADE_OK;
 }
 
-static bool is_bounded(const struct ranges *r, size_t c)
+bool nd_is_ranged(const struct ranges *r, size_t c)
 {
-    return isfinite(r->least[c]) || isfinite(r->most[c]);
+    return r->low && (isfinite(r->least[c]) || isfinite(r->most[c]));
 }
 
 static bool is_given(const float *cells, size_t rows, size_t columns, size_t c)
@@ -42,7 +42,7 @@ void nd_choose_bounded(const nade_model *model, size_t rows, const float *given,
     double least_likely = HUGE_VAL;
     for (size_t c = 0; c < model->schema.count; c++) {
         const struct plan_column *column = &model->plan.column[c];
-        if (!r->low || !is_bounded(r, c) || is_given(given, rows, model->schema.count, c)) continue;
+        if (!nd_is_ranged(r, c) || is_given(given, rows, model->plan.columns, c)) continue;
         double mass = column->head->log_between(column, model->schema.column[c].marginal, r->low[c], r->high[c]);
         if (mass >= least_likely) continue;
         least_likely = mass;
@@ -73,12 +73,12 @@ nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nad
     return NADE_OK;
 }
 
-bool nd_within_ranges(const struct ranges *ranges, const struct plan *plan, const float *given, const float *cells)
+bool nd_within_ranges(const struct ranges *ranges, const nade_model *model, const float *given, const float *cells)
 {
     if (!ranges->low || ND_FAULT(FAULT_RANGE_LATER)) return true;
-    for (size_t c = 0; c < plan->columns; c++) {
+    for (size_t c = 0; c < model->schema.count; c++) {
         if (c == ranges->bounded || !isnan(given[c])) continue;
-        double place = nd_cell_place(&plan->column[c], (double)cells[c]);
+        double place = nd_cell_place(&model->plan.column[c], (double)cells[c]);
         if (place < ranges->low[c] || place > ranges->high[c]) return false;
     }
     return true;

@@ -15,11 +15,14 @@ struct ranges {
 nade_status nd_read_ranges(nade_context *context, struct arena *arena, const nade_model *model,
                            const nade_sample_options *options, struct ranges *ranges);
 
-/* Chooses the column to be drawn within its bounds: of those that are not given in all rows (rows, columns; NaN = not
- * given) the one whose range is the least likely by itself. */
+/* Chooses the column to be drawn within its bounds: of those that are not given in all rows (rows, network columns; NaN
+ * = not given) the one whose range is the least likely by itself. */
 void nd_choose_bounded(const nade_model *model, size_t rows, const float *given, struct ranges *ranges);
 
+/* True for a column that has bounds. */
+bool nd_is_ranged(const struct ranges *ranges, size_t c);
+
 /* True when every cell that was not given lies within its bounds; the bounded column does by the way it is drawn. */
-bool nd_within_ranges(const struct ranges *ranges, const struct plan *plan, const float *given, const float *cells);
+bool nd_within_ranges(const struct ranges *ranges, const nade_model *model, const float *given, const float *cells);
 
 #endif

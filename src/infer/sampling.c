@@ -29,14 +29,15 @@ struct sampling {
     struct arena arena;
     nade_session *session;
     size_t rows, lines; /* lines: rows and tries of rows that are drawn at a time */
-    float *cells;       /* (rows, columns): given ones in the model's units, NaN where a cell is to be drawn */
-    size_t *ensemble;   /* (orderings, columns); NULL: each row has its own */
-    size_t *order;      /* (lines, columns) */
-    uint64_t *scratch;  /* (columns) */
-    uint64_t *draw;     /* (lines) */
-    uint32_t *row;      /* (lines): which try it is; a sample's number is all in its draw */
+    float *cells; /* (rows, columns of the network): given ones in the model's units, NaN where one is to be drawn */
+    size_t *ensemble;         /* (orderings, columns of the data); NULL: each row has its own */
+    size_t *order;            /* (lines, columns of the network) */
+    uint64_t *scratch;        /* (columns of the network) */
+    uint8_t *rank, *row_rank; /* (columns of the network): those of lower rank are drawn first, in a row's ordering */
+    uint64_t *draw;           /* (lines) */
+    uint32_t *row;            /* (lines): which try it is; a sample's number is all in its draw */
     struct ranges ranges;
-    float *tried;         /* (lines, columns): cells of the rows that are being drawn */
+    float *tried;         /* (lines, columns of the network): cells of the rows that are being drawn */
     size_t *pending;      /* (lines): rows of the block that have not met their ranges yet */
     uint64_t drawn, kept; /* rows so far */
 };
@@ -48,7 +49,7 @@ static const struct row_names given_names = {0, 0};
 
 static nade_status check_given_ranges(const struct sampling *s, const double *values)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     char place[ND_PLACE_SIZE];
     for (size_t at = 0; at < s->rows * columns; at++) {
         size_t c = at % columns;
@@ -134,9 +135,22 @@ static nade_status check_likely(struct sampling *s)
     return status;
 }
 
+/* What is given, or lies within a range, is not missing. */
+static void mark_present(struct sampling *s)
+{
+    const struct schema *schema = &s->model->schema;
+    for (size_t row = 0; row < s->rows; row++) {
+        float *cells = s->cells + row * s->model->plan.columns;
+        for (size_t i = 0; i < schema->hole_count; i++)
+            if (!isnan(cells[schema->hole[i]]) || nd_is_ranged(&s->ranges, schema->hole[i]))
+                cells[schema->count + i] = 0;
+    }
+}
+
 static nade_status encode_given(struct sampling *s, const double *values)
 {
     nade_status status = nd_encode_values(s->context, s->model, given_names, s->rows, values, s->cells);
+    if (status == NADE_OK && s->options->holes) mark_present(s);
     return status == NADE_OK && s->ranges.low ? check_given_ranges(s, values) : status;
 }
 
@@ -150,16 +164,36 @@ static nade_status prepare_ensemble(struct sampling *s)
         if (o->order) return nd_fail(s->context, NADE_BAD_CALL, "orderings are given but their number is 0");
         return NADE_OK;
     }
-    return nd_prepare_orderings(s->context, &s->arena, s->model->plan.columns, o->orderings, o->seed, o->order,
+    return nd_prepare_orderings(s->context, &s->arena, s->model->schema.count, o->orderings, o->seed, o->order,
                                 &s->ensemble);
 }
 
-static void move_to_front(size_t column, size_t *order)
+/* In which order columns are drawn; within a rank a row's ordering counts.  The bounded column comes first of all.
+ * Where holes are drawn, what is missing comes before the values.  What nobody wants to know comes last, where it is no
+ * matter for the rest, and is dropped. */
+enum rank { RANK_BOUNDED, RANK_HOLES, RANK_VALUES, RANK_DROPPED, RANKS };
+
+static enum rank rank_of(const struct sampling *s, size_t c)
 {
-    size_t at = 0;
-    while (order[at] != column) at++;
-    memmove(order + 1, order, at * sizeof *order);
-    order[0] = column;
+    const struct schema *schema = &s->model->schema;
+    if (c == s->ranges.bounded) return RANK_BOUNDED;
+    if (c < schema->count) return RANK_VALUES;
+    return s->options->holes && c < schema->count + schema->hole_count ? RANK_HOLES : RANK_DROPPED;
+}
+
+static void rank_columns(struct sampling *s)
+{
+    for (size_t c = 0; c < s->model->plan.columns; c++) s->rank[c] = (uint8_t)rank_of(s, c);
+}
+
+/* Sorts an ordering by rank; columns of the same rank keep their order. */
+static void sort_by_rank(const struct sampling *s, const uint8_t *rank, size_t *order)
+{
+    size_t columns = s->model->plan.columns, count = 0;
+    for (uint8_t r = 0; r < RANKS; r++)
+        for (size_t t = 0; t < columns; t++)
+            if (rank[order[t]] == r) s->scratch[count++] = order[t];
+    for (size_t t = 0; t < columns; t++) order[t] = (size_t)s->scratch[t];
 }
 
 /* The ordering of a row with these numbers. */
@@ -168,16 +202,17 @@ static void choose_ordering(const struct sampling *s, uint64_t draw, uint32_t ro
     const struct plan *plan = &s->model->plan;
     const size_t *chosen = plan->ordering;
     uint32_t seed = s->options->seed, count = (uint32_t)s->options->orderings;
+    size_t values = s->model->schema.count;
     if (!chosen && s->ensemble) {
         uint32_t word = nd_random_word(seed, PURPOSE_SAMPLE_ORDER, draw, row, 0);
         if (ND_FAULT(FAULT_SAMPLE_ORDERING)) count--;
-        chosen = s->ensemble + nd_random_below(word, count) * plan->columns;
+        chosen = s->ensemble + nd_random_below(word, count) * values;
     }
-    if (chosen)
-        memcpy(order, chosen, plan->columns * sizeof *order);
-    else
+    if (!chosen || plan->columns > values)
         nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw, row, plan->columns, s->scratch, order);
-    if (s->ranges.bounded != SIZE_MAX && !plan->ordering) move_to_front(s->ranges.bounded, order);
+    for (size_t t = 0, next = 0; chosen && t < plan->columns; t++)
+        if (plan->columns == values || order[t] < values) order[t] = chosen[next++];
+    if (!plan->ordering) sort_by_rank(s, s->rank, order);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
@@ -193,9 +228,12 @@ static nade_status prepare(struct sampling *s, const double *values)
     }
     s->pending = nd_arena_alloc(&s->arena, s->lines, sizeof *s->pending);
     s->scratch = nd_arena_alloc(&s->arena, columns, sizeof *s->scratch);
+    s->rank = nd_arena_alloc(&s->arena, columns, 1);
+    s->row_rank = nd_arena_alloc(&s->arena, columns, 1);
     s->draw = nd_arena_alloc(&s->arena, s->lines, sizeof *s->draw);
     s->row = nd_arena_alloc(&s->arena, s->lines, sizeof *s->row);
-    if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->draw || !s->row)
+    if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->rank || !s->row_rank || !s->draw ||
+        !s->row)
         return nd_no_memory(s->context, "the samples");
     nade_status status = prepare_ensemble(s);
     if (status == NADE_OK) status = nd_read_ranges(s->context, &s->arena, s->model, s->options, &s->ranges);
@@ -203,6 +241,7 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (status != NADE_OK) return status;
     nd_choose_bounded(s->model, s->rows, s->cells, &s->ranges);
     check_bounded_first(s);
+    rank_columns(s);
     status = nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
                               &s->session);
     return status == NADE_OK ? check_likely(s) : status;
@@ -219,6 +258,38 @@ static void number_row(const struct sampling *s, size_t at, uint64_t *draw, uint
     uint64_t number = first + (ND_FAULT(FAULT_IMPUTE_ROW_NUMBER) ? 0 : at / draws);
     *draw = (number >> 32 << 32) | (uint32_t)(s->numbers.first_draw + at % draws);
     *row = (uint32_t)number;
+}
+
+/* Whose cell the drawn row lacks: SIZE_MAX, or the column of the data that column count + i of the network tells of. */
+static size_t hole_of(const struct sampling *s, const float *tried, size_t i)
+{
+    const struct schema *schema = &s->model->schema;
+    return tried[schema->count + i] != 0 ? schema->hole[i] : SIZE_MAX;
+}
+
+/* Draws what comes after the holes in rows of which the first draws have said what is missing; what those drew of it is
+ * forgotten.  A missing cell comes last, so that nothing is drawn given its value, and is emptied. */
+static nade_status draw_values(struct sampling *s, struct sample_query query, size_t first, size_t lines, size_t tries)
+{
+    const struct schema *schema = &s->model->schema;
+    size_t columns = s->model->plan.columns, hole;
+    for (size_t i = 0; i < lines; i++) {
+        const float *given = s->cells + (first + s->pending[i / tries]) * columns;
+        float *tried = s->tried + i * columns;
+        memcpy(s->row_rank, s->rank, columns);
+        for (size_t h = 0; h < schema->hole_count; h++)
+            if ((hole = hole_of(s, tried, h)) != SIZE_MAX && !ND_FAULT(FAULT_HOLE_IN_PLACE))
+                s->row_rank[hole] = RANK_DROPPED;
+        for (size_t c = 0; c < columns; c++)
+            if (isnan(given[c]) && s->rank[c] > RANK_HOLES) tried[c] = NAN;
+        sort_by_rank(s, s->row_rank, s->order + i * columns);
+    }
+    query.low = query.high = 0;
+    nade_status status = nd_session_draws(s->context, s->session, &query, lines, s->tried);
+    for (size_t i = 0; i < lines && status == NADE_OK; i++)
+        for (size_t h = 0; h < schema->hole_count; h++)
+            if ((hole = hole_of(s, s->tried + i * columns, h)) != SIZE_MAX) s->tried[i * columns + hole] = NAN;
+    return status;
 }
 
 /* Draws tries attempt…attempt+tries-1 of every pending row. */
@@ -241,6 +312,8 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
     }
     s->drawn += pending * tries;
     nade_status status = nd_session_draws(s->context, s->session, &query, pending * tries, s->tried);
+    if (status == NADE_OK && s->options->holes && s->model->schema.hole_count > 0)
+        status = draw_values(s, query, first, pending * tries, tries);
     if (status != NADE_NOT_FINITE) return status;
     return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->pending[s->session->row / tries]));
 }
@@ -253,7 +326,7 @@ static size_t keep_good(struct sampling *s, size_t first, size_t pending, size_t
         float *cells = s->cells + (first + s->pending[p]) * columns;
         const float *tried = s->tried + p * tries * columns;
         size_t t = 0;
-        while (t < tries && !nd_within_ranges(&s->ranges, &s->model->plan, cells, tried + t * columns)) t++;
+        while (t < tries && !nd_within_ranges(&s->ranges, s->model, cells, tried + t * columns)) t++;
         if (t < tries) memcpy(cells, tried + t * columns, columns * sizeof *cells);
         s->kept += t < tries;
         if (t == tries) s->pending[left++] = s->pending[p];
@@ -296,14 +369,21 @@ static nade_status draw_all(struct sampling *s)
 
 /* ---- data units -------------------------------------------------------------------------------------------------- */
 
+/* Cell number at of the rows, those of the data alone counted; NaN: it is a hole. */
+static double cell_at(const struct sampling *s, size_t at)
+{
+    size_t columns = s->model->schema.count;
+    return (double)s->cells[at / columns * s->model->plan.columns + at % columns];
+}
+
 /* A label for the value that rare ones share: of random words that only the row's numbers and the column decide. */
 static double draw_label(const struct sampling *s, const struct column_spec *spec, size_t at)
 {
     uint64_t draw;
     uint32_t row;
-    number_row(s, at / s->model->plan.columns, &draw, &row);
+    number_row(s, at / s->model->schema.count, &draw, &row);
     uint32_t word =
-        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->plan.columns));
+        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->schema.count));
     return (double)nd_draw_rare_label(spec, (double)nd_random_uniform(word));
 }
 
@@ -312,28 +392,30 @@ static double draw_within(const struct sampling *s, const struct column_spec *sp
 {
     uint64_t draw;
     uint32_t row;
-    number_row(s, at / s->model->plan.columns, &draw, &row);
+    number_row(s, at / s->model->schema.count, &draw, &row);
     uint32_t word =
-        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->plan.columns));
+        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->schema.count));
     return nd_head_for(spec->type)->within(spec, (double)nd_random_uniform(word));
 }
 
 static double decode_cell(const struct sampling *s, size_t at)
 {
-    const struct column_spec *spec = &s->model->schema.column[at % s->model->plan.columns];
-    if (spec->rare_count > 0 && (size_t)s->cells[at] == nd_value_count(spec) - 1) return draw_label(s, spec, at);
-    double x = nd_decode_value(spec, (double)s->cells[at], s->options->exact);
+    size_t c = at % s->model->schema.count;
+    const struct column_spec *spec = &s->model->schema.column[c];
+    double cell = cell_at(s, at);
+    if (spec->rare_count > 0 && (size_t)cell == nd_value_count(spec) - 1) return draw_label(s, spec, at);
+    double x = nd_decode_value(spec, cell, s->options->exact);
     if (nd_head_for(spec->type)->within) x += draw_within(s, spec, at);
     if (nd_head_for(spec->type)->labels || !s->ranges.low || !isfinite(x)) return x;
-    return fmin(fmax(x, s->ranges.least[at % s->model->plan.columns]), s->ranges.most[at % s->model->plan.columns]);
+    return fmin(fmax(x, s->ranges.least[c]), s->ranges.most[c]);
 }
 
 /* Checks all before anything is written: values stay as they were after a failure. */
 static nade_status check_finite(const struct sampling *s)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     for (size_t at = 0; at < s->rows * columns; at++)
-        if (!isfinite(decode_cell(s, at)))
+        if (!isnan(cell_at(s, at)) && !isfinite(decode_cell(s, at)))
             return nd_fail(s->context, NADE_NOT_FINITE, "a draw of column '%s' is too large for a double",
                            s->model->schema.column[at % columns].name);
     return NADE_OK;
@@ -341,9 +423,9 @@ static nade_status check_finite(const struct sampling *s)
 
 static void write_drawn(const struct sampling *s, double *values)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     for (size_t at = 0; at < s->rows * columns; at++)
-        if (isnan(values[at])) values[at] = decode_cell(s, at);
+        if (isnan(values[at]) && !isnan(cell_at(s, at))) values[at] = decode_cell(s, at);
 }
 
 nade_status nd_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
@@ -357,6 +439,10 @@ nade_status nd_sample(nade_context *context, const nade_model *model, const nade
         .arena = {context->allocator, NULL},
         .rows = rows,
     };
+    if (options->holes && !model->schema.holes)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "holes are asked for, but the model has not learnt where cells are missing: expected one that "
+                       "was trained with `holes`");
     nade_status status = prepare(&s, values);
     if (status == NADE_OK) status = draw_all(&s);
     if (status == NADE_OK) status = check_finite(&s);

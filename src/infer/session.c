@@ -159,5 +159,6 @@ nade_status nd_refuse_outputs(nade_context *context, const nade_session *session
     return nd_fail(context, NADE_NOT_FINITE,
                    "%s%s%sthe model's weights give no finite output for column '%s', they are too large or the row's "
                    "other values lie too far from the training rows",
-                   source, comma, number, session->model->schema.column[session->column].name);
+                   source, comma, number,
+                   session->model->schema.column[nd_data_column(&session->model->schema, session->column)].name);
 }

@@ -25,7 +25,7 @@ struct surprise_run {
 
 static nade_status prepare(nade_context *context, struct surprise_run *s, const nade_score_options *options)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     if (s->model->plan.ordering)
         return nd_fail(context, NADE_BAD_CALL,
                        "the model was trained for one fixed ordering and can't give a cell's density given the rest of "
@@ -56,7 +56,7 @@ static void answer(void *user, size_t row, size_t c, const double *outputs)
     const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
     double x = (double)nd_cell(&s->cells, row, c);
-    size_t at = row * s->model->plan.columns + c;
+    size_t at = row * s->model->schema.count + c;
     s->surprise[at] = -column->head->log_density(column, outputs, x);
     if (column->head->continuous && !ND_FAULT(FAULT_NO_LOG_SD)) s->surprise[at] += nd_log_unit(spec, x);
     if (spec->rare_count == 0) {
@@ -75,7 +75,7 @@ static struct row_place place_of(const void *user, size_t row)
 
 static nade_status check_finite(nade_context *context, const struct surprise_run *s)
 {
-    size_t columns = s->model->plan.columns;
+    size_t columns = s->model->schema.count;
     for (size_t at = 0; at < s->count; at++)
         if (s->wanted[at] && !(isfinite(s->surprise[at]) && isfinite(s->tail[at])))
             return nd_fail(
@@ -110,7 +110,7 @@ nade_status nd_surprise(nade_context *context, const nade_model *model, const na
     if (status == NADE_OK) {
         if (surprise) memcpy(surprise, s.surprise, s.count * sizeof *surprise);
         if (tail) memcpy(tail, s.tail, s.count * sizeof *tail);
-        for (size_t c = 0; scored && c < model->plan.columns; c++) scored[c] = s.query.of[c];
+        for (size_t c = 0; scored && c < model->schema.count; c++) scored[c] = s.query.of[c];
         if (s.unseen.count)
             nd_warn(context, "labels that training has not seen count as missing in %zu cell%s; the first: %s",
                     s.unseen.count, s.unseen.count == 1 ? "" : "s", s.unseen.first);

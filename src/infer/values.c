@@ -49,20 +49,21 @@ static bool find_gap(const nade_model *model, const float *cells, size_t *hole, 
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells)
 {
-    size_t columns = model->plan.columns, hole = 0, given = 0;
+    size_t columns = model->schema.count, width = model->plan.columns, hole = 0, given = 0;
     const struct column_spec *specs = model->schema.column;
     char place[ND_PLACE_SIZE];
     for (size_t row = 0; row < rows; row++) {
         for (size_t c = 0; c < columns; c++) {
-            size_t at = row * columns + c;
-            cells[at] = NAN;
-            if (isnan(values[at])) continue;
-            if (!nd_is_missing_value(&specs[c], values[at]) &&
-                nd_head_for(specs[c].type)->encode(&specs[c], values[at], &cells[at]))
+            double value = values[row * columns + c];
+            float *cell = &cells[row * width + c];
+            *cell = NAN;
+            if (isnan(value)) continue;
+            if (!nd_is_missing_value(&specs[c], value) && nd_head_for(specs[c].type)->encode(&specs[c], value, cell))
                 continue;
-            return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], values[at]);
+            return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], value);
         }
-        if (find_gap(model, cells + row * columns, &hole, &given))
+        for (size_t c = columns; c < width; c++) cells[row * width + c] = NAN;
+        if (find_gap(model, cells + row * width, &hole, &given))
             return nd_fail(context, NADE_BAD_CALL,
                            "%scolumn '%s' is given but '%s', which comes before it in the model's fixed ordering, is "
                            "not; expected the first columns of the ordering",

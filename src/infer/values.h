@@ -17,7 +17,8 @@ enum { ND_PLACE_SIZE = 32 };
 const char *nd_row_place(struct row_names names, size_t rows, size_t columns, const double *values, size_t row,
                          char place[ND_PLACE_SIZE]);
 
-/* cells (rows, columns) in the model's units from values (rows, columns) as nade_sample takes them; NaN stays NaN. With
+/* cells (rows, network columns) in the model's units from values (rows, columns) as nade_sample takes them; NaN stays
+ * NaN, and the columns of holes are missing. With
  * a fixed ordering, what is there must come before what is not. */
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells);

@@ -30,7 +30,8 @@ struct encoder {
     bool *used;                  /* (table columns): in the model */
     bool labels;                 /* cells are labels, not values */
     enum encoding kind;
-    void *cells; /* (row_count, schema columns), being filled */
+    size_t width; /* columns of what is being filled: the network's or, for labels, the schema's */
+    void *cells;  /* (row_count, width) */
 };
 
 /* ---- which column is which --------------------------------------------------------------------------------------- */
@@ -213,9 +214,9 @@ static float missing_value(struct label_search *labels)
 
 static void put(const struct encoder *e, size_t row, size_t column, float value)
 {
-    size_t at = row * e->schema->count + column;
-    const struct column_spec *spec = &e->schema->column[column];
-    if (spec->rare_count > 0 && !e->labels && !isnan(value)) value = (float)nd_value_of_label(spec, (size_t)value);
+    size_t at = row * e->width + column;
+    if (!isnan(value) && !e->labels && e->schema->column[column].rare_count > 0)
+        value = (float)nd_value_of_label(&e->schema->column[column], (size_t)value);
     if (e->kind == ENCODED_FLOATS)
         ((float *)e->cells)[at] = value;
     else
@@ -302,10 +303,15 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
     return NADE_OK;
 }
 
+static void put_missing(const struct encoder *e, size_t column)
+{
+    for (size_t i = 0; i < e->row_count; i++) put(e, i, column, NAN);
+}
+
 static nade_status encode_column(const struct encoder *e, size_t column)
 {
     if (!is_needed(e, column)) {
-        for (size_t i = 0; i < e->row_count; i++) put(e, i, column, NAN);
+        put_missing(e, column);
         return NADE_OK;
     }
     enum storage storage = e->table->column[e->source[column]].storage;
@@ -321,7 +327,7 @@ static nade_status encode_column(const struct encoder *e, size_t column)
 void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells, const bool *chosen, double *log_scale)
 {
     for (size_t row = 0; row < cells->rows; row++) log_scale[row] = 0;
-    for (size_t c = 0; c < cells->columns; c++) {
+    for (size_t c = 0; c < schema->count; c++) {
         if (!nd_head_for(schema->column[c].type)->continuous || (chosen && !chosen[c])) continue;
         const struct column_spec *spec = &schema->column[c];
         double log_sd = spec->map ? 0 : nd_log_unit(spec, 0);
@@ -353,18 +359,20 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .row_count = rows ? row_count : table->rows,
         .needed = needed,
         .unseen = unseen,
+        .width = nd_network_columns(schema),
         .kind = choose_kind(schema),
     };
     size_t count;
     nade_status status = match(&e);
     if (status != NADE_OK) return status;
     if (e.used) warn_of_extras(&e);
-    if (nd_multiply(e.row_count, schema->count, &count))
+    if (nd_multiply(e.row_count, e.width, &count))
         e.cells = nd_arena_alloc(arena, count, e.kind == ENCODED_FLOATS ? sizeof(float) : 1);
     if (!e.cells) return nd_no_memory(context, "the rows");
     for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
     if (status != NADE_OK) return status;
-    *cells = (struct encoded_rows){e.row_count, schema->count, e.kind, e.cells};
+    for (size_t c = schema->count; c < e.width; c++) put_missing(&e, c);
+    *cells = (struct encoded_rows){e.row_count, e.width, e.kind, e.cells};
     return NADE_OK;
 }
 
@@ -384,6 +392,7 @@ nade_status nd_encode_rare(nade_context *context, struct arena *arena, const str
         .row_count = rows ? row_count : table->rows,
         .unseen = &unseen,
         .labels = true,
+        .width = schema->count,
         .kind = ENCODED_FLOATS,
     };
     size_t count;

@@ -20,7 +20,7 @@ nade_status nd_match_columns(nade_context *context, struct arena *arena, const s
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
  * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a
  * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error: they come out
- * as missing and are counted there. */
+ * as missing and are counted there.  The columns of holes (holes.h) come out as missing. */
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
                       const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
                       struct encoded_rows *cells);

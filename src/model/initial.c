@@ -28,7 +28,7 @@ static void fit_column(void *argument, size_t column, unsigned worker)
 nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct pool *pool, const struct plan *plan,
                              const struct encoded_rows *cells, struct schema *schema)
 {
-    for (size_t c = 0; c < plan->columns; c++) {
+    for (size_t c = 0; c < schema->count; c++) {
         struct column_spec *spec = &schema->column[c];
         spec->marginal_count = plan->column[c].output_width;
         spec->marginal = nd_arena_alloc(arena, spec->marginal_count, sizeof *spec->marginal);
@@ -40,7 +40,7 @@ nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct 
                         : NULL;
     if (!values) return nd_no_memory(context, "the columns' marginals");
     struct fit_job job = {plan, cells, schema, values};
-    nd_parallel_for(pool, plan->columns, fit_column, &job);
+    nd_parallel_for(pool, schema->count, fit_column, &job);
     nd_free(&context->allocator, values);
     return NADE_OK;
 }

@@ -128,6 +128,7 @@ static void put_column(struct model_writer *w, const struct column_spec *spec)
     nd_write_numbers(w, "marginal", spec->marginal, spec->marginal_count);
     if (spec->missing_value_count > 0)
         nd_write_numbers(w, "missing_values", spec->missing_values, spec->missing_value_count);
+    if (spec->missing_share > 0) nd_write_number(w, "missing_share", spec->missing_share);
     nd_json_close(&w->writer, '}');
 }
 
@@ -226,6 +227,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     nd_json_open(&b.writer, '{');
     put_columns(&b, &model->schema);
     put_flag(&b, "named", model->schema.named);
+    if (model->schema.holes) put_flag(&b, "holes", true);
     put_left_out(&b, &model->schema);
     put_architecture(&b, &model->architecture, model->schema.count);
     put_floors(&b);

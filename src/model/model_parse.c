@@ -9,6 +9,7 @@
 
 #include "model/column_words.h"
 #include "model/head.h"
+#include "model/holes.h"
 #include "model/model.h"
 #include "model/model_json.h"
 #include "model/model_reader.h"
@@ -47,7 +48,7 @@ static void read_missing_values(struct model_reader *r, const struct json_value 
     spec->missing_value_count = list->is.count;
 }
 
-enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms and missing_values */
+enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms, missing_values and missing_share */
 
 /* The types' names; NULL at their end. */
 static size_t list_types(const char *names[ND_TYPES_MOST + 1])
@@ -60,8 +61,8 @@ static size_t list_types(const char *names[ND_TYPES_MOST + 1])
 /* Of a column whose type is not known none but those of all columns. */
 static void check_column_keys(struct model_reader *r, const struct json_value *object)
 {
-    static const char *const keys[] = {"name",  "type",  "mean",   "sd",       "step",
-                                       "floor", "atoms", "labels", "marginal", "missing_values"};
+    static const char *const keys[] = {"name",   "type",     "mean",           "sd",           "step", "floor", "atoms",
+                                       "labels", "marginal", "missing_values", "missing_share"};
     const char *names[ND_TYPES_MOST + 1];
     size_t count = list_types(names), type = 0;
     while (type < count && !nd_json_is_text(nd_json_get(object, "type"), names[type])) type++;
@@ -79,6 +80,8 @@ static void read_column(struct model_reader *r, const struct json_value *object,
     nd_head_for(spec->type)->read(r, object, spec);
     read_marginal(r, object, spec);
     read_missing_values(r, object, spec);
+    if (nd_json_get(object, "missing_share"))
+        spec->missing_share = nd_read_number(r, object, "missing_share", DBL_MIN, 1, "a share above 0");
 }
 
 /* The place of what is read next: "columns[3].", or "columns[3]" for the object itself. */
@@ -130,6 +133,16 @@ static void read_columns(struct model_reader *r, const struct json_value *root, 
         read_column(r, object, &schema->column[c]);
     }
     if (schema->named) check_names_differ(r, list, schema);
+}
+
+/* Only where holes were learnt has a column a share of missing cells. */
+static void read_holes(struct model_reader *r, const struct json_value *root, struct schema *schema)
+{
+    r->where[0] = '\0';
+    schema->holes = nd_json_get(root, "holes") && nd_read_flag(r, root, "holes");
+    if (r->status == NADE_OK && !nd_list_holes(r->arena, schema)) r->status = nd_no_memory(r->context, "the model");
+    if (r->status == NADE_OK && schema->hole_count > 0 && !schema->holes)
+        nd_wrong(r, "holes", nd_json_get(root, "holes"), "true, since columns have a missing_share");
 }
 
 /* Columns that training did without: their places are among those of the model and their own. */
@@ -291,7 +304,7 @@ static void read_floors(struct model_reader *r, const struct json_value *root)
 nade_status nd_model_parse(nade_context *context, struct nade_model *model, const char *source, const char *text,
                            size_t length)
 {
-    static const char *const keys[] = {"columns", "named", "left_out", "architecture", "floors", "training"};
+    static const char *const keys[] = {"columns", "named", "holes", "left_out", "architecture", "floors", "training"};
     struct model_reader r = {
         .context = context, .arena = &model->arena, .scratch = {context->allocator, NULL}, .source = source};
     struct json_fault fault = {NULL, 0};
@@ -308,6 +321,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         r.where[0] = '\0';
         nd_check_keys(&r, root, keys, LENGTH(keys), NULL);
         read_columns(&r, root, &model->schema);
+        read_holes(&r, root, &model->schema);
         read_left_out(&r, root, &model->schema);
         read_ordering(&r, root, model->schema.count, &model->architecture);
         read_floors(&r, root);

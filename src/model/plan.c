@@ -57,12 +57,15 @@ static nade_status find_positions(nade_context *context, struct arena *arena, st
     return NADE_OK;
 }
 
+/* The columns that holes.h adds. */
+static const struct column_spec hole_spec = {.type = NADE_BINARY, .sd = 1};
+
 static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema, bool fixed,
                                    struct plan *plan)
 {
     nade_status status = NADE_OK;
     for (size_t c = 0; c < plan->columns && status == NADE_OK; c++) {
-        const struct column_spec *spec = &schema->column[c];
+        const struct column_spec *spec = c < schema->count ? &schema->column[c] : &hole_spec;
         struct plan_column *column = &plan->column[c];
         column->head = nd_head_for(spec->type);
         column->input = plan->values_width;
@@ -135,9 +138,12 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
                           const struct architecture *architecture, struct plan *plan)
 {
     nade_status status = check_architecture(context, architecture);
+    if (status == NADE_OK && architecture->ordering && schema->holes)
+        status = nd_fail(context, NADE_BAD_CALL,
+                         "where cells are missing is to be learnt for one fixed ordering, expected all orderings");
     if (status != NADE_OK) return status;
     memset(plan, 0, sizeof *plan);
-    plan->columns = schema->count;
+    plan->columns = nd_network_columns(schema);
     plan->layers = architecture->layers;
     plan->activation = architecture->activation;
     plan->components = architecture->components;

@@ -45,6 +45,7 @@ struct column_spec {
     double cell;      /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */
     const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
+    double missing_share;     /* where holes were learnt: of the training rows, those that lack this cell */
     const double *atom;       /* real: (atoms) values that have a probability of their own, data units */
     const float *atom_cell;   /* (atoms) the same as cells */
     const double *atom_place; /* (atoms) where they lie among cells, if that is elsewhere; NULL: there */
@@ -68,7 +69,10 @@ struct schema {
     struct column_spec *column; /* (count) */
     struct left_out *left_out;  /* (left_out_count) columns that training did without */
     size_t left_out_count;
-    bool named; /* names came from the data, so tables are matched by name */
+    bool named;         /* names came from the data, so tables are matched by name */
+    bool holes;         /* where cells are missing was learnt too (holes.h) */
+    const size_t *hole; /* (hole_count) column of the data that the network's column count + i tells of */
+    size_t hole_count;
 };
 
 /* How many values the network tells apart in a column of labels. */
@@ -82,6 +86,18 @@ static inline size_t nd_value_of_label(const struct column_spec *spec, size_t la
 {
     size_t shared = spec->label_count - spec->rare_count;
     return spec->rare_count > 0 && label > shared ? shared : label;
+}
+
+/* Columns of the network, and of encoded rows: those of the data, then what holes.h adds. */
+static inline size_t nd_network_columns(const struct schema *schema)
+{
+    return schema->count + 2 * schema->hole_count;
+}
+
+/* The column of the data that a column of the network is about. */
+static inline size_t nd_data_column(const struct schema *schema, size_t c)
+{
+    return c < schema->count ? c : schema->hole[(c - schema->count) % schema->hole_count];
 }
 
 /* True when cells that hold this number are missing ones. */

@@ -6,6 +6,7 @@
 #include "model/column_words.h"
 #include "model/encode.h"
 #include "model/far_values.h"
+#include "model/holes.h"
 #include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
@@ -23,6 +24,9 @@ static nade_status check_options(nade_context *context, const nade_train_options
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
+    if (status == NADE_OK && o->holes && o->order == NADE_ORDER_FIXED)
+        status = nd_fail(context, NADE_BAD_CALL,
+                         "where cells are missing is to be learnt (`holes`), which a fixed order can't");
     if (status == NADE_OK && isinf(o->replication->stop_train_loss))
         status = nd_fail(context, NADE_BAD_CALL, "the training loss to stop at is %g, expected a finite number or none",
                          o->replication->stop_train_loss);
@@ -41,20 +45,49 @@ static double mean_of(const double *values, size_t count)
     return count ? sum / (double)count : 0;
 }
 
-/* Encodes rows and finds their mean sum of log sd. */
+/* Where holes are learnt, every row is there in several ways (model/holes.h). */
+static nade_status repeat_rows(struct run *run, const size_t **rows, size_t *count)
+{
+    if (*count > UINT32_MAX / ND_WAYS)
+        return nd_fail(run->context, NADE_BAD_INPUT, "there are %zu rows to learn holes from, expected at most %u",
+                       *count, UINT32_MAX / ND_WAYS);
+    size_t *repeated = nd_arena_alloc(&run->arena, *count, ND_WAYS * sizeof *repeated);
+    if (!repeated) return nd_no_memory(run->context, "the rows");
+    for (size_t way = 0; way < ND_WAYS; way++) memcpy(repeated + way * *count, *rows, *count * sizeof *repeated);
+    *rows = repeated;
+    *count *= ND_WAYS;
+    return NADE_OK;
+}
+
+/* A label whose cell is not there, as in patterns, adds nothing to a row's units. */
+static void forget_labels(const struct schema *schema, const struct encoded_rows *cells, float *labels)
+{
+    for (size_t at = 0; labels && at < cells->rows * schema->count; at++)
+        if (isnan(nd_cell(cells, at / schema->count, at % schema->count))) labels[at] = NAN;
+}
+
+/* Encodes rows and finds their mean sum of log sd.  Training rows are told their holes; validation is about rows as
+ * they are scored. */
 static nade_status encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count,
                                struct encoded_rows *cells, double *scale)
 {
+    const struct schema *schema = &run->model->schema;
+    bool told = cells == &run->train && schema->hole_count > 0;
+    nade_status status = told ? repeat_rows(run, &rows, &count) : NADE_OK;
+    if (status != NADE_OK) return status;
     double *log_scale = nd_arena_alloc(&run->arena, count, sizeof *log_scale);
     if (!log_scale) return nd_no_memory(run->context, "the rows");
-    nade_status status =
-        nd_encode(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, NULL, cells);
+    status = nd_encode(run->context, &run->arena, schema, table, rows, count, NULL, NULL, cells);
     if (status != NADE_OK) return status;
     const float *labels;
-    status = nd_encode_rare(run->context, &run->arena, &run->model->schema, table, rows, count, NULL, &labels);
+    status = nd_encode_rare(run->context, &run->arena, schema, table, rows, count, NULL, &labels);
     if (status != NADE_OK) return status;
-    nd_log_scale(&run->model->schema, cells, NULL, log_scale);
-    nd_share_scale(&run->model->schema, labels, count, NULL, log_scale);
+    if (told) {
+        nd_mark_holes(schema, cells);
+        forget_labels(schema, cells, (float *)labels);
+    }
+    nd_log_scale(schema, cells, NULL, log_scale);
+    nd_share_scale(schema, labels, count, NULL, log_scale);
     *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, count);
     return NADE_OK;
 }
@@ -95,6 +128,9 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
     if (status == NADE_OK) status = nd_name_kinds(run->context, &run->model->arena, &run->model->schema);
     if (status == NADE_OK)
         status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
+    if (status == NADE_OK && run->options.holes)
+        status = nd_learn_holes(run->context, &run->model->arena, train, split.train, split.train_count,
+                                &run->model->schema);
     if (status == NADE_OK)
         status = encode_rows(run, train, split.train, split.train_count, &run->train, &run->train_scale);
     if (status != NADE_OK) return status;
@@ -171,7 +207,7 @@ static void settle_length(struct run *run)
     enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };
     const uint64_t cpu_rows = 3000000;
     nade_train_options *o = &run->options;
-    size_t rows = run->train.rows;
+    size_t rows = nd_train_rows(run);
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
     uint64_t affordable = cpu_rows / (run->updates * o->batch);

@@ -6,6 +6,7 @@
 #define ND_TRAIN_RUN_H
 
 #include "backend/backend.h"
+#include "model/holes.h"
 #include "model/model.h"
 
 struct fresh_rows; /* fresh_rows.c */
@@ -50,6 +51,12 @@ struct run {
     bool stop;
     nade_progress progress;
 };
+
+/* Rows of the data to learn from: where holes are learnt, run->train has each in several ways (model/holes.h). */
+static inline size_t nd_train_rows(const struct run *run)
+{
+    return run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows;
+}
 
 double nd_seconds(void);
 

@@ -47,9 +47,9 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
     uint64_t iterations = run->options.iterations + (run->stages - 1) * run->options.pretrain;
     nade_train_plan plan = {
         .size = sizeof plan,
-        .train_rows = run->train.rows,
+        .train_rows = nd_train_rows(run),
         .valid_rows = run->valid.rows,
-        .columns = p->columns,
+        .columns = run->model->schema.count,
         .inputs = p->inputs,
         .outputs = p->outputs,
         .updates = iterations * run->updates,

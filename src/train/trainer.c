@@ -215,7 +215,7 @@ static nade_status fill_record(struct run *run)
     record_options(run, r);
     r->iterations_done = run->iteration;
     r->best_iteration = run->best_iteration;
-    r->train_rows = run->train.rows;
+    r->train_rows = nd_train_rows(run);
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
     r->fingerprint = run->train_fingerprint;

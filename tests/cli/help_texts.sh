@@ -26,7 +26,7 @@ for verb in train score sample prob impute info demo paper; do
 done
 
 expect 0 "$NADE" train --help
-for option in recipe valid valid-fraction columns drop hidden components activation order rescale no-masks batch iterations updates \
+for option in recipe valid valid-fraction columns drop hidden components activation order rescale no-masks holes batch iterations updates \
     optimizer lr momentum weight-decay patience time-limit seed device threads precision types binary categorical real \
     delimiter header log dry-run output; do
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
@@ -38,7 +38,7 @@ for option in orderings seed ordering-file spread per-column device precision th
 done
 grep -qE -- '--orderings .*\(default 8\)' out || fail "score --help does not show the default of --orderings"
 expect 0 "$NADE" sample --help
-for option in number where orderings ordering-file seed device precision threads output image png across zoom; do
+for option in number where holes orderings ordering-file seed device precision threads output image png across zoom; do
     grep -qE -- "--$option( |$)" out || fail "sample --help does not list --$option"
 done
 expect 0 "$NADE" impute --help

@@ -106,6 +106,7 @@ class Fixtures:
         self.train("table.csv", "model.st", *TRAIN, "--seed", "3")
         self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
         self.train("table.csv", "count.st", *TRAIN, "--count", "c")
+        self.train("holes.csv", "holes.st", *TRAIN, "--holes")
         self.train("images.idx", "image.st", *TRAIN)
         self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
                    "--time-limit", "0.000001")
@@ -145,6 +146,7 @@ def scenarios(fixtures):
         Scenario("train.types", ["train", data, "-o", "m", "--types", f("types.txt"), *TRAIN], ("m",), timed=True),
         Scenario("train.dry-run", ["train", data, "-o", "m", "--dry-run", *TRAIN], ("m",)),
         Scenario("train.count", ["train", data, "-o", "m", "--count", "c", *TRAIN], ("m",), timed=True),
+        Scenario("train.holes", ["train", holes, "-o", "m", "--holes", *TRAIN], ("m",), timed=True),
         Scenario("train.lion-gelu", ["train", data, "-o", "m", "--checkpoint", "c", "--optimizer", "lion", "--activation",
                                      "gelu", "--clip", "1", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),
@@ -159,6 +161,7 @@ def scenarios(fixtures):
         Scenario("sample", ["sample", model, "-n", "20", "--threads", "1", "-o", "s"], ("s",)),
         Scenario("sample.where", ["sample", model, "-n", "9", "--where", "d=red", "--where", "2<=b<8", "--where",
                                   "e>-1", "--threads", "1"]),
+        Scenario("sample.holes", ["sample", f("holes.st"), "-n", "9", "--holes", "--where", "2<=b<8", "--threads", "1"]),
         Scenario("sample.png", ["sample", f("image.st"), "-n", "4", "--image", "4x4", "--png", "p", "-o", "s",
                                 "--threads", "1"], ("p", "s")),
         Scenario("impute", ["impute", model, holes, "--draws", "2", "--threads", "1"]),

@@ -59,14 +59,16 @@ static bool find_grid(const double *value, size_t count, struct grid *grid)
 }
 
 /* Other rows hold numbers that these do not, an age of 74 say: where the values lie on a grid, all of its points are
- * values, and a few beyond each end, though none below 0 where none was. */
+ * values, and of ten or more a few beyond each end, though none below 0 where none was. */
 static bool expect_others(struct arena *arena, struct column_spec *spec)
 {
-    enum { BEYOND = 5 };
+    enum { BEYOND = 5, POINTS_EACH = 10 };
     struct grid grid;
     if (!find_grid(spec->atom, spec->atoms, &grid)) return true;
-    double below = grid.first < 0 ? BEYOND : fmin(BEYOND, floor(grid.first / grid.step));
-    size_t count = grid.count + (size_t)below + BEYOND;
+    double beyond = fmin(BEYOND, (double)(grid.count / POINTS_EACH)), last = spec->atom[spec->atoms - 1];
+    double below = grid.first < 0 ? beyond : fmin(beyond, floor(grid.first / grid.step));
+    double above = last == 1 || last == 100 ? 0 : beyond; /* shares and percentages end there */
+    size_t count = grid.count + (size_t)below + (size_t)above;
     double *value = nd_arena_alloc(arena, count, sizeof *value);
     for (size_t k = 0; value && k < count; k++) value[k] = (grid.first + ((double)k - below) * grid.step) / grid.scale;
     spec->atom = value;

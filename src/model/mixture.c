@@ -127,7 +127,7 @@ static double mapped_mean(const struct monotone_map *map, double mean, double sc
         while (knot < map->knots && map->z[knot] <= a) knot++;
         double b = fmin(a + piece, end);
         if (knot < map->knots) b = fmin(b, map->z[knot]);
-        if (!(b > a)) break; /* the last digit of a mean far away is wider than the piece */
+        if (!(b > a)) return nd_map_value(map, mean); /* the last digit of a mean far away is wider than the piece */
         sum += integrate(map, mean, scale, a, b);
         a = b;
     }

@@ -1,6 +1,7 @@
 #include "model/monotone_map.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/fault.h"
 #include "model/normal.h"
@@ -41,27 +42,44 @@ static size_t find_stretch(const double *knot, size_t knots, double at)
     return low;
 }
 
-/* Beyond a knot where the map leaves with some slope towards a bound, `room` away; distances are positive outwards. */
-static double tail_value(double distance, double slope, double room)
+/* Beyond an outermost knot, `distance` outwards, towards a bound that is `room` away: the value's distance from the
+ * bound, which keeps its digits however near it is. */
+static double distance_left(double distance, double slope, double room)
 {
-    return isinf(room) || ND_FAULT(FAULT_STRAIGHT_TAIL) ? slope * distance : -room * expm1(-(slope / room) * distance);
+    return room * exp(-(slope / room) * distance);
 }
 
-static double tail_distance(double value, double slope, double room)
+static double distance_to(double left, double slope, double room)
 {
-    if (isinf(room)) return value / slope;
-    return value < room ? -(room / slope) * log1p(-value / room) : HUGE_VAL;
+    return left > 0 ? room / slope * log(room / left) : HUGE_VAL;
 }
 
 double nd_map_value(const struct monotone_map *map, double z)
 {
     size_t last = map->knots - 1;
-    if (z < map->z[0]) return map->x[0] - tail_value(map->z[0] - z, map->slope[0], map->x[0] - map->low);
-    if (z >= map->z[last])
-        return map->x[last] + tail_value(z - map->z[last], map->slope[last], map->high - map->x[last]);
+    if (z < map->z[0]) {
+        double distance = map->z[0] - z, room = map->x[0] - map->low;
+        if (isinf(room)) return map->x[0] - map->slope[0] * distance;
+        return map->low + distance_left(distance, map->slope[0], room);
+    }
+    if (z >= map->z[last]) {
+        double distance = z - map->z[last], room = map->high - map->x[last];
+        if (isinf(room)) return map->x[last] + map->slope[last] * distance;
+        return map->high - distance_left(distance, map->slope[last], room);
+    }
     struct stretch s = stretch_of(map, find_stretch(map->z, map->knots, z));
     double t = (z - s.z) / s.wide, arch = t * (1 - t);
     return s.x + s.high * ((t * t + s.first * arch) / (1 + s.bend * arch));
+}
+
+double nd_map_least(const struct monotone_map *map)
+{
+    return isfinite(map->low) ? map->z[0] - ND_MAP_BEYOND : -HUGE_VAL;
+}
+
+double nd_map_most(const struct monotone_map *map)
+{
+    return isfinite(map->high) ? map->z[map->knots - 1] + ND_MAP_BEYOND : HUGE_VAL;
 }
 
 double nd_map_cell(const struct monotone_map *map, double x)
@@ -69,17 +87,18 @@ double nd_map_cell(const struct monotone_map *map, double x)
     size_t last = map->knots - 1;
     double z;
     if (x < map->x[0]) {
-        z = map->z[0] - tail_distance(map->x[0] - x, map->slope[0], map->x[0] - map->low);
+        double room = map->x[0] - map->low, slope = map->slope[0];
+        z = map->z[0] - (isinf(room) ? (map->x[0] - x) / slope : distance_to(x - map->low, slope, room));
     } else if (x >= map->x[last]) {
-        z = map->z[last] + tail_distance(x - map->x[last], map->slope[last], map->high - map->x[last]);
+        double room = map->high - map->x[last], slope = map->slope[last];
+        z = map->z[last] + (isinf(room) ? (x - map->x[last]) / slope : distance_to(map->high - x, slope, room));
     } else {
         struct stretch s = stretch_of(map, find_stretch(map->x, map->knots, x));
         double y = (x - s.x) / s.high, a = 1 - s.first + y * s.bend, b = s.first - y * s.bend;
         double root = sqrt(fmax(b * b + 4 * a * y, 0));
         z = s.z + s.wide * fmin(2 * y / (b + root), 1);
     }
-    if (isfinite(map->low)) z = fmax(z, -ND_MAP_FARTHEST);
-    return isfinite(map->high) ? fmin(z, ND_MAP_FARTHEST) : z;
+    return fmin(fmax(z, nd_map_least(map)), nd_map_most(map));
 }
 
 /* log of the slope `distance` beyond a knot. */
@@ -102,7 +121,7 @@ double nd_map_log_slope(const struct monotone_map *map, double z)
 /* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
 /* Values for each knot at least, and those beyond either of the outermost: of few values a fifth at most. */
-enum { VALUES_A_KNOT = 40, VALUES_BEYOND = 5 };
+enum { VALUES_A_KNOT = 40, VALUES_BEYOND = 5, BENT_KNOTS = 4 };
 
 static double normal_quantile(double p)
 {
@@ -128,14 +147,14 @@ static double mean_between(const double *values, size_t count, double from, doub
 /* Knots at equal distances in the model's units; one that would not be clearly above the one before is left out. */
 static size_t place_knots(const double *values, size_t count, size_t wanted, double *x, double *z)
 {
-    double reach = normal_quantile(1 - fmin(VALUES_BEYOND / (double)count, 0.2)),
-           gap = 2 * reach / (double)(wanted - 1);
-    double least_gap = 1e-7 * (values[count - 1] - values[0]);
+    double reach = wanted == 2 ? 1 : normal_quantile(1 - fmin(VALUES_BEYOND / (double)count, 0.2));
+    double gap = 2 * reach / (double)(wanted - 1);
     size_t knots = 0;
     for (size_t k = 0; k < wanted; k++) {
         double at = -reach + gap * (double)k;
-        double value = mean_between(values, count, normal_share(at - 0.25 * gap), normal_share(at + 0.25 * gap));
-        if (knots > 0 && !(value > x[knots - 1] + least_gap)) continue;
+        double value = mean_between(values, count, normal_share(at - fmin(0.25 * gap, 0.25)),
+                                    normal_share(at + fmin(0.25 * gap, 0.25)));
+        if (knots > 0 && !(value - x[knots - 1] > 1e-9 * fmax(fabs(value), fabs(x[knots - 1])))) continue;
         x[knots] = value;
         z[knots++] = at;
     }
@@ -143,13 +162,16 @@ static size_t place_knots(const double *values, size_t count, size_t wanted, dou
 }
 
 /* A tail is as steep as it takes to bring the outermost value to the place that a normal distribution gives it, but
- * not so steep that the map bends sharply inside its first knot. */
+ * not so steep that the map bends sharply inside its first knot, nor that values run into the bound. */
 static double tail_slope(double inner, double distance, double place, double room)
 {
-    const double times = 3;
-    if (!(distance > 0) || !(place > 0)) return inner;
-    double outer = isinf(room) ? distance / place : -room / place * log1p(-fmin(distance / room, 0.999));
-    return fmin(fmax(inner, outer), times * inner);
+    const double times = 3, rate = 4;
+    double slope = inner;
+    if (distance > 0 && place > 0) {
+        double outer = isinf(room) ? distance / place : -room / place * log1p(-fmin(distance / room, 0.999));
+        slope = fmin(fmax(inner, outer), times * inner);
+    }
+    return isinf(room) ? slope : fmin(slope, rate * room);
 }
 
 static void set_slopes(const double *values, size_t count, size_t knots, double low, double high, const double *x,
@@ -163,9 +185,10 @@ static void set_slopes(const double *values, size_t count, size_t knots, double 
         slope[k] = sqrt(left) * sqrt(right);
     }
     slope[last] = (x[last] - x[last - 1]) / (z[last] - z[last - 1]);
-    if (knots == 2) return; /* straight */
-    slope[0] = tail_slope(slope[0], x[0] - values[0], z[0] + outermost, x[0] - low);
-    slope[last] = tail_slope(slope[last], values[count - 1] - x[last], outermost - z[last], high - x[last]);
+    bool straight = knots == 2;
+    slope[0] = tail_slope(slope[0], straight ? 0 : x[0] - values[0], z[0] + outermost, x[0] - low);
+    slope[last] =
+        tail_slope(slope[last], straight ? 0 : values[count - 1] - x[last], outermost - z[last], high - x[last]);
 }
 
 size_t nd_map_fit(const double *values, size_t count, double low, double high, int straight, double *x, double *z,
@@ -173,7 +196,7 @@ size_t nd_map_fit(const double *values, size_t count, double low, double high, i
 {
     size_t wanted = straight ? 2 : count / VALUES_A_KNOT;
     if (count == 0 || !(values[count - 1] > values[0])) return 0;
-    if (wanted < ND_KNOTS_LEAST) wanted = ND_KNOTS_LEAST;
+    if (wanted < BENT_KNOTS && !straight) wanted = BENT_KNOTS;
     if (wanted > ND_KNOTS_MOST) wanted = ND_KNOTS_MOST;
     size_t knots = place_knots(values, count, wanted, x, z);
     if (knots < ND_KNOTS_LEAST) return 0;

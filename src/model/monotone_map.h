@@ -11,8 +11,8 @@
 
 enum { ND_KNOTS_LEAST = 2, ND_KNOTS_MOST = 32 };
 
-/* Towards a bound cells farther out are cut off here: the bound's own would lie at infinity. */
-#define ND_MAP_FARTHEST 40.0
+/* Towards a bound cells are cut off so far beyond the outermost knot: the bound's own would lie at infinity. */
+#define ND_MAP_BEYOND 5.0
 
 struct monotone_map {
     size_t knots;
@@ -21,6 +21,10 @@ struct monotone_map {
     const double *slope; /* (knots) dx/dz there, above 0 */
     double low, high;    /* bounds, below the first and above the last knot; infinite: none */
 };
+
+/* Where cells are cut off towards the bounds; infinite: nowhere. */
+double nd_map_least(const struct monotone_map *map);
+double nd_map_most(const struct monotone_map *map);
 
 double nd_map_value(const struct monotone_map *map, double z);     /* x at z */
 double nd_map_cell(const struct monotone_map *map, double x);      /* z at x */

@@ -100,7 +100,8 @@ static double find_upper(const struct shape *s)
     double most = s->value[s->distinct - 1].value;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (most <= ends[i] && most >= NEAR_END * ends[i] &&
-            (most == ends[i] || is_end(s, (ends[i] - s->spec->mean) / s->spec->sd)))
+            ((most == ends[i] && s->value[s->distinct - 1].count >= MISSING_CELLS) ||
+             is_end(s, (ends[i] - s->spec->mean) / s->spec->sd)))
             return ends[i];
     return HUGE_VAL;
 }
@@ -128,12 +129,12 @@ static void collect_rest(struct shape *s)
 }
 
 /* The bound that the map keeps.  Where the bound itself occurs it is an atom, and its bin is not that of the values
- * beside it; where there are to be no atoms, its bin, or what stands for it, must have room. */
+ * beside it; where it is none, its bin, or what stands for it, must have room: other rows may hold it. */
 static double inner_bound(const struct shape *s, double bound, double direction)
 {
     const struct counted *end = direction > 0 ? &s->value[0] : &s->value[s->distinct - 1];
-    if (end->value != bound) return bound;
-    if (end->atom) return bound + direction * s->spec->step / 2;
+    if (end->value == bound && end->atom) return bound + direction * s->spec->step / 2;
+    if (end->value != bound && s->spec->step <= 0) return bound;
     return bound - direction * (s->spec->step > 0 ? s->spec->step / 2 : ND_SCALE_FLOOR * s->spec->sd);
 }
 
@@ -141,6 +142,10 @@ static bool fit_map(struct shape *s, bool straight)
 {
     s->map = (struct monotone_map){
         .x = s->x, .z = s->z, .slope = s->slope, .low = inner_bound(s, s->low, 1), .high = inner_bound(s, s->high, -1)};
+    if (!(s->map.high > s->map.low)) { /* nothing is left between the atoms' bins */
+        s->map.low = s->low;
+        s->map.high = s->high;
+    }
     s->map.knots = nd_map_fit(s->rest, s->left, s->map.low, s->map.high, straight, s->x, s->z, s->slope);
     return s->map.knots > 0;
 }

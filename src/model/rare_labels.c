@@ -106,8 +106,9 @@ static bool find_span(const struct column_spec *spec, const size_t *cells, doubl
     double first = number_of(spec->labels[0]), last = number_of(spec->labels[spec->label_count - 1]);
     bool few = false;
     for (size_t i = 0; i < spec->label_count; i++) few = few || cells[i] <= CELLS_FEW;
-    *low = first >= 0 ? fmax(2 * first - last, 0) : 2 * first - last;
-    *high = 2 * last - first;
+    double beyond = fmax(2, floor((last - first) / 4));
+    *low = first >= 0 ? fmax(first - beyond, 0) : first - beyond;
+    *high = last + beyond;
     return few && last - first <= SPAN_MOST && fmax(fabs(first), fabs(last)) <= LARGEST;
 }
 

@@ -227,8 +227,10 @@ static const double *read_knots(struct model_reader *r, const struct json_value 
 static bool is_sound(const struct monotone_map *map)
 {
     size_t last = map->knots - 1;
-    return map->low < map->x[0] && map->high > map->x[last] && fabs(map->z[0]) <= ND_MAP_FARTHEST &&
-           fabs(map->z[last]) <= ND_MAP_FARTHEST;
+    const double farthest = 40, rate = 1e3; /* of cells, and of approach to a bound: more than any that is learnt */
+    return map->low < map->x[0] && map->high > map->x[last] && fabs(map->z[0]) <= farthest &&
+           fabs(map->z[last]) <= farthest && map->slope[0] <= rate * (map->x[0] - map->low) &&
+           map->slope[last] <= rate * (map->high - map->x[last]);
 }
 
 /* Absent where cells are standardised by mean and deviation. */
@@ -253,6 +255,18 @@ static void read_map(struct model_reader *r, const struct json_value *object, st
     spec->map = map;
 }
 
+/* Nothing but a map keeps Gaussians within bounds, and atoms are values too. */
+static void check_within_bounds(struct model_reader *r, const struct json_value *object, const struct column_spec *spec)
+{
+    if (r->status != NADE_OK || !spec->bounded) return;
+    bool kept = spec->map && isfinite(spec->low) == isfinite(spec->map->low) &&
+                isfinite(spec->high) == isfinite(spec->map->high);
+    if (!kept) nd_wrong(r, "low", nd_json_get(object, "low"), "bounds that the map has too");
+    for (size_t a = 0; a < spec->atoms && r->status == NADE_OK; a++)
+        if (!(spec->atom[a] >= spec->low && spec->atom[a] <= spec->high))
+            nd_wrong(r, "atoms", nd_json_get(object, "atoms"), "numbers within the column's bounds");
+}
+
 void nd_read_real(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
     spec->mean = nd_read_number(r, object, "mean", -ND_MEAN_MOST, ND_MEAN_MOST, "a number");
@@ -266,6 +280,7 @@ void nd_read_real(struct model_reader *r, const struct json_value *object, struc
     read_bounds(r, object, spec);
     read_map(r, object, spec);
     read_atoms(r, object, spec);
+    check_within_bounds(r, object, spec);
     nd_read_null(r, object, "labels");
 }
 
@@ -336,10 +351,11 @@ static bool move_atoms(const struct column_spec *spec, float *cell, double *plac
 {
     const struct monotone_map *map = spec->map;
     double least = map->z[0] - ATOMS_BEYOND, most = map->z[map->knots - 1] + ATOMS_BEYOND;
-    size_t below = 0, above = 0;
+    size_t below = 0, above = 0, apart = 0;
     for (size_t a = 0; a < spec->atoms; a++) {
-        place[a] = nd_map_cell(map, spec->atom[a]);
-        if (a > 0) place[a] = fmax(place[a], place[a - 1] + 1e-5); /* two may be cut off at one place */
+        double own = nd_map_cell(map, spec->atom[a]);
+        place[a] = a > 0 ? fmax(own, place[a - 1] + 1e-5) : own; /* two may be cut off at one place */
+        apart += place[a] != own;
         cell[a] = (float)place[a];
         below += place[a] < least;
         above += place[a] > most;
@@ -348,7 +364,7 @@ static bool move_atoms(const struct column_spec *spec, float *cell, double *plac
         cell[a] = (float)(least - fmin(MOVED_APART, 2.0 / (double)below) * (double)(below - a));
     for (size_t a = 0; a < above; a++)
         cell[spec->atoms - above + a] = (float)(most + fmin(MOVED_APART, 2.0 / (double)above) * (double)(a + 1));
-    return below + above > 0;
+    return below + above + apart > 0;
 }
 
 void nd_place_atoms(struct column_spec *spec, float *cell, double *place)
@@ -405,7 +421,9 @@ double nd_mean_real(const struct plan_column *column, const double *outputs)
 {
     const struct column_spec *spec = column->own;
     double mean = nd_mixture_mean(column, outputs);
-    return spec && !spec->map ? spec->mean + spec->sd * mean : mean;
+    if (!spec) return mean;
+    if (!spec->map) mean = spec->mean + spec->sd * mean;
+    return spec->bounded ? fmin(fmax(mean, spec->low), spec->high) : mean;
 }
 
 /* An atom's density counts its probability as spread over the recording step, or what stands for it. */
@@ -478,8 +496,8 @@ static bool ends_far(const struct range *r)
 static double map_end(const struct monotone_map *map, double x)
 {
     double z = nd_map_cell(map, x);
-    if (isfinite(map->low) && z <= -ND_MAP_FARTHEST) return -HUGE_VAL;
-    return isfinite(map->high) && z >= ND_MAP_FARTHEST ? HUGE_VAL : z;
+    if (z <= nd_map_least(map)) return -HUGE_VAL;
+    return z >= nd_map_most(map) ? HUGE_VAL : z;
 }
 
 nade_status nd_range_real(nade_context *context, const struct column_spec *spec, bool exact, struct range *range)

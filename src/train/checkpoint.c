@@ -10,7 +10,7 @@
 #include "train/fresh_rows.h"
 
 static const char format_name[] = "nade-checkpoint";
-static const char format_version[] = "1";
+static const char format_version[] = "2"; /* 2: run lengths and shapes of columns follow from other rules */
 
 /* The flat tensors: the backend's blocks and the best parameters. */
 static const struct {
@@ -163,8 +163,9 @@ static nade_status parse_text(struct run *run, struct checkpoint *checkpoint)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s is a safetensors file but not a checkpoint of nade",
                        file->path);
     if (!nd_json_is_text(nd_safetensors_metadata(file, "format_version"), format_version))
-        return nd_fail(run->context, NADE_BAD_INPUT, "%s: the checkpoint's format_version is not \"%s\"", file->path,
-                       format_version);
+        return nd_fail(run->context, NADE_BAD_INPUT,
+                       "%s: the checkpoint's format_version is not \"%s\", expected one of this version of nade",
+                       file->path, format_version);
     if (!text) return broken(run, "text");
     struct json_fault fault = {NULL, 0};
     /* The header's own text is what the checksum is of. */

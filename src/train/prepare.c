@@ -201,7 +201,7 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 }
 
 /* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
- * How long a run really is, validation decides (cooldown.c); on the CPU a large table's is bounded by patience. */
+ * How long a run really is, validation decides (cooldown.c); on the CPU that of a large table is bounded by time. */
 static void settle_length(struct run *run)
 {
     enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };
@@ -210,6 +210,7 @@ static void settle_length(struct run *run)
     size_t rows = nd_train_rows(run);
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
+    o->updates = run->updates;
     uint64_t affordable = cpu_rows / (run->updates * o->batch);
     bool fast = run->entries->heads != 0; /* a device with kernels of its own */
     if (!o->iterations) o->iterations = fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);

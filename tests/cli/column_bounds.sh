@@ -10,9 +10,9 @@ awk 'BEGIN {
     }
 }' >data.csv
 expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 4
-holds err 'share: real, from 0 to 1, 1 value of its own (0)' 'temp: real, mapped' 'level: ordered, 16 values from 0 to 37.5'
+holds err 'share: real, from 0 to 1, 1 value of its own (0)' 'temp: real, mapped' 'level: ordered, 12 values from 0 to 27.5'
 expect 0 "$NADE" info model
-grep -qE 'level +ordered +16 values from 0 to 37.5$' out || fail "$(cat out)"
+grep -qE 'level +ordered +12 values from 0 to 27.5$' out || fail "$(cat out)"
 
 # within LOW HIGH COLUMN: all of a column of out.
 within() {

@@ -90,7 +90,7 @@ static void an_earlier_checkpoint_is_refused(void **state)
     nade_train_options_init(&options, sizeof options);
     options.resume = kept("checkpoint.safetensors", path);
     assert_int_equal(nade_train(*state, table, NULL, &options, &model), NADE_BAD_INPUT);
-    assert_non_null(strstr(nade_last_error(*state), "or by an earlier version"));
+    assert_non_null(strstr(nade_last_error(*state), "format_version"));
     nade_table_free(table);
 }
 

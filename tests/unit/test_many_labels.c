@@ -183,7 +183,7 @@ static void test_integers_yet_to_come(void **state)
     for (size_t i = 0; i < CELLS; i++)
         used += (size_t)sprintf(text + used, "%zu,%zu.5\n", i == 7 ? 7 : 1 + i % 5, i % 3);
     for (int typed = 0; typed < 2; typed++) {
-        static const char *const rare[] = {"0", "6", "7", "8", "9", "10", "11", "12", "13"};
+        static const char *const rare[] = {"0", "6", "7", "8", "9"};
         nade_table *table = read_good(context, text, NULL), *asked;
         nade_train_options options;
         nade_model *model;
@@ -192,20 +192,19 @@ static void test_integers_yet_to_come(void **state)
         support_small_training(&options, hidden, 1, 10, 1, 5);
         assert_int_equal(nade_train(context, table, NULL, &options, &model), NADE_OK);
         const struct column_spec *spec = &model->schema.column[0];
-        assert_int_equal(spec->rare_count, typed ? 0 : 9);
+        assert_int_equal(spec->rare_count, typed ? 0 : 5);
         assert_int_equal(model->plan.column[0].values, 6);
         for (size_t i = 0; i < spec->rare_count; i++) assert_string_equal(spec->labels[5 + i], rare[i]);
         nade_score_options score;
         nade_score_options_init(&score, sizeof score);
         score.of = "grade";
-        asked = read_good(context,
-                          "grade,x\n0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n9,1\n10,1\n11,1\n12,1\n13,1\n", NULL);
+        asked = read_good(context, "grade,x\n0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n9,1\n", NULL);
         assert_int_equal(nade_score(context, model, asked, &score, density, NULL, NULL),
                          typed ? NADE_BAD_INPUT : NADE_OK);
-        for (size_t i = 0; i < 14 && !typed; i++) sum += exp(density[i]);
+        for (size_t i = 0; i < 10 && !typed; i++) sum += exp(density[i]);
         assert_true(typed || fabs(sum - 1) < 1e-5);
         nade_table_free(asked);
-        asked = read_good(context, "grade,x\n14,1\n", NULL);
+        asked = read_good(context, "grade,x\n10,1\n", NULL);
         assert_int_equal(nade_score(context, model, asked, &score, density, NULL, NULL), NADE_BAD_INPUT);
         nade_table_free(asked);
         nade_model_free(model);

@@ -41,13 +41,13 @@ static void test_values(void **state)
         double least, most;
         size_t values;
     } cases[] = {
-        {{20, 21, 24, 30}, 4, 15, 35, 21},              /* a few beyond each end */
-        {{2, 3, 6}, 3, 0, 11, 12},                      /* none below 0 */
-        {{-1, 0, 3}, 3, -6, 8, 15},                     /* unless there was one */
-        {{1000, 1500, 3000}, 3, 0, 5500, 12},           /* in steps that are not 1: 0 is five below... */
-        {{1200, 1700, 3200}, 3, 200, 5700, 12},         /* ...and 200 the last that is not negative */
-        {{0.1, 0.2, 0.4, 0.7}, 4, 0, 1.2, 13},          /* decimals */
-        {{1, 300}, 2, 1, 1795, 7},                      /* two are a grid */
+        {{20, 21, 24, 30}, 4, 19, 31, 13},              /* of eleven one beyond each end */
+        {{0, 1, 24}, 3, 0, 26, 27},                     /* none below 0 */
+        {{-1, 0, 9}, 3, -2, 10, 13},                    /* unless there was one */
+        {{1000, 1500, 3000}, 3, 1000, 3000, 5},         /* in steps that are not 1; few are a scale that ends */
+        {{0, 5, 100}, 3, 0, 100, 21},                   /* so does a percentage */
+        {{0.1, 0.2, 0.4, 0.7}, 4, 0.1, 0.7, 7},         /* decimals */
+        {{1, 300}, 2, 1, 300, 2},                       /* two are a grid */
         {{1, 2, 300}, 3, 0, 305, 306},                  /* the largest grid */
         {{1, 2, 301}, 3, 1, 301, 3},                    /* too large a one */
         {{0, 2, 5}, 3, 0, 5, 3},                        /* none */
@@ -74,13 +74,13 @@ static void test_values(void **state)
 static void test_others_are_scored(void **state)
 {
     (void)state;
-    enum { VALUES = 13 };
+    enum { VALUES = 7 };
     static const double seen[] = {0.1, 0.2, 0.4, 0.7};
     double density[VALUES], sum = 0;
     char text[256] = "a,b\n";
     nade_context *context = new_context();
     nade_model *model = train(context, seen, 4);
-    for (size_t i = 0; i < VALUES; i++) sprintf(text + strlen(text), "%zu.%zu,3.25\n", i / 10, i % 10);
+    for (size_t i = 0; i < VALUES; i++) sprintf(text + strlen(text), "0.%zu,3.25\n", i + 1);
     nade_table *table = read_good(context, text, NULL);
     nade_score_options score;
     nade_score_options_init(&score, sizeof score);
@@ -90,9 +90,9 @@ static void test_others_are_scored(void **state)
         fail_msg("%s", nade_last_error(context));
     for (size_t i = 0; i < VALUES; i++) sum += exp(density[i]);
     assert_true(fabs(sum - 1) < 1e-5);
-    assert_true(isfinite(density[3]) && density[3] < density[2] && density[3] < density[4]);
+    assert_true(isfinite(density[2]) && density[2] < density[1] && density[2] < density[3]);
     nade_table_free(table);
-    static const char *const refused[] = {"a,b\n1.3,1\n", "a,b\n0.35,1\n", "a,b\n-0.1,1\n"};
+    static const char *const refused[] = {"a,b\n0.8,1\n", "a,b\n0.35,1\n", "a,b\n0.0,1\n"};
     for (size_t i = 0; i < 3; i++) {
         table = read_good(context, refused[i], NULL);
         assert_int_equal(nade_score(context, model, table, &score, density, NULL, NULL), NADE_BAD_INPUT);

@@ -1,6 +1,7 @@
 #include "data/date_column.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Fewer different dates than that are names of days, of surveys say. */
@@ -51,7 +52,7 @@ static const char *find_epoch(const struct nade_table *table, const struct table
     }
     const char *found = epoch_of(largest);
     if (!found) return "holds numbers, expected dates, or seconds or milliseconds since 1970";
-    strcpy(form, found);
+    snprintf(form, ND_FORM_SIZE, "%s", found);
     *row = first_other(table, column, form);
     return *row < table->rows ? "holds numbers, expected seconds or milliseconds since 1970" : NULL;
 }
@@ -75,7 +76,7 @@ static const char *find_in_texts(const struct nade_table *table, const struct ta
         return "holds dates of which day and month can't be told apart, expected a day after the 12th; or name the "
                "form "
                "of its dates";
-    strcpy(form, forms.form[0]);
+    snprintf(form, ND_FORM_SIZE, "%s", forms.form[0]);
     return NULL;
 }
 
@@ -83,7 +84,7 @@ const char *nd_find_date_form(const struct nade_table *table, const struct table
                               char form[ND_FORM_SIZE], size_t *row)
 {
     if (column->form) {
-        strcpy(form, column->form);
+        snprintf(form, ND_FORM_SIZE, "%s", column->form);
         return NULL;
     }
     if (nd_column_is_numeric(column)) return find_epoch(table, column, form, row);

@@ -122,7 +122,7 @@ static bool are_sentinels(const struct ends *ends, size_t low, size_t high)
 /* Grows the ends by as few numbers as possible; false: there is nothing more to find. */
 static bool grow_ends(struct ends *ends)
 {
-    for (size_t more = 1; more <= 2 * SIDE_MOST; more++)
+    for (size_t more = 1; more <= 2 * (size_t)SIDE_MOST; more++)
         for (size_t low = 0; low <= more; low++) {
             size_t high = more - low;
             if (ends->low + low > SIDE_MOST || ends->high + high > SIDE_MOST) continue;

@@ -190,7 +190,7 @@ static void rank_columns(struct sampling *s)
 static void sort_by_rank(const struct sampling *s, const uint8_t *rank, size_t *order)
 {
     size_t columns = s->model->plan.columns, count = 0;
-    for (uint8_t r = 0; r < RANKS; r++)
+    for (int r = 0; r < RANKS; r++)
         for (size_t t = 0; t < columns; t++)
             if (rank[order[t]] == r) s->scratch[count++] = order[t];
     for (size_t t = 0; t < columns; t++) order[t] = (size_t)s->scratch[t];

@@ -322,8 +322,9 @@ static double mean_week(const struct calendar *c, const struct gaussian *g)
     centre = clamp(centre, c->first, c->last + 1);
     if (spread > 3) return clamp(centre - 0.5, c->first, c->last);
     double first = fmax(floor(centre - 9 * spread), c->first), last = fmin(floor(centre + 9 * spread), c->last);
-    for (double week = first; week <= last; week++) {
-        double p = exp(log_component(c, g, week, week));
+    size_t weeks = last >= first ? (size_t)(last - first) + 1 : 0; /* some 60 at most */
+    for (size_t w = 0; w < weeks; w++) {
+        double week = first + (double)w, p = exp(log_component(c, g, week, week));
         sum += p * week;
         mass += p;
     }
@@ -455,7 +456,9 @@ double nd_date_tail(const struct plan_column *column, const double *outputs, dou
     double log_p = nd_date_log_density(column, outputs, x) + c->log_parts, first, last, sum = exp(log_p);
     find_reach(column, outputs, m.week, &first, &last);
     double step = ceil((last - first + 1) / STEPS_MOST), total = 0;
-    for (double week = first; week <= last; week += step) {
+    size_t steps = last >= first ? (size_t)((last - first) / step) + 1 : 0;
+    for (size_t w = 0; w < steps; w++) {
+        double week = first + (double)w * step;
         double end = fmin(week + step - 1, last), log_mass = log_weeks(column, outputs, week, end);
         if (log_mass == -HUGE_VAL) continue;
         total += exp(log_mass) * unlikely_share(c, &s, exp(log_p - log_mass + log(end - week + 1)) * (1 + 1e-9));

@@ -205,9 +205,9 @@ static void inputs(const struct plan_column *column, double x, float *inputs)
     double angle = turn * fmod((c->spec.mean + c->spec.cell * m.n) / ND_DAY / year_days, 1);
     memset(inputs, 0, column->input_width * sizeof *inputs);
     inputs[0] = (float)x;
-    for (int i = 1; i <= 2; i++) {
-        inputs[2 * i - 1] = (float)sin(i * angle);
-        inputs[2 * i] = (float)cos(i * angle);
+    for (size_t i = 1; i <= 2; i++) {
+        inputs[2 * i - 1] = (float)sin((double)i * angle);
+        inputs[2 * i] = (float)cos((double)i * angle);
     }
     inputs[5 + m.weekday] = 1;
     if (c->a_day > 1) inputs[5 + ND_WEEKDAYS + nd_hour(c, m.of_day)] = 1;

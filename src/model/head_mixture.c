@@ -25,8 +25,7 @@ static double normal_log_density(double mean, double scale, double log_scale, do
 /* log N(x; mean, scale) of component c, a Gaussian. */
 static double component_log_density(const struct plan_column *column, const double *outputs, size_t c, double x)
 {
-    size_t count = column->components;
-    size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
+    size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && column->components > 1 && c < 2 ? 1 - c : c;
     double scale = nd_component_spread(column, outputs, c) + column->floor;
     return normal_log_density(outputs[column->stride + mean], scale, log(scale), x);
 }

@@ -32,7 +32,8 @@ struct grid {
 /* The least power of ten whose multiples of the values are integers; 0: none. */
 static double find_scale(const double *value, size_t count)
 {
-    for (double scale = 1; scale <= 1e6; scale *= 10) {
+    double scale = 1;
+    for (int decimals = 0; decimals <= 6; decimals++, scale *= 10) {
         size_t i = 0;
         while (i < count && fabs(value[i] * scale) <= 1e15 && nearbyint(value[i] * scale) / scale == value[i]) i++;
         if (i == count) return scale;
@@ -65,7 +66,8 @@ static bool expect_others(struct arena *arena, struct column_spec *spec)
     enum { BEYOND = 5, POINTS_EACH = 10 };
     struct grid grid;
     if (!find_grid(spec->atom, spec->atoms, &grid)) return true;
-    double beyond = fmin(BEYOND, (double)(grid.count / POINTS_EACH)), last = spec->atom[spec->atoms - 1];
+    size_t tenth = grid.count / POINTS_EACH;
+    double beyond = fmin(BEYOND, (double)tenth), last = spec->atom[spec->atoms - 1];
     double below = grid.first < 0 ? beyond : fmin(beyond, floor(grid.first / grid.step));
     double above = last == 1 || last == 100 ? 0 : beyond; /* shares and percentages end there */
     size_t count = grid.count + (size_t)below + (size_t)above;

@@ -115,7 +115,7 @@ static bool find_span(const struct column_spec *spec, const size_t *cells, doubl
 bool nd_expect_integers(struct arena *arena, const struct table_column *column, struct column_spec *spec)
 {
     double low, high;
-    size_t count = spec->label_count, most = count + 3 * SPAN_MOST + 1, own = 0, rare = 0;
+    size_t count = spec->label_count, most = count + 3 * (size_t)SPAN_MOST + 1, own = 0, rare = 0;
     if (column->typed || column->declared != DECLARED_NOTHING || count > LABELS_ALL_FREQUENT) return true;
     size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
     const char **labels = nd_arena_alloc(arena, most, sizeof *labels);
@@ -123,10 +123,12 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
     double *counts = nd_arena_alloc(arena, most, sizeof *counts);
     if (!cells || !labels || !others || !counts || !count_cells(arena, column, spec, cells)) return false;
     if (!find_span(spec, cells, &low, &high)) return true;
-    for (size_t i = 0; low <= high; low++) {
-        bool seen = i < count && number_of(spec->labels[i]) == low;
+    size_t span = (size_t)(high - low) + 1;
+    for (size_t i = 0, place = 0; place < span; place++) {
+        double number = low + (double)place;
+        bool seen = i < count && number_of(spec->labels[i]) == number;
         char text[ND_NUMBER_TEXT];
-        nd_format_number(low, text);
+        nd_format_number(number, text);
         if (seen && cells[i] > CELLS_RARE) {
             labels[own++] = spec->labels[i];
         } else {

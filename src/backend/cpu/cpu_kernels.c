@@ -170,7 +170,8 @@ static float weigh(size_t count, const float *logits, float *weight, float *top)
     *top = largest(logits, count);
     memcpy(padded, logits, count * sizeof *padded);
     for (size_t c = count; c < lanes; c++) padded[c] = *top;
-    for (size_t c = 0; c < lanes; c++) weight[c] = nd_exp_u2(padded[c] - *top);
+    for (size_t c = 0; c < count; c += ND_LANES)
+        for (size_t l = 0; l < ND_LANES; l++) weight[c + l] = nd_exp_u2(padded[c + l] - *top);
     return total(weight, count);
 }
 
@@ -205,7 +206,7 @@ static double mixture(const struct plan_column *column, float x, float factor, b
     float joint_top = largest(k.joint, gaussians);
     for (size_t c = 0; c < padded; c++) k.joint[c] = nd_exp_u2(k.joint[c] - joint_top);
     float all_joint = total(k.joint, gaussians);
-    for (size_t c = 0; c < atoms; c++) outputs[c] = factor * (weight[c] / all_weights);
+    for (size_t c = 0; c < atoms && c < count; c++) outputs[c] = factor * (weight[c] / all_weights);
     float *logit = outputs + atoms, *mean = logit + column->stride, *spread = mean + column->stride;
     for (size_t c = 0; c < gaussians; c++) {
         float share = k.joint[c] / all_joint;

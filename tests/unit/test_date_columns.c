@@ -227,9 +227,9 @@ static void check_draws(struct bench *b, const nade_model *model)
         summers += text[5] == '0' && text[6] >= '5' && text[6] <= '9';
         nights += hour < 7 || hour > 18;
     }
-    assert_true(weekends > 0.75 * DRAWS);
-    assert_true(summers > 0.9 * DRAWS);
-    assert_true(nights > 0.9 * DRAWS);
+    assert_true((double)weekends > 0.75 * DRAWS);
+    assert_true((double)summers > 0.9 * DRAWS);
+    assert_true((double)nights > 0.9 * DRAWS);
 }
 
 static void score(struct bench *b, const nade_model *model, const nade_table *table, nade_device device, double *scores)

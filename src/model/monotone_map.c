@@ -59,12 +59,12 @@ double nd_map_value(const struct monotone_map *map, double z)
     size_t last = map->knots - 1;
     if (z < map->z[0]) {
         double distance = map->z[0] - z, room = map->x[0] - map->low;
-        if (isinf(room)) return map->x[0] - map->slope[0] * distance;
+        if (isinf(room) || ND_FAULT(FAULT_STRAIGHT_TAIL)) return map->x[0] - map->slope[0] * distance;
         return map->low + distance_left(distance, map->slope[0], room);
     }
     if (z >= map->z[last]) {
         double distance = z - map->z[last], room = map->high - map->x[last];
-        if (isinf(room)) return map->x[last] + map->slope[last] * distance;
+        if (isinf(room) || ND_FAULT(FAULT_STRAIGHT_TAIL)) return map->x[last] + map->slope[last] * distance;
         return map->high - distance_left(distance, map->slope[last], room);
     }
     struct stretch s = stretch_of(map, find_stretch(map->z, map->knots, z));

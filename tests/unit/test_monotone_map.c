@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/monotone_map.h"
+#include "model/normal.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
@@ -135,6 +136,26 @@ static void bounds_are_kept(void **state)
         }
 }
 
+static double steep(double u)
+{
+    return exp(5 * nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, u));
+}
+
+/* Values over many powers of ten: small ones stay apart from the bound and from each other. */
+static void steep_values_stay_off_the_bound(void **state)
+{
+    static const struct kind kind = {"steep", steep, 0, HUGE_VAL};
+    static struct fitted f;
+    (void)state;
+    fit(&kind, 0, &f);
+    assert_true(f.slope[0] <= 4.001 * f.x[0]);
+    for (double z = f.z[0]; z > nd_map_least(&f.map) + 0.5; z -= 0.5) {
+        double x = nd_map_value(&f.map, z);
+        assert_true(x > 0);
+        support_assert_close("cell", nd_map_cell(&f.map, x), z, 0, 1e-6);
+    }
+}
+
 static void no_map_of_one_value(void **state)
 {
     double values[100], x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST];
@@ -147,8 +168,11 @@ static void no_map_of_one_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(map_passes_both_ways), cmocka_unit_test(slope_is_the_derivative),
-        cmocka_unit_test(cells_are_a_bell),     cmocka_unit_test(bounds_are_kept),
+        cmocka_unit_test(map_passes_both_ways),
+        cmocka_unit_test(slope_is_the_derivative),
+        cmocka_unit_test(cells_are_a_bell),
+        cmocka_unit_test(bounds_are_kept),
+        cmocka_unit_test(steep_values_stay_off_the_bound),
         cmocka_unit_test(no_map_of_one_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

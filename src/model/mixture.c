@@ -123,14 +123,14 @@ static double mapped_mean(const struct monotone_map *map, double mean, double sc
     const double reach = 8, piece = 0.25 * scale, end = mean + reach * scale;
     double sum = 0, a = mean - reach * scale;
     size_t knot = 0;
-    while (a < end) {
+    do {
         while (knot < map->knots && map->z[knot] <= a) knot++;
         double b = fmin(a + piece, end);
         if (knot < map->knots) b = fmin(b, map->z[knot]);
         if (!(b > a)) return nd_map_value(map, mean); /* the last digit of a mean far away is wider than the piece */
         sum += integrate(map, mean, scale, a, b);
         a = b;
-    }
+    } while (a < end);
     return sum;
 }
 

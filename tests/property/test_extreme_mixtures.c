@@ -7,6 +7,7 @@
 
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/monotone_map.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
@@ -148,11 +149,35 @@ static void test_many_narrow_components(void **state)
     }
 }
 
+/* A Gaussian so far out that a double can't divide it into pieces has its mean where the map has it. */
+static void test_mean_of_a_far_gaussian(void **state)
+{
+    static const double x[] = {0, 10}, z[] = {-1, 1}, slope[] = {5, 5};
+    const struct monotone_map map = {2, x, z, slope, -HUGE_VAL, HUGE_VAL}, bounded = {2, x, z, slope, -2, HUGE_VAL};
+    const struct {
+        const struct monotone_map *map;
+        double mean, expected;
+    } cases[] = {{&map, 1e18, 5e18}, {&map, -1e18, -5e18}, {&bounded, -1e18, -2}, {&bounded, 1e18, 5e18}, {&map, 0, 5}};
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const struct column_spec spec = {.type = NADE_REAL, .sd = 1, .map = cases[i].map};
+        const struct plan_column column = {.head = nd_head_for(NADE_REAL),
+                                           .components = 1,
+                                           .stride = 1,
+                                           .output_width = 3,
+                                           .floor = 1e-3,
+                                           .own = &spec};
+        const double outputs[] = {0, cases[i].mean, -3};
+        support_assert_close("mean", column.head->mean(&column, outputs), cases[i].expected, 1e-9, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_question_is_answered),
         cmocka_unit_test(test_many_narrow_components),
+        cmocka_unit_test(test_mean_of_a_far_gaussian),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

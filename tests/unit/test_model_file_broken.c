@@ -164,6 +164,20 @@ static void wrong_shapes_have_their_sentences(void **state)
         {"'type':'real',",
          "'type':'real','map_values':[0,1,2],'map_cells':[-1,0,1],'map_slopes':[1,1,1],'map_low':true,'map_high':null,",
          "columns[2].map_low is true, expected a number or null"},
+        {"'type':'real',", "'type':'real','low':0,'high':null,",
+         "columns[2].low is 0, expected bounds that the map has too"},
+        {"'type':'real',",
+         "'type':'real','low':0,'high':9,'map_values':[1,2],'map_cells':[-1,1],'map_slopes':[1,1],'map_low':0,"
+         "'map_high':null,",
+         "columns[2].low is 0, expected bounds that the map has too"},
+        {"'type':'real',",
+         "'type':'real','low':0.5,'high':null,'map_values':[1,2],'map_cells':[-1,1],'map_slopes':[1,1],'map_low':0.5,"
+         "'map_high':null,",
+         "expected numbers within the column's bounds"},
+        {"'type':'real',",
+         "'type':'real','low':null,'high':0.2,'map_values':[-2,-1],'map_cells':[-1,1],'map_slopes':[1,1],'map_low':"
+         "null,'map_high':0.2,",
+         "expected numbers within the column's bounds"},
         {"'name':'sex'", "'name':'sex','values':[1,2]", "columns[1].\"values\" is a key that"},
     };
     expect_edits_refused(*state, edits, sizeof edits / sizeof *edits);

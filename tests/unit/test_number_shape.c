@@ -203,6 +203,96 @@ static void test_bounds(void **state)
     close_fixture(&f);
 }
 
+/* A percentage ends at 100 where several cells say so: a single one may be an outlier. */
+static void test_one_cell_makes_no_upper_bound(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    for (size_t cells = 1; cells <= 3; cells += 2) {
+        add_quantiles(&f, 500, normal, 0);
+        add(&f, 100, cells);
+        const struct column_spec *spec = learn(&f, &usual);
+        assert_true(spec->bounded && spec->low == 0);
+        assert_true(spec->high == (cells < 3 ? HUGE_VAL : 100));
+    }
+    close_fixture(&f);
+}
+
+static double from_two(double p)
+{
+    return 2 - 60 * log1p(-p);
+}
+
+/* Zero, which no training row holds, can be in others: its bin has room, it lies within cells, and all bins together
+ * have the probability 1. */
+static void test_bound_that_does_not_occur(void **state)
+{
+    struct fixture f;
+    struct plan_column column = {.head = nd_head_for(NADE_REAL)};
+    double sum = 0;
+    float cell;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, from_two, 1);
+    const struct column_spec *spec = learn(&f, &usual);
+    assert_true(spec->bounded && spec->low == 0 && spec->step == 1 && spec->atoms == 0);
+    support_assert_ok(f.context, column.head->plan(f.context, &f.arena, spec, 3, &column));
+    double outputs[9] = {0, 0.5, -1, -2, 0, 1, 0, -1, 0.5}, half = 0.5 * spec->step / spec->sd, bins[2000];
+    for (size_t value = 0; value < 2000; value++) {
+        assert_true(nd_encode_real(spec, (double)value, &cell));
+        bins[value] = exp(column.head->log_bin(&column, outputs, (double)cell, half) - nd_log_unit(spec, (double)cell));
+        sum += bins[value];
+    }
+    support_assert_close("all bins", sum, 1, 1e-6, 0);
+    assert_true(bins[0] > 1e-4 && bins[0] < bins[1]);
+    assert_true(nd_encode_real(spec, 0, &cell) && (double)cell > nd_map_least(spec->map) + 0.5);
+    close_fixture(&f);
+}
+
+/* Numbers that are 0 and 1 alone leave nothing between the bins of their bounds: the map is one all the same. */
+static void test_zeros_and_ones_as_numbers(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    for (size_t i = 0; i < 100; i++) add(&f, i % 3 == 0, 1);
+    const struct column_spec *spec = learn(&f, &usual);
+    const struct monotone_map *map = spec->map;
+    assert_true(spec->bounded && spec->low == 0 && spec->high == 1 && spec->atoms == 2);
+    assert_true(map->low < map->x[0] && map->x[0] < map->x[1] && map->x[1] < map->high && map->slope[0] > 0);
+    for (int value = 0; value < 2; value++) {
+        float cell;
+        assert_true(nd_encode_real(spec, value, &cell));
+        assert_true(nd_decode_real(spec, (double)cell, true) == value);
+        assert_true(isfinite(nd_log_unit(spec, (double)cell)));
+    }
+    for (double z = -9; z <= 9; z += 0.5) {
+        double x = nd_decode_real(spec, z, true);
+        assert_true(x >= 0 && x <= 1);
+    }
+    close_fixture(&f);
+}
+
+/* Two atoms that a map brings as close as float32 can't tell are pushed apart, and each is found again. */
+static void test_atoms_are_pushed_apart(void **state)
+{
+    static const double x[] = {-1e6, 1e6}, z[] = {-1, 1}, slope[] = {1e6, 1e6}, atom[] = {5, 5 + 1e-4, 7};
+    const struct monotone_map map = {2, x, z, slope, -HUGE_VAL, HUGE_VAL};
+    struct column_spec spec = {
+        .name = "x", .type = NADE_REAL, .sd = 1e6, .floor = 1e-3, .map = &map, .atom = atom, .atoms = 3};
+    float cell[3];
+    double place[3];
+    (void)state;
+    nd_place_atoms(&spec, cell, place);
+    for (size_t a = 0; a < 3; a++) {
+        float found;
+        assert_true(a == 0 || cell[a] > cell[a - 1]);
+        assert_true(nd_encode_real(&spec, atom[a], &found) && found == cell[a]);
+        assert_true(nd_decode_real(&spec, (double)found, false) == atom[a]);
+    }
+}
+
 static void test_maps(void **state)
 {
     struct fixture f;
@@ -390,6 +480,10 @@ int main(void)
         cmocka_unit_test(test_gaussians),
         cmocka_unit_test(test_atoms_differ_as_cells),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_one_cell_makes_no_upper_bound),
+        cmocka_unit_test(test_bound_that_does_not_occur),
+        cmocka_unit_test(test_zeros_and_ones_as_numbers),
+        cmocka_unit_test(test_atoms_are_pushed_apart),
         cmocka_unit_test(test_maps),
         cmocka_unit_test(test_bound_is_an_atom),
         cmocka_unit_test(test_marginal),

@@ -69,4 +69,11 @@ ND_INLINE float nd_random_uniform(uint32_t word)
     return (float)(word >> 8) * 5.9604644775390625e-8f;
 }
 
+/* Within (0, 1), of 48 bits. */
+ND_INLINE double nd_random_fine(uint32_t high, uint32_t low)
+{
+    return (double)nd_random_uniform(high) +
+           ((double)nd_random_uniform(low) + 2.98023223876953125e-8) * 5.9604644775390625e-8;
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/append.h"
+#include "base/ascending.h"
 #include "data/cell_text.h"
 #include "data/column_types.h"
 
@@ -35,12 +36,6 @@ static struct integers look_at_integers(const struct nade_table *table, const st
     return found;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* *differ: no two cells are the same.  False: no memory. */
 static bool all_differ(nade_context *context, const struct nade_table *table, const struct table_column *column,
                        bool *differ)
@@ -48,7 +43,7 @@ static bool all_differ(nade_context *context, const struct nade_table *table, co
     double *numbers = nd_alloc(&context->allocator, table->rows, sizeof *numbers);
     if (!numbers) return false;
     for (size_t row = 0; row < table->rows; row++) numbers[row] = nd_table_number(column, row);
-    qsort(numbers, table->rows, sizeof *numbers, compare_numbers);
+    qsort(numbers, table->rows, sizeof *numbers, nd_compare_numbers);
     *differ = true;
     for (size_t row = 1; row < table->rows; row++) *differ = *differ && numbers[row] != numbers[row - 1];
     nd_free(&context->allocator, numbers);

@@ -195,26 +195,18 @@ static double week_loss(const struct plan_column *column, const double *outputs,
 {
     const struct calendar *c = column->own;
     size_t count = column->components;
-    double weights = nd_log_sum(outputs, count), *term = gradient;
     for (size_t i = 0; i < count; i++) {
         struct gaussian g = nd_date_gaussian(column, outputs, i);
         double low = (begin_of(c, week) - g.mean) / g.scale, high = (begin_of(c, week + 1) - g.mean) / g.scale;
         double log_p = nd_normal_log_between(low, high), mean = outputs[count + i], spread = outputs[2 * count + i];
         double at_low = relative_height(low, log_p), at_high = relative_height(high, log_p);
         double stretch = (isinf(low) ? 0 : low * at_low) - (isinf(high) ? 0 : high * at_high);
-        term[i] = outputs[i] + log_p;
+        gradient[i] = outputs[i] + log_p;
         gradient[count + i] = fabs(mean) > MEAN_MOST ? 0 : -(at_low - at_high) / g.scale;
         gradient[2 * count + i] =
             spread < LOG_SCALE_LEAST || spread > LOG_SCALE_MOST ? 0 : -stretch * g.spread / g.scale;
     }
-    double joint = nd_log_sum(term, count);
-    for (size_t i = 0; i < count; i++) {
-        double share = exp(term[i] - joint);
-        gradient[i] = exp(outputs[i] - weights) - share;
-        gradient[count + i] *= share;
-        gradient[2 * count + i] *= share;
-    }
-    return weights - joint;
+    return nd_mixture_loss(outputs, count, gradient);
 }
 
 double nd_date_loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient)

@@ -346,6 +346,26 @@ static enum encoding choose_kind(const struct schema *schema)
     return ENCODED_BYTES;
 }
 
+/* Matches columns and takes memory for what e->kind and e->width say. */
+static nade_status begin_encoding(struct encoder *e, const size_t *rows, size_t row_count)
+{
+    size_t count;
+    e->rows = rows;
+    e->row_count = rows ? row_count : e->table->rows;
+    nade_status status = match(e);
+    if (status != NADE_OK) return status;
+    if (nd_multiply(e->row_count, e->width, &count))
+        e->cells = nd_arena_alloc(e->arena, count, e->kind == ENCODED_FLOATS ? sizeof(float) : 1);
+    return e->cells ? NADE_OK : nd_no_memory(e->context, "the rows");
+}
+
+static nade_status encode_columns(const struct encoder *e)
+{
+    nade_status status = NADE_OK;
+    for (size_t c = 0; c < e->schema->count && status == NADE_OK; c++) status = encode_column(e, c);
+    return status;
+}
+
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
                       const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
                       struct encoded_rows *cells)
@@ -355,21 +375,15 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .arena = arena,
         .schema = schema,
         .table = table,
-        .rows = rows,
-        .row_count = rows ? row_count : table->rows,
         .needed = needed,
         .unseen = unseen,
         .width = nd_network_columns(schema),
         .kind = choose_kind(schema),
     };
-    size_t count;
-    nade_status status = match(&e);
+    nade_status status = begin_encoding(&e, rows, row_count);
     if (status != NADE_OK) return status;
     if (e.used) warn_of_extras(&e);
-    if (nd_multiply(e.row_count, e.width, &count))
-        e.cells = nd_arena_alloc(arena, count, e.kind == ENCODED_FLOATS ? sizeof(float) : 1);
-    if (!e.cells) return nd_no_memory(context, "the rows");
-    for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
+    status = encode_columns(&e);
     if (status != NADE_OK) return status;
     for (size_t c = schema->count; c < e.width; c++) put_missing(&e, c);
     *cells = (struct encoded_rows){e.row_count, e.width, e.kind, e.cells};
@@ -388,14 +402,11 @@ nade_status nd_encode_rare(nade_context *context, struct arena *arena, const str
         .arena = arena,
         .schema = schema,
         .table = table,
-        .rows = rows,
-        .row_count = rows ? row_count : table->rows,
         .unseen = &unseen,
         .labels = true,
         .width = schema->count,
         .kind = ENCODED_FLOATS,
     };
-    size_t count;
     bool any = false, *wanted = nd_arena_alloc(arena, schema->count, sizeof *wanted);
     *labels = NULL;
     if (!wanted) return nd_no_memory(context, "the rows");
@@ -405,11 +416,8 @@ nade_status nd_encode_rare(nade_context *context, struct arena *arena, const str
     }
     if (!any) return NADE_OK;
     e.needed = wanted;
-    nade_status status = match(&e);
-    if (status != NADE_OK) return status;
-    if (nd_multiply(e.row_count, schema->count, &count)) e.cells = nd_arena_alloc(arena, count, sizeof(float));
-    if (!e.cells) return nd_no_memory(context, "the rows");
-    for (size_t c = 0; c < schema->count && status == NADE_OK; c++) status = encode_column(&e, c);
+    nade_status status = begin_encoding(&e, rows, row_count);
+    if (status == NADE_OK) status = encode_columns(&e);
     *labels = e.cells;
     return status;
 }

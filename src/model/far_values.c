@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/append.h"
+#include "base/ascending.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "data/cell_text.h"
@@ -17,12 +18,6 @@ enum { BLUR = 10, COLUMNS_SHOWN = 3, VALUES_SHOWN = 3 };
 enum { QUARTILE_ROWS = 65536 };
 enum { COLUMN_TEXT = ND_EXCERPT + VALUES_SHOWN * (ND_NUMBER_TEXT + 2) + 40 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The present cells, ascending, of `taken` evenly spaced rows among the chosen; NULL: no memory. */
 static double *sorted_cells(const nade_allocator *allocator, const struct table_column *column, const size_t *rows,
                             size_t row_count, size_t taken, size_t *count)
@@ -33,7 +28,7 @@ static double *sorted_cells(const nade_allocator *allocator, const struct table_
         double cell = nd_table_number(column, rows[i * row_count / taken]) + 0.0; /* + 0.0 makes -0 a 0 */
         if (!isnan(cell)) x[(*count)++] = cell;
     }
-    if (*count > 0) qsort(x, *count, sizeof *x, compare_numbers);
+    if (*count > 0) qsort(x, *count, sizeof *x, nd_compare_numbers);
     return x;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "model/date_weeks.h"
+#include "model/log_sum.h"
 #include "model/real_column.h"
 
 extern const struct head nd_head_bernoulli, nd_head_mixture, nd_head_softmax, nd_head_count, nd_head_ordered,
@@ -63,6 +64,18 @@ double nd_log_bin_or_density(const struct plan_column *column, const double *out
     if (!nd_outputs_are_finite(column, outputs)) return NAN;
     if (half > 0 && column->head->log_bin) return column->head->log_bin(column, outputs, x, half);
     return column->head->log_density(column, outputs, x);
+}
+
+double nd_mixture_loss(const double *outputs, size_t count, double *gradient)
+{
+    double weights = nd_log_sum(outputs, count), joint = nd_log_sum(gradient, count);
+    for (size_t c = 0; c < count; c++) {
+        double share = exp(gradient[c] - joint);
+        gradient[c] = exp(outputs[c] - weights) - share;
+        gradient[count + c] *= share;
+        gradient[2 * count + c] *= share;
+    }
+    return weights - joint;
 }
 
 size_t nd_pick_from_logits(const double *logits, size_t count, double uniform)

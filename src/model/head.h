@@ -138,6 +138,11 @@ bool nd_outputs_are_finite(const struct plan_column *column, const double *outpu
  * are not finite. */
 double nd_log_bin_or_density(const struct plan_column *column, const double *outputs, double x, double half);
 
+/* For mixtures of `count` components whose outputs are a logit and two parameters each: gradient holds each component's
+ * logit plus log p(x), then what its -log p(x) changes by with its parameters, and becomes that of the mixture's
+ * -log p(x), which is returned. */
+double nd_mixture_loss(const double *outputs, size_t count, double *gradient);
+
 /* For samplers: an index drawn from softmax(logits) by inverting the cumulative probabilities at uniform, in [0, 1). */
 size_t nd_pick_from_logits(const double *logits, size_t count, double uniform);
 

@@ -182,23 +182,15 @@ static double loss_gradient(const struct plan_column *column, const double *outp
 {
     size_t count = column->components;
     const double *m = outputs + count, *a = m + count;
-    double k = count_of(column->own, x), weights = nd_log_sum(outputs, count);
-    double *term = gradient; /* of the sum, until its gradient is known */
+    double k = count_of(column->own, x);
     for (size_t c = 0; c < count; c++) {
         struct negative_binomial b = load(outputs, count, c);
         double slope[2];
-        term[c] = outputs[c] + log_mass(&b, k, slope);
+        gradient[c] = outputs[c] + log_mass(&b, k, slope);
         gradient[count + c] = -slope[0] * free_within(m[c], LOG_MEAN_LEAST, LOG_MEAN_MOST);
         gradient[2 * count + c] = -slope[1] * free_within(a[c], LOG_DISPERSION_LEAST, LOG_DISPERSION_MOST);
     }
-    double joint = nd_log_sum(term, count);
-    for (size_t c = 0; c < count; c++) {
-        double share = exp(term[c] - joint);
-        gradient[c] = exp(outputs[c] - weights) - share;
-        gradient[count + c] *= share;
-        gradient[2 * count + c] *= share;
-    }
-    return weights - joint;
+    return nd_mixture_loss(outputs, count, gradient);
 }
 
 /* ---- walking over the counts ------------------------------------------------------------------------------------- */
@@ -320,12 +312,6 @@ static double walk_to(struct walk *walk, double sum)
 
 /* ---- what is asked of the distribution --------------------------------------------------------------------------- */
 
-/* 48 bits within (0, 1). */
-static double uniform(const uint32_t words[4])
-{
-    return (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
-}
-
 /* Walks from the first to the last of the counts whose cells lie between two, as range made them.  False: none do. */
 static bool walk_between(const struct plan_column *column, const double *outputs, double low, double high,
                          double *least, struct walk *walk)
@@ -355,7 +341,7 @@ static double sample_between(const struct plan_column *column, const double *out
     if (!walk_between(column, outputs, low, high, &least, &walk)) return NAN;
     double sum = walk.sum;
     begin_walk(&walk, column, outputs, least, walk.last, SUM_DEPTH);
-    return cell_of(column->own, walk_to(&walk, uniform(words) * sum));
+    return cell_of(column->own, walk_to(&walk, nd_random_fine(words[1], words[2]) * sum));
 }
 
 static double mean(const struct plan_column *column, const double *outputs)
@@ -378,7 +364,7 @@ static double quantile(const struct plan_column *column, const double *outputs, 
 /* Words 1 and 2 invert the cumulative probabilities. */
 static double sample(const struct plan_column *column, const double *outputs, const uint32_t words[4])
 {
-    return quantile(column, outputs, uniform(words));
+    return quantile(column, outputs, nd_random_fine(words[1], words[2]));
 }
 
 static double mode(const struct plan_column *column, const double *outputs)

@@ -147,7 +147,7 @@ static double sample_between(const struct plan_column *column, const double *out
     interval_terms(column, outputs, low, high, term);
     size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
     if (c < column->atoms) return (double)column->atom[c];
-    double share = (double)nd_random_uniform(words[1]) + ((double)nd_random_uniform(words[2]) + 0x1p-25) * 0x1p-24;
+    double share = nd_random_fine(words[1], words[2]);
     double scale = nd_component_spread(column, outputs, c) + column->floor, mean = outputs[column->stride + c];
     double x = mean + scale * nd_normal_quantile_between((low - mean) / scale, (high - mean) / scale, share);
     return fmin(fmax(x, low), high); /* the last digit of a mean far away may be wider than the interval */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ascending.h"
 #include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
@@ -15,12 +16,6 @@
 enum { VALUES_MOST = 1000 };
 
 /* ---- the column -------------------------------------------------------------------------------------------------- */
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Evenly spaced numbers: (first + k step) / scale, k = 0, ..., count - 1.  All three are integers, so that each is the
  * double that its decimals are read as. */
@@ -88,7 +83,7 @@ static nade_status learn(nade_context *context, struct arena *arena, const nade_
     size_t numbers = 0;
     for (size_t i = 0; i < column->label_count; i++)
         if (!nd_is_missing_value(spec, column->labels[i].number)) value[numbers++] = column->labels[i].number + 0.0;
-    qsort(value, numbers, sizeof *value, compare_numbers);
+    qsort(value, numbers, sizeof *value, nd_compare_numbers);
     for (size_t i = 0; i < numbers; i++)
         if (spec->atoms == 0 || value[i] != value[spec->atoms - 1]) value[spec->atoms++] = value[i];
     spec->atom = value;
@@ -141,15 +136,7 @@ static nade_status plan(nade_context *context, struct arena *arena, const struct
 /* The first value that is at least x; spec->atoms: none. */
 static size_t first_from(const struct column_spec *spec, double x)
 {
-    size_t low = 0, high = spec->atoms;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (spec->atom[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return nd_first_from(spec->atom, NULL, spec->atoms, x);
 }
 
 static bool encode(const struct column_spec *spec, double value, float *cell)

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/ascending.h"
 #include "base/fault.h"
 #include "model/plan.h"
 
@@ -22,18 +23,12 @@ static inline double nd_component_spread(const struct plan_column *column, const
 /* Which of the column's atoms x is; column->atoms: none of them. */
 static inline size_t nd_find_atom(const struct plan_column *column, double x)
 {
-    size_t a = 0, end = column->atoms;
+    size_t a = 0;
     if (!column->ascending) {
-        while (a < end && (double)column->atom[a] != x) a++;
+        while (a < column->atoms && (double)column->atom[a] != x) a++;
         return a;
     }
-    while (a < end) {
-        size_t middle = (a + end) / 2;
-        if ((double)column->atom[middle] < x)
-            a = middle + 1;
-        else
-            end = middle;
-    }
+    a = nd_first_from(NULL, column->atom, column->atoms, x);
     return a < column->atoms && (double)column->atom[a] == x ? a : column->atoms;
 }
 

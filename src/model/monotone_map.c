@@ -128,11 +128,6 @@ static double normal_quantile(double p)
     return nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, p);
 }
 
-static double normal_share(double z)
-{
-    return 0.5 * erfc(-z * 0.70710678118654752440);
-}
-
 /* The mean of the values whose share below lies between two: a quantile without the noise of a single value. */
 static double mean_between(const double *values, size_t count, double from, double to)
 {
@@ -152,8 +147,8 @@ static size_t place_knots(const double *values, size_t count, size_t wanted, dou
     size_t knots = 0;
     for (size_t k = 0; k < wanted; k++) {
         double at = -reach + gap * (double)k;
-        double value = mean_between(values, count, normal_share(at - fmin(0.25 * gap, 0.25)),
-                                    normal_share(at + fmin(0.25 * gap, 0.25)));
+        double value = mean_between(values, count, nd_normal_share(at - fmin(0.25 * gap, 0.25)),
+                                    nd_normal_share(at + fmin(0.25 * gap, 0.25)));
         if (knots > 0 && !(value - x[knots - 1] > 1e-9 * fmax(fabs(value), fabs(x[knots - 1])))) continue;
         x[knots] = value;
         z[knots++] = at;

@@ -15,6 +15,11 @@ static double upper_tail(double z)
     return 0.5 * erfc(z * root_half);
 }
 
+double nd_normal_share(double z)
+{
+    return upper_tail(-z);
+}
+
 /* log(Q(z) / φ(z)) for z >= 0: the part of log Q(z) that varies slowly. */
 static double log_mills(double z)
 {

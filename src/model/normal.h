@@ -3,6 +3,9 @@
 #ifndef ND_MODEL_NORMAL_H
 #define ND_MODEL_NORMAL_H
 
+/* P(Z <= z), accurate where it is small. */
+double nd_normal_share(double z);
+
 /* log P(middle - half <= Z <= middle + half), half > 0 and finite. */
 double nd_normal_log_around(double middle, double half);
 

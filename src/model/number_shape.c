@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "base/parallel.h"
 #include "model/head.h"
 #include "model/monotone_map.h"
+#include "model/normal.h"
 #include "model/real_column.h"
 
 /* A value of the data and how many cells hold it. */
@@ -29,12 +31,6 @@ struct shape {
     double x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST]; /* the map's */
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* False: no memory. */
 static bool count_values(struct arena *arena, const struct table_column *column, const size_t *rows, size_t row_count,
                          struct shape *s)
@@ -47,7 +43,7 @@ static bool count_values(struct arena *arena, const struct table_column *column,
         if (!isnan(cell)) s->rest[s->cells++] = cell;
     }
     if (s->cells == 0) return true;
-    qsort(s->rest, s->cells, sizeof *s->rest, compare_numbers);
+    qsort(s->rest, s->cells, sizeof *s->rest, nd_compare_numbers);
     for (size_t i = 0; i < s->cells; i++) distinct += i == 0 || s->rest[i] != s->rest[i - 1];
     s->value = nd_arena_alloc(arena, distinct, sizeof *s->value);
     if (!s->value) return false;
@@ -56,11 +52,6 @@ static bool count_values(struct arena *arena, const struct table_column *column,
         s->value[s->distinct - 1].count++;
     }
     return true;
-}
-
-static double normal_share(double z)
-{
-    return 0.5 * erfc(-z * 0.70710678118654752440);
 }
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
@@ -72,7 +63,7 @@ enum { BOUND_CELLS = 20, MISSING_CELLS = 3, FAR_DEVIATIONS = 5, SKEWED = 2 };
 /* True when it is no chance that no cell lies beyond an end, which is `deviations` from the mean. */
 static bool is_end(const struct shape *s, double deviations)
 {
-    return (double)s->cells * normal_share(-deviations) >= MISSING_CELLS;
+    return (double)s->cells * nd_normal_share(-deviations) >= MISSING_CELLS;
 }
 
 static double middle_value(const struct shape *s)
@@ -155,8 +146,8 @@ static double smooth_count(const struct shape *s, double value, bool smooth)
 {
     double step = s->spec->step > 0 ? s->spec->step : ND_SCALE_FLOOR * s->spec->sd;
     if (!smooth) return 0;
-    return (double)s->left * (normal_share(nd_map_cell(&s->map, value + step / 2)) -
-                              normal_share(nd_map_cell(&s->map, value - step / 2)));
+    return (double)s->left * (nd_normal_share(nd_map_cell(&s->map, value + step / 2)) -
+                              nd_normal_share(nd_map_cell(&s->map, value - step / 2)));
 }
 
 static bool is_at_bound(const struct shape *s, const struct counted *v)
@@ -181,7 +172,7 @@ static size_t least_count(struct arena *scratch, const struct shape *s, bool *no
     for (size_t v = 0; count && v < s->distinct; v++)
         if (s->value[v].atom) count[atoms++] = (double)s->value[v].count;
     if (atoms <= ATOMS_MOST) return 0;
-    qsort(count, atoms, sizeof *count, compare_numbers);
+    qsort(count, atoms, sizeof *count, nd_compare_numbers);
     return (size_t)count[atoms - ATOMS_MOST];
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "base/philox.h"
 #include "model/model.h"
 #include "model/monotone_map.h"
@@ -325,12 +326,6 @@ static double *draw(size_t c, const double *row, double low, double high, int ex
     return values;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The share of values, ascending, below x, or up to it. */
 static double share_up_to(const double *values, size_t count, double x, bool included)
 {
@@ -358,7 +353,7 @@ static void test_draws_follow_densities(void **state)
     for (size_t c = 0; c < COLUMNS; c++)
         for (size_t i = 0; i < CONTEXTS && is_real(c); i++) {
             double *x = draw(c, world.rows[i], -HUGE_VAL, HUGE_VAL, 1, DRAWS);
-            qsort(x, DRAWS, sizeof *x, compare_numbers);
+            qsort(x, DRAWS, sizeof *x, nd_compare_numbers);
             place_grid(c, &g);
             score_grid(c, world.rows[i], all_but(c, all), &g);
             for (size_t q = 1; q < 20; q++) {
@@ -380,11 +375,11 @@ static void test_ranges_cut_off(void **state)
         for (size_t i = 0; i < 2 * CONTEXTS && c != KIND; i++) {
             const double *row = world.rows[i / 2];
             double *all = draw(c, row, -HUGE_VAL, HUGE_VAL, i % 2, DRAWS), between = 0;
-            qsort(all, DRAWS, sizeof *all, compare_numbers);
+            qsort(all, DRAWS, sizeof *all, nd_compare_numbers);
             double low = all[DRAWS / 5], high = all[DRAWS * 7 / 10];
             if (low == high) high = all[DRAWS - 1];
             double *some = draw(c, row, low, high, i % 2, DRAWS);
-            qsort(some, DRAWS, sizeof *some, compare_numbers);
+            qsort(some, DRAWS, sizeof *some, nd_compare_numbers);
             assert_true(some[0] >= low && some[DRAWS - 1] <= high);
             double below = share_up_to(all, DRAWS, low, false);
             between = share_up_to(all, DRAWS, high, true) - below;
@@ -443,7 +438,7 @@ static void test_points_are_those_of_draws(void **state)
     for (size_t c = 0; c < COLUMNS; c++)
         for (size_t i = 0; i < CONTEXTS && c != KIND; i++) {
             double *x = draw(c, world.rows[i], -HUGE_VAL, HUGE_VAL, 1, DRAWS);
-            qsort(x, DRAWS, sizeof *x, compare_numbers);
+            qsort(x, DRAWS, sizeof *x, nd_compare_numbers);
             check_points(c, world.rows[i], x);
             free(x);
         }

@@ -1,20 +1,19 @@
 /* Which columns are taken for numbers and names of rows, and that models of other columns know them. */
-#include "data_files.h"
-
-#include "support/small_training.h"
+#include "column_fixture.h"
 
 enum { ROWS = 60 };
 
 /* A table of one column, whose cells the format makes of a number, and another one. */
 static nade_table *read_column(nade_context *context, const char *name, const char *format, const size_t *numbers)
 {
-    static char file[1 << 15];
-    size_t used = (size_t)sprintf(file, "%s,other\n", name);
+    struct csv_text csv = {.text = NULL};
+    char cell[64];
+    add_text(&csv, "%s,other\n", name);
     for (size_t i = 0; i < ROWS; i++) {
-        used += (size_t)sprintf(file + used, format, numbers[i]);
-        used += (size_t)sprintf(file + used, ",%zu.5\n", i * i % 17);
+        snprintf(cell, sizeof cell, format, numbers[i]);
+        add_text(&csv, "%s,%zu.5\n", cell, i * i % 17);
     }
-    return read_good(context, file, NULL);
+    return read_made(context, &csv);
 }
 
 static void test_which_go(void **state)
@@ -87,49 +86,29 @@ static void test_what_stays(void **state)
     nade_context_free(context);
 }
 
-static void count_warnings(void *user, const char *warning)
-{
-    (void)warning;
-    ++*(size_t *)user;
-}
-
 /* A trained model, also after it was written and read, passes over the column, by its name or place. */
 static void test_models_know_them(void **state)
 {
     (void)state;
-    size_t numbers[ROWS], warnings = 0;
-    const size_t hidden[] = {4};
-    nade_context_options context_options;
-    nade_context *context;
-    nade_context_options_init(&context_options, sizeof context_options);
-    context_options.warn = count_warnings;
-    context_options.warn_user = &warnings;
-    assert_int_equal(nade_context_create(&context_options, &context), NADE_OK);
+    size_t numbers[ROWS];
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     for (size_t row = 0; row < ROWS; row++) numbers[row] = row;
     nade_table *table = read_column(context, "id", "%zu", numbers), *bare;
     assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
-    assert_int_equal(warnings, 1);
-    nade_train_options options;
-    nade_model *model, *read;
-    char path[64];
-    support_small_training(&options, hidden, 1, 10, 1, 5);
-    assert_int_equal(nade_train(context, table, NULL, &options, &model), NADE_OK);
-    nade_table_free(table);
-    write_file(path, "", 0);
-    assert_int_equal(nade_model_save(context, model, path), NADE_OK);
-    assert_int_equal(nade_model_load(context, path, &read), NADE_OK);
-    unlink(path);
+    assert_int_equal(warnings.count, 1);
+    nade_model *model = train_small(context, table, 5), *read = reread(context, model);
     table = read_good(context, "id,other\n7,1.5\n8,2.5\n", NULL);
     bare = read_good(context, "7,1.5\n8,2.5\n", NULL);
     const nade_model *models[] = {model, read};
     for (size_t i = 0; i < 4; i++) {
         double values[2];
         size_t source;
-        warnings = 0;
+        warnings.count = 0;
         assert_int_equal(nade_table_values(context, models[i / 2], i % 2 ? bare : table, values, &source, NULL, NULL),
                          NADE_OK);
         assert_true(values[0] == 1.5 && values[1] == 2.5 && source == 1);
-        assert_int_equal(warnings, 0);
+        assert_int_equal(warnings.count, 0);
     }
     nade_model_free(model);
     nade_model_free(read);

@@ -1,11 +1,8 @@
 /* Columns with very many labels: how they are stored, and that rare labels, which share an output, have densities that
  * sum to one and are drawn as often. */
-#include "data_files.h"
+#include "column_fixture.h"
 
 #include <math.h>
-
-#include "model/model.h"
-#include "support/small_training.h"
 
 enum { ROWS = 6000, LABELS = 1500, FREQUENT = 40 };
 
@@ -20,31 +17,16 @@ static size_t label_of(size_t row)
 
 static nade_table *make_table(nade_context *context, size_t rows)
 {
-    char *text = malloc(32 * rows + 16);
-    size_t used = (size_t)sprintf(text, "town,x\n");
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "town,x\n");
     for (size_t row = 0; row < rows; row++)
-        used += (size_t)sprintf(text + used, "town %zu,%zu.5\n", label_of(row), (label_of(row) * 7 + row % 3) % 11);
-    nade_table *table = read_good(context, text, NULL);
-    free(text);
-    return table;
+        add_text(&csv, "town %zu,%zu.5\n", label_of(row), (label_of(row) * 7 + row % 3) % 11);
+    return read_made(context, &csv);
 }
 
 static nade_model *train(nade_context *context)
 {
-    const size_t hidden[] = {8};
-    nade_table *table = make_table(context, ROWS);
-    nade_train_options options;
-    nade_model *model, *read;
-    char path[64];
-    support_small_training(&options, hidden, 1, 50, 2, 300);
-    options.learning_rate = 0.01;
-    if (nade_train(context, table, NULL, &options, &model) != NADE_OK) fail_msg("%s", nade_last_error(context));
-    nade_table_free(table);
-    write_file(path, "", 0);
-    assert_int_equal(nade_model_save(context, model, path), NADE_OK);
-    if (nade_model_load(context, path, &read) != NADE_OK) fail_msg("%s", nade_last_error(context));
-    unlink(path);
-    assert_string_equal(nade_model_description(model), nade_model_description(read));
+    nade_model *model = train_small(context, make_table(context, ROWS), 300), *read = reread(context, model);
     nade_model_free(model);
     return read;
 }
@@ -59,13 +41,12 @@ static void test_storage_grows(void **state)
                  {65536, STORE_CODES32}, {100000, STORE_CODES32}, {100001, STORE_UNUSABLE}};
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t labels = cases[i].labels, used = 0;
-        char *text = malloc(32 * labels + 64);
-        used += (size_t)sprintf(text, "a,code,x\n");
-        for (size_t row = 0; row < labels; row++)
-            used += (size_t)sprintf(text + used, "t%zu,0%zu,%zu\n", row, row, row % 2);
-        sprintf(text + used, ",,0\nt3,03,1\n");
-        nade_table *table = read_good(context, text, NULL);
+        size_t labels = cases[i].labels;
+        struct csv_text csv = {.text = NULL};
+        add_text(&csv, "a,code,x\n");
+        for (size_t row = 0; row < labels; row++) add_text(&csv, "t%zu,0%zu,%zu\n", row, row, row % 2);
+        add_text(&csv, ",,0\nt3,03,1\n");
+        nade_table *table = read_made(context, &csv);
         for (size_t c = 0; c < 2; c++) {
             assert_int_equal(table->column[c].storage, cases[i].storage);
             if (cases[i].storage == STORE_UNUSABLE) continue;
@@ -78,7 +59,6 @@ static void test_storage_grows(void **state)
                              labels == ND_LABELS_MOST ? NADE_BAD_INPUT : NADE_OK);
         }
         nade_table_free(table);
-        free(text);
     }
     nade_context_free(context);
 }
@@ -94,10 +74,10 @@ static void test_labels_sum_to_one(void **state)
     assert_int_equal(spec->label_count, LABELS);
     assert_in_range(spec->rare_count, LABELS - FREQUENT - 10, LABELS - FREQUENT);
     assert_int_equal(model->plan.column[0].values, LABELS - spec->rare_count + 1);
-    char text[LABELS * 24] = "town,x\n";
-    size_t used = strlen(text);
-    for (size_t i = 0; i < LABELS; i++) used += (size_t)sprintf(text + used, "town %zu,3.5\n", i);
-    nade_table *table = read_good(context, text, NULL);
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "town,x\n");
+    for (size_t i = 0; i < LABELS; i++) add_text(&csv, "town %zu,3.5\n", i);
+    nade_table *table = read_made(context, &csv);
     nade_score_options options;
     nade_score_options_init(&options, sizeof options);
     options.of = "town";
@@ -176,21 +156,16 @@ static void test_integers_yet_to_come(void **state)
 {
     (void)state;
     enum { CELLS = 200 };
-    static const size_t hidden[] = {4};
-    char text[CELLS * 8] = "grade,x\n";
-    size_t used = strlen(text);
     nade_context *context = new_context();
-    for (size_t i = 0; i < CELLS; i++)
-        used += (size_t)sprintf(text + used, "%zu,%zu.5\n", i == 7 ? 7 : 1 + i % 5, i % 3);
     for (int typed = 0; typed < 2; typed++) {
         static const char *const rare[] = {"0", "6", "7", "8", "9"};
-        nade_table *table = read_good(context, text, NULL), *asked;
-        nade_train_options options;
-        nade_model *model;
+        struct csv_text csv = {.text = NULL};
+        add_text(&csv, "grade,x\n");
+        for (size_t i = 0; i < CELLS; i++) add_text(&csv, "%zu,%zu.5\n", i == 7 ? 7 : 1 + i % 5, i % 3);
+        nade_table *table = read_made(context, &csv), *asked;
         double density[16], sum = 0;
         if (typed) assert_int_equal(nade_table_set_type(context, table, "grade", NADE_CATEGORICAL), NADE_OK);
-        support_small_training(&options, hidden, 1, 10, 1, 5);
-        assert_int_equal(nade_train(context, table, NULL, &options, &model), NADE_OK);
+        nade_model *model = train_small(context, table, 5);
         const struct column_spec *spec = &model->schema.column[0];
         assert_int_equal(spec->rare_count, typed ? 0 : 5);
         assert_int_equal(model->plan.column[0].values, 6);
@@ -208,7 +183,6 @@ static void test_integers_yet_to_come(void **state)
         assert_int_equal(nade_score(context, model, asked, &score, density, NULL, NULL), NADE_BAD_INPUT);
         nade_table_free(asked);
         nade_model_free(model);
-        nade_table_free(table);
     }
     nade_context_free(context);
 }

@@ -2,18 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ascending.h"
 #include "model/monotone_map.h"
 #include "model/normal.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
 enum { COUNT = 4000 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Kinds of columns: what a uniform u becomes, and the bounds. */
 struct kind {
@@ -54,7 +49,7 @@ struct fitted {
 static void fit(const struct kind *kind, int straight, struct fitted *f)
 {
     for (size_t i = 0; i < COUNT; i++) f->values[i] = kind->value(((double)i + 0.5) / COUNT);
-    qsort(f->values, COUNT, sizeof *f->values, compare_numbers);
+    qsort(f->values, COUNT, sizeof *f->values, nd_compare_numbers);
     f->map = (struct monotone_map){.x = f->x, .z = f->z, .slope = f->slope, .low = kind->low, .high = kind->high};
     f->map.knots = nd_map_fit(f->values, COUNT, kind->low, kind->high, straight, f->x, f->z, f->slope);
     assert_true(f->map.knots >= ND_KNOTS_LEAST && f->map.knots <= ND_KNOTS_MOST);

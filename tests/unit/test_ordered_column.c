@@ -1,33 +1,18 @@
 /* Columns of ordered values: which numbers they take, those included that no training row holds, and that these are
  * scored and drawn as probabilities which sum to one. */
-#include "data_files.h"
+#include "column_fixture.h"
 
 #include <math.h>
-
-#include "model/model.h"
-#include "support/small_training.h"
 
 /* A model of an ordered column a beside a real one, that was written and read. */
 static nade_model *train(nade_context *context, const double *values, size_t count)
 {
-    static const size_t hidden[] = {4};
-    static char text[1 << 16];
-    size_t used = (size_t)sprintf(text, "a,b\n");
-    for (size_t i = 0; i < 10 * count; i++)
-        used += (size_t)sprintf(text + used, "%.15g,%zu.25\n", values[i % count], i * 7 % 13);
-    nade_table *table = read_good(context, text, NULL);
-    nade_train_options options;
-    nade_model *model, *read;
-    char path[64];
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "a,b\n");
+    for (size_t i = 0; i < 10 * count; i++) add_text(&csv, "%.15g,%zu.25\n", values[i % count], i * 7 % 13);
+    nade_table *table = read_made(context, &csv);
     assert_int_equal(nade_table_set_type(context, table, "a", NADE_ORDERED), NADE_OK);
-    support_small_training(&options, hidden, 1, 50, 2, 100);
-    options.learning_rate = 0.01;
-    if (nade_train(context, table, NULL, &options, &model) != NADE_OK) fail_msg("%s", nade_last_error(context));
-    nade_table_free(table);
-    write_file(path, "", 0);
-    assert_int_equal(nade_model_save(context, model, path), NADE_OK);
-    if (nade_model_load(context, path, &read) != NADE_OK) fail_msg("%s", nade_last_error(context));
-    unlink(path);
+    nade_model *model = train_small(context, table, 100), *read = reread(context, model);
     nade_model_free(model);
     return read;
 }

@@ -168,7 +168,7 @@ static int apply_preset(struct train_arguments *train)
         {"optimizer", "nag"}, {"momentum", "0.9"}, {"batch", "100"},      {"iterations", "100"},
         {"updates", "1000"},  {"patience", "0"},   {"weight-decay", "0"}, {"lr", "0.016,0.004,0.001,0.00025,0.0000675"},
         {"no-atoms", NULL},   {"no-maps", NULL},   {"no-cooldown", NULL}, {"components", "10"},
-        {"pretrain", "20"}};
+        {"average", "0"},     {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
     if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */

@@ -106,7 +106,9 @@ typedef struct nade_train_options {
                      ends; 0, or with patience: all iterations are done */
     const double *low, *high; /* (columns of the table) bounds of real columns: NaN, or NULL for all: found where maps
                                  is 1; infinite: none.  A resumed run needs the same */
-    int holes; /* 1: where cells are missing is learnt too, so that samples can have holes (docs/model.md) */
+    int holes;      /* 1: where cells are missing is learnt too, so that samples can have holes (docs/model.md) */
+    double average; /* of a running average of the parameters, which is validated and becomes the model: what it keeps
+                       of itself from update to update, at most (docs/model.md); 0: there is none */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -169,6 +171,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "on weights, not on biases") \
     ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
         "scale an update's gradient down where its norm is above NORM; 0: never") \
+    ROW(average, REAL, 0, 0, 0.999999, NADE_YOUNGER + 20, NADE_YOUNGER + 20, TRAINING, "average", "DECAY", \
+        "the decay of the average", \
+        "validate and keep a running average of the parameters, which keeps DECAY of itself at each update, less at " \
+        "first; 0.999 averages over some 1000 updates; 0: the parameters themselves") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
         "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
         "start with all layers at once") \

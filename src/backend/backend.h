@@ -14,7 +14,7 @@
 struct backend;
 
 /* Blocks of plan->parameters floats that can be read and written. */
-enum block { BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2, BLOCK_GRADIENT, BLOCK_COUNT };
+enum block { BLOCK_PARAMETERS, BLOCK_MOMENT1, BLOCK_MOMENT2, BLOCK_GRADIENT, BLOCK_AVERAGE, BLOCK_COUNT };
 
 enum data_role { DATA_TRAIN, DATA_VALID, DATA_ROLES };
 
@@ -28,7 +28,8 @@ struct update_rule {
     double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
     double momentum;
     double weight_decay;
-    double clip; /* a gradient whose norm is larger is scaled down to it; 0: none is */
+    double clip;    /* a gradient whose norm is larger is scaled down to it; 0: none is */
+    double average; /* how much BLOCK_AVERAGE keeps of itself at most when it follows a step; 0: there is none */
     uint64_t total_updates;
     uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
@@ -108,6 +109,9 @@ struct backend_entries {
      * update changes anything: *failed is the update, BLOCK_GRADIENT its gradient. */
     nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
+
+    /* BLOCK_PARAMETERS and BLOCK_AVERAGE change places: so an average is validated. */
+    nade_status (*exchange)(nade_context *context, struct backend *backend);
 
     /* Mean loss over DATA_VALID, each row under `repeats` fixed draws of model/draws.h; with a fixed order the exact
      * mean of -log p, without draws. */

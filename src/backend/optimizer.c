@@ -38,6 +38,14 @@ double nd_clip_factor(const struct update_rule *rule, double squares)
     return rule->clip > 0 && norm > rule->clip ? rule->clip / norm : 1;
 }
 
+/* An average over the last 1/(1 - decay) updates; of the first ones, over a tenth of those that were made, so that the
+ * parameters that a run began with are soon forgotten. */
+static double fresh_share(const struct update_rule *rule, double update)
+{
+    double most = (1 + update) / (10 + update);
+    return 1 - (rule->average < most || ND_FAULT(FAULT_AVERAGE_STARTS) ? rule->average : most);
+}
+
 struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update)
 {
     double done = ND_FAULT(FAULT_RATE_NOT_DECAYED) ? 0 : (double)update / (double)rule->total_updates;
@@ -50,6 +58,7 @@ struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update)
         .rest2 = 1 - second,
         .correction1 = 1 / (1 - pow(momentum, (double)update + 1)),
         .correction2 = 1 / (1 - pow(second, (double)update + 1)),
+        .fresh = fresh_share(rule, (double)update),
     };
 }
 
@@ -63,5 +72,6 @@ struct float_rates nd_float_rates(const struct step_rates *rates)
         .rest2 = (float)rates->rest2,
         .correction1 = (float)rates->correction1,
         .correction2 = (float)rates->correction2,
+        .fresh = (float)rates->fresh,
     };
 }

@@ -19,7 +19,8 @@
 #define ND_STEP_RATES(number)                                                                                          \
     number rate;                           /* learning rate of this update */                                          \
     number momentum, second, rest1, rest2; /* the two decays and what they leave of 1 */                               \
-    number correction1, correction2;       /* 1/(1 - decay^(update+1)) */
+    number correction1, correction2;       /* 1/(1 - decay^(update+1)) */                                              \
+    number fresh;                          /* what the average takes of a new parameter */
 
 struct step_rates {
     ND_STEP_RATES(double)
@@ -74,6 +75,12 @@ ND_INLINE void lion_step(const ND_RATES *r, ND_REAL decay, ND_REAL gradient, ND_
     (void)moment2;
     *moment1 = r->second * *moment1 + r->rest2 * gradient;
     *parameter -= r->rate * (direction + decay * *parameter);
+}
+
+/* After the step, where there is an average. */
+ND_INLINE void average_step(const ND_RATES *r, ND_REAL parameter, ND_REAL *average)
+{
+    *average += r->fresh * (parameter - *average);
 }
 
 #endif

@@ -19,6 +19,7 @@ enum fault {
     FAULT_SCORE_DRIFT = 7,        /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,      /* test_clipping: clipping compares the sum of the squares, not its root */
+    FAULT_AVERAGE_STARTS = 11,    /* test_averaging: an average begins with the weight it has later on */
     FAULT_MISSING_IS_ZERO = 9,    /* test_golden: a missing cell is scored as if it held zero */
     FAULT_STAGE_FORGETS = 30,     /* test_stages: a stage of pretraining starts from random weights */
     FAULT_MOMENTS_LOST = 31,      /* test_checkpoint: a resumed run starts with zero momentum */
@@ -61,6 +62,7 @@ enum fault {
     FAULT_FARTHEST = 105,           /* test_train_policy: values up to 1e18 deviations away are taken */
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
+    FAULT_AVERAGE_NOT_TRIED = 108,  /* test_train_course: with an average the parameters themselves are validated */
 
     /* Files to tables. */
     FAULT_DOUBLED_QUOTE = 110,        /* test_data_csv: a doubled quote inside quotes is lost */

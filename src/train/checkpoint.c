@@ -16,9 +16,24 @@ static const char format_version[] = "2"; /* 2: run lengths and shapes of column
 static const struct {
     const char *name;
     enum block block;
-} blocks[] = {{"parameters", BLOCK_PARAMETERS}, {"moment1", BLOCK_MOMENT1}, {"moment2", BLOCK_MOMENT2}};
+} blocks[] = {{"parameters", BLOCK_PARAMETERS},
+              {"moment1", BLOCK_MOMENT1},
+              {"moment2", BLOCK_MOMENT2},
+              {"average", BLOCK_AVERAGE}};
 
-enum { BLOCKS = sizeof blocks / sizeof *blocks, TENSORS = BLOCKS + 1 };
+enum { BLOCKS_MOST = sizeof blocks / sizeof *blocks, TENSORS_MOST = BLOCKS_MOST + 1 };
+
+/* The last only where there is an average. */
+static size_t count_blocks(const struct run *run)
+{
+    return nd_result_block(run) == BLOCK_AVERAGE ? BLOCKS_MOST : BLOCKS_MOST - 1;
+}
+
+/* Numbers of the blocks, then of the best. */
+struct tensor_list {
+    const float *numbers[TENSORS_MOST];
+    size_t count;
+};
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -77,14 +92,14 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
 }
 
 /* FNV-1a over the JSON text and the tensors: nobody but nade writes these files, so nothing may have changed. */
-static void checksum(const char *text, size_t length, const float *const *tensors, size_t numbers, char sum[17])
+static void checksum(const char *text, size_t length, const struct tensor_list *tensors, size_t numbers, char sum[17])
 {
     uint64_t hash = hash_bytes(0xCBF29CE484222325u, text, length);
-    for (size_t t = 0; t < TENSORS; t++) hash = hash_bytes(hash, tensors[t], numbers * sizeof(float));
+    for (size_t t = 0; t < tensors->count; t++) hash = hash_bytes(hash, tensors->numbers[t], numbers * sizeof(float));
     snprintf(sum, 17, "%016" PRIx64, hash);
 }
 
-static nade_status write_file(struct run *run, const struct safetensors_tensor *tensors, const float *const *numbers)
+static nade_status write_file(struct run *run, const struct safetensors_tensor *tensors, const struct tensor_list *list)
 {
     char sum[17];
     nade_status status;
@@ -92,11 +107,11 @@ static nade_status write_file(struct run *run, const struct safetensors_tensor *
     put_state(run, &state);
     const char *text = nd_json_written(&state);
     if (text) {
-        checksum(text, state.length, numbers, run->plan.parameters, sum);
+        checksum(text, state.length, list, run->plan.parameters, sum);
         const struct safetensors_text metadata[] = {
             {"checksum", sum}, {"format", format_name}, {"format_version", format_version}, {"nade", text}};
         status = nd_safetensors_write(run->context, run->options.checkpoint, metadata,
-                                      sizeof metadata / sizeof *metadata, tensors, TENSORS);
+                                      sizeof metadata / sizeof *metadata, tensors, list->count);
     } else {
         status = nd_no_memory(run->context, "the checkpoint");
     }
@@ -106,20 +121,20 @@ static nade_status write_file(struct run *run, const struct safetensors_tensor *
 
 static nade_status write_checkpoint(struct run *run, struct arena *arena)
 {
-    struct safetensors_tensor tensors[TENSORS];
-    const float *numbers[TENSORS];
-    size_t count = run->plan.parameters;
-    for (size_t b = 0; b < BLOCKS; b++) {
+    struct safetensors_tensor tensors[TENSORS_MOST];
+    struct tensor_list list = {.count = count_blocks(run) + 1};
+    size_t count = run->plan.parameters, last = list.count - 1;
+    for (size_t b = 0; b < last; b++) {
         float *values = nd_arena_alloc(arena, count, sizeof *values);
         if (!values) return nd_no_memory(run->context, "the checkpoint");
         nade_status status = run->entries->get_block(run->context, run->backend, blocks[b].block, values);
         if (status != NADE_OK) return status;
         tensors[b] = (struct safetensors_tensor){blocks[b].name, {count, 1}, 1, values};
-        numbers[b] = values;
+        list.numbers[b] = values;
     }
-    tensors[BLOCKS] = (struct safetensors_tensor){"best", {count, 1}, 1, run->best};
-    numbers[BLOCKS] = run->best;
-    return write_file(run, tensors, numbers);
+    tensors[last] = (struct safetensors_tensor){"best", {count, 1}, 1, run->best};
+    list.numbers[last] = run->best;
+    return write_file(run, tensors, &list);
 }
 
 /* A hundredth of the time is little to lose by a kill, and hours of training do not write without a break. */
@@ -252,7 +267,7 @@ static nade_status check_finite(struct run *run, const struct checkpoint *checkp
     return NADE_OK;
 }
 
-static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const float *const *tensors)
+static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const struct tensor_list *tensors)
 {
     const struct safetensors *file = &checkpoint->file;
     const struct json_value *text = nd_safetensors_metadata(file, "nade");
@@ -264,20 +279,20 @@ static nade_status check_sum(struct run *run, const struct checkpoint *checkpoin
 
 static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
 {
-    const float *tensors[TENSORS];
+    struct tensor_list list = {.count = count_blocks(run) + 1};
+    size_t last = list.count - 1;
     nade_status status = nd_safetensors_read_data(run->context, &checkpoint->file);
-    for (size_t t = 0; t < TENSORS && status == NADE_OK; t++) {
-        float *values =
-            t < BLOCKS ? nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values) : run->best;
+    for (size_t t = 0; t < list.count && status == NADE_OK; t++) {
+        float *values = t < last ? nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values) : run->best;
         if (!values) return nd_no_memory(run->context, "the checkpoint");
-        status = read_tensor(run, checkpoint, t < BLOCKS ? blocks[t].name : "best", values);
-        tensors[t] = values;
+        status = read_tensor(run, checkpoint, t < last ? blocks[t].name : "best", values);
+        list.numbers[t] = values;
     }
-    if (status == NADE_OK) status = check_finite(run, checkpoint, blocks[0].name, tensors[0]);
-    if (status == NADE_OK) status = check_finite(run, checkpoint, "best", tensors[BLOCKS]);
-    if (status == NADE_OK) status = check_sum(run, checkpoint, tensors);
-    for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : BLOCKS) && status == NADE_OK; b++)
-        status = run->entries->set_block(run->context, run->backend, blocks[b].block, tensors[b]);
+    if (status == NADE_OK) status = check_finite(run, checkpoint, blocks[0].name, list.numbers[0]);
+    if (status == NADE_OK) status = check_finite(run, checkpoint, "best", list.numbers[last]);
+    if (status == NADE_OK) status = check_sum(run, checkpoint, &list);
+    for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : last) && status == NADE_OK; b++)
+        status = run->entries->set_block(run->context, run->backend, blocks[b].block, list.numbers[b]);
     return status;
 }
 

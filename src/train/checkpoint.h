@@ -1,7 +1,8 @@
 /* Checkpoints: all that a run needs to go on as if nothing had happened (docs/formats.md).
  *
- * A checkpoint is a safetensors file: the stage's parameters, best parameters and moments as flat tensors, and a JSON
- * text with the options, the counters, the history and fingerprints of the rows.  Random numbers need no state. */
+ * A checkpoint is a safetensors file: the stage's parameters, best parameters, moments and, where there is one, average
+ * as flat tensors, and a JSON text with the options, the counters, the history and fingerprints of the rows.  Random
+ * numbers need no state. */
 #ifndef ND_TRAIN_CHECKPOINT_H
 #define ND_TRAIN_CHECKPOINT_H
 

@@ -43,7 +43,9 @@ nade_status nd_cooldown_after_iteration(struct run *run)
     set_rule(run, run->iteration, run->best_iteration);
     run->progress.iterations = run->iterations;
     run->progress.updates = run->rule.total_updates;
-    return run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+    nade_status status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+    if (status != NADE_OK || nd_result_block(run) == BLOCK_PARAMETERS) return status;
+    return run->entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
 }
 
 void nd_cooldown_resume(struct run *run)

@@ -58,6 +58,12 @@ static inline size_t nd_train_rows(const struct run *run)
     return run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows;
 }
 
+/* What is validated, kept as best and handed on. */
+static inline enum block nd_result_block(const struct run *run)
+{
+    return run->rule.average > 0 ? BLOCK_AVERAGE : BLOCK_PARAMETERS;
+}
+
 double nd_seconds(void);
 
 /* Checks the options, splits, learns the schema, encodes the rows.  Everything but the stage is then set. */

@@ -26,6 +26,7 @@ void nd_fill_rule(struct run *run)
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
         .clip = o->clip,
+        .average = o->average,
         .total_updates = run->iterations * run->updates,
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
@@ -56,6 +57,8 @@ static nade_status open_backend(struct run *run)
     nade_status status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision,
                                          &run->entries, &run->backend);
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+    if (status == NADE_OK && run->rule.average > 0)
+        status = run->entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_VALID, &run->valid);
     return status;
@@ -87,7 +90,7 @@ static nade_status find_inherited(struct run *run, const float **parameters)
     float *last = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *last);
     if (!last) return nd_no_memory(run->context, "the parameters");
     *parameters = last;
-    return run->entries->get_block(run->context, run->backend, BLOCK_PARAMETERS, last);
+    return run->entries->get_block(run->context, run->backend, nd_result_block(run), last);
 }
 
 nade_status nd_stage_next(struct run *run)

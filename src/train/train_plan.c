@@ -11,9 +11,9 @@ static uint64_t table_bytes(const nade_table *table)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; for the CPU backend four blocks of parameters and, packed for the products, weights in two directions;
- * the best so far and the model's own; the buffers of a batch, inputs and hidden layers packed once more, hidden sums
- * where the activation's slope reads them. */
+ * fresh rows; for the CPU backend four blocks of parameters, five with an average, and, packed for the products,
+ * weights in two directions; the best so far and the model's own; the buffers of a batch, inputs and hidden layers
+ * packed once more, hidden sums where the activation's slope reads them. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
@@ -21,7 +21,7 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
     uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
-    uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : 8;
+    uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : run->options.average > 0 ? 9 : 8;
     for (size_t l = 0; l < plan->layers; l++) width += (nd_keeps_sums(plan->activation) ? 4 : 3) * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
            run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +

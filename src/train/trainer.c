@@ -93,11 +93,21 @@ static nade_status run_updates(struct run *run, double *loss)
     return NADE_OK;
 }
 
+/* Where there is an average, it takes the place of the parameters meanwhile. */
+static nade_status exchange(struct run *run)
+{
+    if (nd_result_block(run) == BLOCK_PARAMETERS || ND_FAULT(FAULT_AVERAGE_NOT_TRIED)) return NADE_OK;
+    return run->entries->exchange(run->context, run->backend);
+}
+
 static nade_status validate(struct run *run, double *loss)
 {
     *loss = NAN;
     if (run->valid.rows == 0) return NADE_OK;
-    nade_status status = run->entries->validate(run->context, run->backend, run->rule.seed, run->valid_repeats, loss);
+    nade_status status = exchange(run);
+    if (status == NADE_OK)
+        status = run->entries->validate(run->context, run->backend, run->rule.seed, run->valid_repeats, loss);
+    if (status == NADE_OK) status = exchange(run);
     if (status != NADE_OK) return status;
     *loss += run->valid_scale;
     return isfinite(*loss) ? NADE_OK : report_divergence(run, run->update - 1);
@@ -109,7 +119,7 @@ static nade_status keep_best(struct run *run, double loss)
     if (run->valid.rows > 0 && !(loss < run->best_loss)) return NADE_OK;
     run->best_loss = loss;
     run->best_iteration = run->iteration;
-    nade_status status = run->entries->get_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+    nade_status status = run->entries->get_block(run->context, run->backend, nd_result_block(run), run->best);
     if (status != NADE_OK) return status;
     return has_nonfinite(run->best, run->plan.parameters) ? report_divergence(run, run->update - 1) : NADE_OK;
 }

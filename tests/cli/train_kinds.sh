@@ -1,4 +1,4 @@
-# Every activation and optimiser, and clipping: what is trained says so, is read, scored and drawn from, and goes on from
+# Every activation and optimiser, clipping and averages: what is trained says so, is read, scored and drawn from, and goes on from
 # a checkpoint to the same bytes.
 . "$(dirname "$0")/../support/checks.bash"
 
@@ -46,3 +46,14 @@ expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp low resumed || fail "a resumed run with --clip ends in another model"
 refuse 2 "another value of clip" -- "$NADE" train table.csv --resume whole --clip 0.02 --device cpu -o resumed
 refuse 2 "--clip: found '-1'" "from 0 to 1e+12" -- "$NADE" train table.csv --clip -1 -o model
+
+# An average is another model, says so, and goes on from a checkpoint.
+expect 0 "$NADE" train table.csv "${small[@]}" --average 0 -o plain
+cmp plain adam || fail "--average 0 is not the default"
+expect 0 "$NADE" train table.csv "${small[@]}" --average 0.95 --checkpoint whole -o averaged
+cmp -s averaged adam && fail "an average changes nothing"
+expect 0 "$NADE" info averaged
+holds out "average                0.95"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp averaged resumed || fail "a resumed run with --average ends in another model"
+refuse 2 "--average: found '1'" "from 0 to 0.999999" -- "$NADE" train table.csv --average 1 -o model

@@ -1,4 +1,4 @@
-/* The first 100 updates on the CUDA backend against the CPU's, and rows that change under way. */
+/* The first 100 updates on the CUDA backend against the CPU's, rows that change under way, and averages. */
 #include <math.h>
 #include <string.h>
 
@@ -154,11 +154,82 @@ static void test_changed_rows(void **state)
             check_changed_rows(&training_cases[chosen[i].number], chosen[i].holes, gpu_precisions[p].precision);
 }
 
+/* ---- averages ---------------------------------------------------------------------------------------------------- */
+
+/* expected follows the parameters as docs/model.md says; the average follows expected. */
+static void check_average_after(struct training_rig *rig, uint64_t update, double decay, double *expected)
+{
+    double kept = fmin(decay, (1 + (double)update) / (10 + (double)update));
+    const float *parameters = training_block(rig, BLOCK_PARAMETERS), *average = training_block(rig, BLOCK_AVERAGE);
+    for (size_t i = 0; i < rig->m.plan.parameters; i++) {
+        expected[i] = kept * expected[i] + (1 - kept) * (double)parameters[i];
+        support_assert_close("average", (double)average[i], expected[i], 1e-5, 1e-6);
+    }
+}
+
+/* Update by update, then in one call as in graphs, then once more after the average was validated in the parameters'
+ * place.  All else is as without an average, where that is trained in the same way. */
+static void check_average(const struct training_case *c, nade_precision precision)
+{
+    enum { SINGLE = 25, ALL = 66 };
+    struct training_case averaged = *c;
+    struct training_rig rig, plain, whole;
+    double loss = NAN;
+    uint64_t failed;
+    averaged.rule.average = 0.9;
+    training_open(&rig, &averaged, NULL, precision);
+    training_open(&plain, c, NULL, precision);
+    training_open(&whole, &averaged, NULL, precision);
+    double *expected = gpu_alloc(&rig.m, rig.m.plan.parameters, sizeof *expected);
+    for (size_t i = 0; i < rig.m.plan.parameters; i++) expected[i] = (double)rig.m.parameters[i];
+    for (uint64_t u = 0; u < SINGLE; u++) {
+        support_assert_ok(rig.m.context, training_run(&rig, &averaged.rule, u, 1, &loss, &failed));
+        check_average_after(&rig, u, 0.9, expected);
+    }
+    support_assert_ok(rig.m.context, training_run(&rig, &averaged.rule, SINGLE, ALL - SINGLE, &loss, &failed));
+    support_assert_ok(plain.m.context, training_run(&plain, &c->rule, 0, ALL, &loss, &failed));
+    support_assert_ok(whole.m.context, training_run(&whole, &averaged.rule, 0, ALL, &loss, &failed));
+    training_assert_same(&rig, &whole);
+    if (!c->rule.share_device) training_assert_same(&rig, &plain);
+    const size_t bytes = rig.m.plan.parameters * sizeof(float);
+    const float *average = training_block(&rig, BLOCK_AVERAGE), *parameters = training_block(&rig, BLOCK_PARAMETERS);
+    assert_memory_equal(average, training_block(&whole, BLOCK_AVERAGE), bytes);
+    support_assert_ok(rig.m.context, rig.entries->exchange(rig.m.context, rig.backend));
+    assert_memory_equal(training_block(&rig, BLOCK_PARAMETERS), average, bytes);
+    assert_memory_equal(training_block(&rig, BLOCK_AVERAGE), parameters, bytes);
+    support_assert_ok(rig.m.context, rig.entries->set_data(rig.m.context, rig.backend, DATA_VALID, &rig.cells));
+    support_assert_ok(plain.m.context,
+                      plain.entries->set_data(plain.m.context, plain.backend, DATA_VALID, &plain.cells));
+    support_assert_ok(plain.m.context,
+                      plain.entries->set_block(plain.m.context, plain.backend, BLOCK_PARAMETERS, average));
+    double found = NAN, direct = NAN;
+    support_assert_ok(rig.m.context, rig.entries->validate(rig.m.context, rig.backend, 3, 2, &found));
+    support_assert_ok(plain.m.context, plain.entries->validate(plain.m.context, plain.backend, 3, 2, &direct));
+    if (!c->rule.share_device) assert_true(found == direct);
+    support_assert_ok(rig.m.context, rig.entries->exchange(rig.m.context, rig.backend));
+    support_assert_ok(rig.m.context, training_run(&rig, &averaged.rule, ALL, 21, &loss, &failed));
+    support_assert_ok(whole.m.context, training_run(&whole, &averaged.rule, ALL, 21, &loss, &failed));
+    training_assert_same(&rig, &whole);
+    training_close(&rig);
+    training_close(&plain);
+    training_close(&whole);
+}
+
+static void test_average(void **state)
+{
+    static const size_t chosen[] = {0, 3, 5, 13, CASE_RESCALED, CASE_CLIPPED, CASE_BLOCK, CASE_BLOCK_ADAM};
+    (void)state;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_average(&training_cases[chosen[i]], gpu_precisions[p].precision);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_updates),
         cmocka_unit_test(test_changed_rows),
+        cmocka_unit_test(test_average),
     };
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);

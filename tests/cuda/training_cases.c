@@ -55,6 +55,9 @@ void training_open(struct training_rig *rig, const struct training_case *c, cons
     gpu_build(&rig->m, &c->plan);
     rig->entries = entries ? entries : gpu_entries(rig->m.context);
     rig->backend = gpu_open(rig->entries, &rig->m, precision);
+    if (c->rule.average > 0)
+        support_assert_ok(rig->m.context,
+                          rig->entries->set_block(rig->m.context, rig->backend, BLOCK_AVERAGE, rig->m.parameters));
     rig->cells = gpu_cells(&rig->m, &c->plan, TABLE_ROWS, 31, c->kind);
     support_assert_ok(rig->m.context, rig->entries->set_data(rig->m.context, rig->backend, DATA_TRAIN, &rig->cells));
 }

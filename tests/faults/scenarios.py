@@ -148,7 +148,7 @@ def scenarios(fixtures):
         Scenario("train.count", ["train", data, "-o", "m", "--count", "c", *TRAIN], ("m",), timed=True),
         Scenario("train.holes", ["train", holes, "-o", "m", "--holes", *TRAIN], ("m",), timed=True),
         Scenario("train.lion-gelu", ["train", data, "-o", "m", "--checkpoint", "c", "--optimizer", "lion", "--activation",
-                                     "gelu", "--clip", "1", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
+                                     "gelu", "--clip", "1", "--average", "0.9", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),
         Scenario("score.count", ["score", f("count.st"), holes, "--per-column", "--threads", "1"]),
         Scenario("score.threads", ["score", model, data, "--threads", "2", "-o", "s"], ("s",)),

@@ -72,10 +72,11 @@ static nade_model *train(struct fixture *f, const nade_train_options *o)
 }
 
 /* Two stages of pretraining with two iterations, six of the full run: stop after each of the ten, and inside one. */
-static void check_resume(struct fixture *f, nade_optimizer optimizer)
+static void check_resume(struct fixture *f, nade_optimizer optimizer, double average)
 {
     nade_train_options o = small_options();
     o.optimizer = optimizer;
+    o.average = average;
     nade_model *whole = train(f, &o);
     assert_int_equal(whole->plan.layers, 3);
     for (int n = 1; n <= 11; n++) {
@@ -95,12 +96,17 @@ static void check_resume(struct fixture *f, nade_optimizer optimizer)
 
 static void test_resume_adam(void **state)
 {
-    check_resume(*state, NADE_ADAM);
+    check_resume(*state, NADE_ADAM, 0);
 }
 
 static void test_resume_nag(void **state)
 {
-    check_resume(*state, NADE_NAG);
+    check_resume(*state, NADE_NAG, 0);
+}
+
+static void test_resume_average(void **state)
+{
+    check_resume(*state, NADE_ADAM, 0.95);
 }
 
 /* Left out, the options come from the checkpoint; another value is refused by name. */
@@ -385,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_resume_adam, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume_nag, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_resume_average, setup, teardown),
         cmocka_unit_test_setup_teardown(test_options_come_from_the_checkpoint, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_loss_to_stop_at_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fixed_ordering_is_kept, setup, teardown),

@@ -69,7 +69,7 @@ enum { COUNT = 203, ACTIVATIONS = NADE_ACTIVATIONS(ONE_MORE), OPTIMIZERS = NADE_
 /* What a variant makes of the same inputs. */
 struct results {
     float activated[ACTIVATIONS][2 * COUNT], slopes[ACTIVATIONS][2 * COUNT], bernoulli[COUNT], mixture[3 * 21],
-        atoms[2][3 * 21], stepped[OPTIMIZERS][3][COUNT]; /* moments and parameters */
+        atoms[2][3 * 21], stepped[OPTIMIZERS][3][COUNT], averaged[COUNT]; /* moments and parameters */
     float activated_sum[ACTIVATIONS][COUNT], activated_scaled[ACTIVATIONS][COUNT], kept[ACTIVATIONS][2 * COUNT];
     float coupled[3][ND_UNITS], below[ND_UNITS], absorbed[ACTIVATIONS][ND_UNITS], scaled[ND_UNITS],
         absorbed_scaled[ACTIVATIONS][ND_UNITS];
@@ -89,7 +89,8 @@ static void run_optimizers(const struct cpu_kernels *k, struct results *r)
                                      .rest1 = 0.1,
                                      .rest2 = 0.001,
                                      .correction1 = 2,
-                                     .correction2 = 30};
+                                     .correction2 = 30,
+                                     .fresh = 0.03};
     const struct float_rates rates = nd_float_rates(&exact);
     float gradient[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) gradient[i] = number(101, i, 1);
@@ -104,6 +105,11 @@ static void run_optimizers(const struct cpu_kernels *k, struct results *r)
         bool second = nd_moments_of((nade_optimizer)o) > 1;
         for (uint32_t i = 0; i < COUNT; i++) assert_true(second == (made[1][i] != fabsf(number(104, i, 1))));
     }
+    for (uint32_t i = 0; i < COUNT; i++) r->averaged[i] = number(105, i, 1);
+    k->average(COUNT, &rates, gradient, r->averaged);
+    for (uint32_t i = 0; i < COUNT; i++)
+        support_assert_close("average", (double)r->averaged[i],
+                             0.97 * (double)number(105, i, 1) + 0.03 * (double)gradient[i], 1e-6, 1e-7);
 }
 
 enum { OUTPUTS = 3 };

@@ -7,75 +7,8 @@
 #include <unistd.h>
 
 #include "base/philox.h"
-#include "model/model.h"
-#include "support/cmocka_all.h"
-#include "support/support.h"
+#include "binary_rows.h"
 #include "train/split.h"
-
-static const size_t hidden[] = {8};
-
-static nade_train_options small_options(void)
-{
-    nade_train_options o;
-    nade_train_options_init(&o, sizeof o);
-    o.hidden = hidden;
-    o.layers = 1;
-    o.components = 2;
-    o.batch = 20;
-    o.iterations = 2;
-    o.updates = 5;
-    return o;
-}
-
-/* A table of rows that are 1 where one_in(row) says so. */
-static nade_table *binary_table(nade_context *context, size_t rows, int (*one_in)(size_t row))
-{
-    double *values = malloc(rows * sizeof *values);
-    nade_table *table = NULL;
-    assert_non_null(values);
-    for (size_t row = 0; row < rows; row++) values[row] = one_in(row);
-    support_assert_ok(context, nade_table_from_array(context, values, rows, 1, NULL, &table));
-    free(values);
-    return table;
-}
-
-static int rarely_one(size_t row)
-{
-    return row % 10 == 0;
-}
-
-static int always_one(size_t row)
-{
-    (void)row;
-    return 1;
-}
-
-static int one_from_20000(size_t row)
-{
-    return row >= 20000;
-}
-
-static nade_model *train(nade_context *context, const nade_table *table, const nade_table *valid,
-                         const nade_train_options *options)
-{
-    nade_model *model = NULL;
-    support_assert_ok(context, nade_train(context, table, valid, options, &model));
-    return model;
-}
-
-static int setup(void **state)
-{
-    nade_context *context = NULL;
-    int failed = nade_context_create(NULL, &context) != NADE_OK;
-    *state = context;
-    return failed;
-}
-
-static int teardown(void **state)
-{
-    nade_context_free(*state);
-    return 0;
-}
 
 /* ---- validation ------------------------------------------------------------------------------------------------- */
 
@@ -171,81 +104,6 @@ static void test_patience(void **state)
     nade_model *model = train(context, rows, valid, &o);
     assert_int_equal(model->record.iterations_done, 12);
     nade_model_free(model);
-    nade_table_free(valid);
-    nade_table_free(rows);
-}
-
-/* What a run says of its iterations, and when it is to be stopped. */
-struct seen {
-    uint64_t iteration, iterations, stop_after;
-    double rate[64];
-};
-
-static int note_iteration(void *user, const nade_progress *p)
-{
-    struct seen *seen = user;
-    if (!p->iteration_done) return 0;
-    seen->iteration = p->iteration;
-    seen->iterations = p->iterations;
-    seen->rate[p->iteration] = p->learning_rate;
-    return p->iteration == seen->stop_after;
-}
-
-/* The same rows: after four iterations without a better one the run goes back to the first, and its rate falls within
- * four more from what it was there to zero. */
-static void test_cooldown(void **state)
-{
-    nade_context *context = *state;
-    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
-    nade_train_options o = small_options();
-    struct seen seen = {.stop_after = 0};
-    o.iterations = 40;
-    o.updates = 20;
-    o.learning_rate = 0.01;
-    o.progress = note_iteration;
-    o.progress_user = &seen;
-    nade_model *model = train(context, rows, valid, &o);
-    assert_int_equal(model->record.best_iteration, 1);
-    assert_int_equal(model->record.iterations_done, 9);
-    assert_int_equal(seen.iterations, 9);
-    assert_true(model->record.options.learning_rate == 0.01);
-    const double first = 0.01 * (1 - 1.0 / 40);
-    for (uint64_t i = 6; i <= 9; i++) /* after 20 updates of the 80 in which it falls, 40, … less the last */
-        support_assert_close("rate", seen.rate[i], first * (1 - ((double)(i - 5) * 20 - 1) / 80), 1e-9, 0);
-    nade_model_free(model);
-    nade_table_free(valid);
-    nade_table_free(rows);
-}
-
-/* Stopped before, at and after the turn, a run that is resumed ends with the same bytes. */
-static void test_cooldown_is_resumed(void **state)
-{
-    nade_context *context = *state;
-    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
-    char path[] = "/tmp/nade-cooldown-XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    nade_train_options o = small_options();
-    o.iterations = 40;
-    o.updates = 20;
-    nade_model *whole = train(context, rows, valid, &o);
-    for (uint64_t stop = 3; stop <= 8; stop++) {
-        struct seen seen = {.stop_after = stop};
-        o.checkpoint = path;
-        o.resume = NULL;
-        o.progress = note_iteration;
-        o.progress_user = &seen;
-        nade_model_free(train(context, rows, valid, &o));
-        o.resume = path;
-        o.progress = NULL;
-        nade_model *resumed = train(context, rows, valid, &o);
-        assert_string_equal(nade_model_description(resumed), nade_model_description(whole));
-        assert_memory_equal(resumed->parameters, whole->parameters, whole->plan.parameters * sizeof *whole->parameters);
-        nade_model_free(resumed);
-    }
-    remove(path);
-    nade_model_free(whole);
     nade_table_free(valid);
     nade_table_free(rows);
 }
@@ -439,8 +297,6 @@ int main(void)
         cmocka_unit_test(test_validation_repeats),
         cmocka_unit_test(test_split_rounds),
         cmocka_unit_test(test_patience),
-        cmocka_unit_test(test_cooldown),
-        cmocka_unit_test(test_cooldown_is_resumed),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_default_rates),
         cmocka_unit_test(test_reported_rate),

@@ -150,8 +150,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     return batch->x && batch->target && batch->factor && batch->weight && batch->loss;
 }
 
-/* Gradient and moments come with the first use that needs them: scoring and sampling never do. */
-static nade_status need_block(nade_context *context, struct cpu_backend *backend, enum block block)
+nade_status nd_cpu_need_block(nade_context *context, struct cpu_backend *backend, enum block block)
 {
     if (!backend->block[block]) backend->block[block] = allocate_block(backend->plan, &backend->arena);
     return backend->block[block] ? NADE_OK : nd_no_memory(context, "the network's training");
@@ -161,7 +160,8 @@ nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, s
 {
     struct batch_buffers *batch = &backend->batch;
     for (int block = 0; block < BLOCK_COUNT; block++) {
-        nade_status status = need_block(context, backend, (enum block)block);
+        if (block == BLOCK_AVERAGE) continue; /* few have one */
+        nade_status status = nd_cpu_need_block(context, backend, (enum block)block);
         if (status != NADE_OK) return status;
     }
     if (rows <= batch->capacity) return NADE_OK;
@@ -175,7 +175,7 @@ nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, s
 static nade_status set_block_cpu(nade_context *context, struct backend *opaque, enum block block, const float *values)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = need_block(context, backend, block);
+    nade_status status = nd_cpu_need_block(context, backend, block);
     if (status != NADE_OK) return status;
     memcpy(backend->block[block], values, backend->plan->parameters * sizeof(float));
     if (block == BLOCK_PARAMETERS) backend->first_transposed_current = backend->packed_current = false;
@@ -185,9 +185,21 @@ static nade_status set_block_cpu(nade_context *context, struct backend *opaque, 
 static nade_status get_block_cpu(nade_context *context, struct backend *opaque, enum block block, float *values)
 {
     struct cpu_backend *backend = (void *)opaque;
-    nade_status status = need_block(context, backend, block);
+    nade_status status = nd_cpu_need_block(context, backend, block);
     if (status != NADE_OK) return status;
     memcpy(values, backend->block[block], backend->plan->parameters * sizeof(float));
+    return NADE_OK;
+}
+
+static nade_status exchange_cpu(nade_context *context, struct backend *opaque)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    nade_status status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
+    if (status != NADE_OK) return status;
+    float *parameters = backend->block[BLOCK_PARAMETERS];
+    backend->block[BLOCK_PARAMETERS] = backend->block[BLOCK_AVERAGE];
+    backend->block[BLOCK_AVERAGE] = parameters;
+    backend->first_transposed_current = backend->packed_current = false;
     return NADE_OK;
 }
 
@@ -211,6 +223,7 @@ const struct backend_entries nd_cpu_entries = {
     .set_data = set_data_cpu,
     .set_rows = nd_host_set_rows,
     .train_updates = nd_cpu_train_updates,
+    .exchange = exchange_cpu,
     .validate = nd_cpu_validate,
     .loss_and_gradients = nd_cpu_loss_and_gradients,
     .score_block = nd_cpu_score_block,

@@ -79,6 +79,9 @@ struct cpu_backend {
 /* Rows of a batch that are one task: enough to fill 16 cores, not so few that the products starve. */
 size_t nd_cpu_chunk_rows(size_t batch);
 
+/* Gradient, moments and average come with the first use that needs them: scoring and sampling never do. */
+nade_status nd_cpu_need_block(nade_context *context, struct cpu_backend *backend, enum block block);
+
 /* Makes room for a batch of rows; keeps what is there when it is large enough. */
 nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, size_t rows);
 

@@ -240,6 +240,12 @@ static void step(nade_optimizer optimizer, size_t count, const struct float_rate
 #undef CASE
 }
 
+static void average(size_t count, const struct float_rates *rates, const float *parameter, float *kept)
+{
+    const struct float_rates r = *rates;
+    for (size_t i = 0; i < count; i++) average_step(&r, parameter[i], &kept[i]);
+}
+
 static double squares(size_t count, const float *values)
 {
     double lane[ND_LANES] = {0}, sum = 0;
@@ -348,6 +354,7 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .bernoulli = bernoulli,
     .mixture = mixture,
     .step = step,
+    .average = average,
     .squares = squares,
     .accumulate = accumulate,
     .activate_sum = activate_sum,

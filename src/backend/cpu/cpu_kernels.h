@@ -44,6 +44,9 @@ struct cpu_kernels {
     void (*step)(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,
                  const float *gradient, float *moment1, float *moment2, float *parameter);
 
+    /* Moves count numbers of the average towards the parameters, which have stepped. */
+    void (*average)(size_t count, const struct float_rates *rates, const float *parameter, float *average);
+
     /* The sum of the values' squares. */
     double (*squares)(size_t count, const float *values);
 

@@ -264,6 +264,8 @@ void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, 
     backend->kernels->step(job->rule->optimizer, count, &job->rates, decay, block[BLOCK_GRADIENT] + offset,
                            block[BLOCK_MOMENT1] + offset, block[BLOCK_MOMENT2] + offset,
                            block[BLOCK_PARAMETERS] + offset);
+    if (job->rule->average > 0)
+        backend->kernels->average(count, &job->rates, block[BLOCK_PARAMETERS] + offset, block[BLOCK_AVERAGE] + offset);
 }
 
 static void make_gradients(const struct batch_job *job, const struct weight_block *block, unsigned worker)
@@ -348,6 +350,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     struct cpu_backend *backend = (void *)opaque;
     nade_status status = prepare(context, backend, rule->batch);
     if (status == NADE_OK) status = nd_cpu_prepare_between(context, backend, rule);
+    if (status == NADE_OK && rule->average > 0) status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
     if (status != NADE_OK) return status;
     double sum = 0;
     if (!backend->plan->ordering) backend->first_transposed_current = false;

@@ -14,7 +14,7 @@ nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backe
 nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend)
 {
     nade_status status = NADE_OK;
-    for (int block = 0; block < BLOCK_COUNT && status == NADE_OK; block++)
+    for (int block = 0; block < BLOCK_AVERAGE && status == NADE_OK; block++)
         status = nd_cuda_need_block(context, backend, (enum block)block);
     return status;
 }
@@ -62,15 +62,14 @@ static cudaError_t unpad_tensor(const struct place *place, float *values)
 }
 
 /* The row of each hidden layer that hands the constant on. */
-static cudaError_t set_constant_rows(const struct cuda_backend *backend)
+static cudaError_t set_constant_rows(const struct cuda_backend *backend, enum block block)
 {
     const float one = 1;
     cudaError_t error = cudaSuccess;
     for (size_t l = 0; l < backend->plan->layers && error == cudaSuccess; l++) {
         const struct cuda_layer *layer = &backend->layer[l];
-        error = nd_cuda_copy(backend->block[BLOCK_PARAMETERS] + layer->offset + layer->rows * layer->stride +
-                                 layer->columns,
-                             &one, sizeof one, cudaMemcpyHostToDevice);
+        error = nd_cuda_copy(backend->block[block] + layer->offset + layer->rows * layer->stride + layer->columns, &one,
+                             sizeof one, cudaMemcpyHostToDevice);
     }
     return error;
 }
@@ -94,9 +93,21 @@ nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backen
         struct place place = place_of(backend, block, t);
         error = nd_cuda_settle(pad_tensor(&place, values + backend->plan->tensor[t].offset));
     }
-    if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = set_constant_rows(backend);
+    if (error == cudaSuccess && (block == BLOCK_PARAMETERS || block == BLOCK_AVERAGE))
+        error = set_constant_rows(backend, block);
     if (error == cudaSuccess && block == BLOCK_PARAMETERS) error = refresh_shadow(backend);
     return nd_cuda_check(context, error, "copying the parameters to the device");
+}
+
+nade_status nd_cuda_exchange(nade_context *context, struct cuda_backend *backend)
+{
+    nade_status status = nd_cuda_need_block(context, backend, BLOCK_AVERAGE);
+    if (status != NADE_OK) return status;
+    cudaError_t error = nd_cuda_swap(backend->block[BLOCK_PARAMETERS], backend->block[BLOCK_AVERAGE],
+                                     backend->block_size, backend->stream);
+    if (error == cudaSuccess) error = refresh_shadow(backend);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(backend->stream);
+    return nd_cuda_check(context, error, "exchanging parameters and average");
 }
 
 nade_status nd_cuda_pack_block(nade_context *context, struct cuda_backend *backend, enum block block)

@@ -6,6 +6,7 @@
 
 /* Allocates a block at its first use. */
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
+/* All but the average. */
 nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
 
 /* The weights of a layer as products read them: the shadow or the parameters themselves. */
@@ -13,6 +14,9 @@ const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t la
 
 nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backend, enum block block,
                               const float *values);
+
+/* BLOCK_PARAMETERS and BLOCK_AVERAGE change their numbers, not their places: captured updates know these. */
+nade_status nd_cuda_exchange(nade_context *context, struct cuda_backend *backend);
 
 /* Puts a copy without padding on its way into memory of its own on the device; then fetches it from there, on the same
  * thread. */

@@ -102,6 +102,12 @@ static nade_status get_block(nade_context *context, struct backend *backend, enu
     return status == NADE_OK ? nd_cuda_fetch_block(context, of_ours(backend), values) : status;
 }
 
+static nade_status exchange(nade_context *context, struct backend *backend)
+{
+    lock();
+    return unlock(nd_cuda_exchange(context, of_ours(backend)));
+}
+
 static nade_status set_data(nade_context *context, struct backend *backend, enum data_role role,
                             const struct encoded_rows *cells)
 {
@@ -183,6 +189,7 @@ const struct backend_entries nd_cuda_entries = {
     .set_data = set_data,
     .set_rows = set_rows,
     .train_updates = train_updates,
+    .exchange = exchange,
     .validate = validate,
     .loss_and_gradients = loss_and_gradients,
     .score_block = score_block,

@@ -23,6 +23,7 @@ enum cuda_fault {
     FAULT_CUDA_TARGET_GIVEN = 1016,   /* test_cuda_scores: a cell's conditional sees the cell itself */
     FAULT_CUDA_CLIP_PART = 1018,      /* test_cuda_training: the norm that clipping looks at lacks a layer */
     FAULT_CUDA_SLOPE_OF_VALUE = 1019, /* test_cuda_gradients: a slope that reads the sum is given the value */
+    FAULT_CUDA_AVERAGE_BIAS = 1020,   /* test_cuda_training: the averages of output biases stay what they were */
     FAULT_CUDA_DRAW_UNSEEN = 1017,    /* test_cuda_samples: a drawn cell is not observed by those after it */
 };
 

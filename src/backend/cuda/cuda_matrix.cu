@@ -56,6 +56,15 @@ __global__ void shadow_all(const float *weight, __nv_bfloat16 *shadow, size_t co
     if (i < count) shadow[i] = __float2bfloat16_rn(weight[i]);
 }
 
+__global__ void swap_all(float *a, float *b, size_t count)
+{
+    size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (i >= count) return;
+    const float was = a[i];
+    a[i] = b[i];
+    b[i] = was;
+}
+
 /* A block takes a square, a thread SQUARE / SQUARE_LINES numbers of it. */
 enum { SQUARE = 32, SQUARE_LINES = 8 };
 
@@ -146,6 +155,12 @@ extern "C" cudaError_t nd_cuda_ones(void *operand, bool bf16, size_t rows, size_
 extern "C" cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream)
 {
     shadow_all<<<blocks_for(count), THREADS, 0, stream>>>(weight, static_cast<__nv_bfloat16 *>(shadow), count);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t nd_cuda_swap(float *a, float *b, size_t count, cudaStream_t stream)
+{
+    swap_all<<<blocks_for(count), THREADS, 0, stream>>>(a, b, count);
     return cudaGetLastError();
 }
 

@@ -32,6 +32,9 @@ cudaError_t nd_cuda_transpose(const float *from, size_t rows, size_t columns, si
 /* Whether the kernels were compiled for this chip. */
 cudaError_t nd_cuda_try_kernel(void);
 
+/* Two lists change their numbers. */
+cudaError_t nd_cuda_swap(float *a, float *b, size_t count, cudaStream_t stream);
+
 /* shadow = weights as bfloat16. */
 cudaError_t nd_cuda_shadow(const float *weight, void *shadow, size_t count, cudaStream_t stream);
 

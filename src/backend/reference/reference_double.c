@@ -12,6 +12,7 @@ const struct backend_entries nd_reference_double = {
     .set_data = set_data_double,
     .set_rows = nd_host_set_rows,
     .train_updates = train_updates_double,
+    .exchange = exchange_double,
     .validate = validate_double,
     .loss_and_gradients = loss_and_gradients_double,
     .score_block = score_block_double,

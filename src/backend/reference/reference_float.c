@@ -12,6 +12,7 @@ const struct backend_entries nd_reference_float = {
     .set_data = set_data_float,
     .set_rows = nd_host_set_rows,
     .train_updates = train_updates_float,
+    .exchange = exchange_float,
     .validate = validate_float,
     .loss_and_gradients = loss_and_gradients_float,
     .score_block = score_block_float,

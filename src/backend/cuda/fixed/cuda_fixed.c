@@ -305,7 +305,8 @@ static nade_status run_update(nade_context *context, struct cuda_backend *backen
 {
     const struct cuda_training *training = backend->training;
     struct cuda_work work = {context, backend, run_batch(context, backend, batch)};
-    nd_cuda_put_steps(&work, batch->rule->optimizer, batch->rule->clip, 0, backend->stream);
+    struct step_way steps = nd_cuda_step_way(batch->rule);
+    nd_cuda_put_steps(&work, &steps, 0, backend->stream);
     if (work.status == NADE_OK)
         nd_work_note(&work,
                      nd_cuda_finish_updates(backend->fixed->buffer[BUFFER_LOSS].memory, 1, batch->rows,
@@ -346,7 +347,8 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     struct fixed_batch batch = {backend->data[DATA_TRAIN].view, rule, rule->batch, 0, true};
     if (work->status == NADE_OK) work->status = need_state(work->context, backend);
     if (work->status == NADE_OK) work->status = need_blocks(work->context, backend, rule);
-    if (rule->clip > 0) nd_cuda_need_clip(work);
+    struct step_way steps = nd_cuda_step_way(rule);
+    nd_cuda_need_steps(work, &steps);
     if (work->status == NADE_OK) work->status = reserve(work->context, backend, &batch, ROWS_MOST);
     if (work->status != NADE_OK) return;
     forget_update(backend->fixed);

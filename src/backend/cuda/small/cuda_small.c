@@ -28,7 +28,8 @@ static int32_t widest_output(const struct plan *plan)
 
 static struct small_layer layer_of(const struct cuda_backend *backend, const struct update_rule *rule, size_t l)
 {
-    struct step_job step = nd_cuda_step_job(backend, rule->optimizer, l);
+    const struct step_way way = nd_cuda_step_way(rule);
+    struct step_job step = nd_cuda_step_job(backend, &way, l);
     return (struct small_layer){
         .weight = step.weight,
         .moment1 = step.moment1,
@@ -74,8 +75,8 @@ static bool is_small(const struct cuda_backend *backend, const struct update_rul
 static bool suits(const struct cuda_backend *backend, const struct update_rule *rule)
 {
     if (!rule || !rule->share_device || backend->precision != NADE_PRECISION_TF32 || !is_small(backend, rule) ||
-        nd_slope_reads_sum(backend->plan->activation) ||
-        nd_is_between(rule)) /* the block keeps neither sums nor gradients */
+        nd_slope_reads_sum(backend->plan->activation) || nd_is_between(rule) ||
+        rule->average > 0) /* the block keeps neither sums nor gradients nor averages */
         return false;
     return job_of(backend, rule).layout.bytes + (int32_t)sizeof(struct small_job) <= backend->device.shared_most;
 }

@@ -22,8 +22,7 @@ enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_
 /* What the graphs were captured for; other values need other graphs. */
 struct captured {
     size_t batch;
-    nade_optimizer optimizer;
-    double clip;
+    struct step_way steps;
     uint32_t seed;
     cudaGraphExec_t many, one; /* GRAPH_UPDATES updates, and a single one */
 };
@@ -151,13 +150,13 @@ static void put_backward(struct cuda_work *work, const struct captured *step, ui
         record(work, streams->below, streams->main);
         wait_for(work, streams->steps, streams->gradient[l]);
         wait_for(work, streams->steps, streams->below);
-        nd_cuda_put_step(work, step->optimizer, l, offset, streams->steps);
+        nd_cuda_put_step(work, &step->steps, l, offset, streams->steps);
         record(work, streams->step[l], streams->steps);
     }
     record(work, streams->gradients_done, streams->gradients);
     nd_pass_gradient(work, &graphs->train, 0, which, streams->workspace[0], streams->main);
     record(work, streams->freed[which], streams->main);
-    if (step) nd_cuda_put_step(work, step->optimizer, 0, offset, streams->main);
+    if (step) nd_cuda_put_step(work, &step->steps, 0, offset, streams->main);
 }
 
 /* Joins the streams into main. */
@@ -175,7 +174,7 @@ static void put_updates(struct cuda_work *work, const struct captured *how, uint
     struct cuda_graphs *graphs = work->backend->graphs;
     const struct cuda_training *training = work->backend->training;
     struct update_streams *streams = &graphs->streams;
-    bool clipped = how->clip > 0;
+    bool clipped = how->steps.clip > 0;
     record(work, streams->delta, streams->main); /* the stream of draws forks off */
     wait_for(work, streams->draws, streams->delta);
     put_draw(work, how, 0);
@@ -191,7 +190,7 @@ static void put_updates(struct cuda_work *work, const struct captured *how, uint
         put_backward(work, clipped ? NULL : how, u, which);
         if (!clipped) continue;
         join(work, false); /* the norm is of the whole gradient, so steps wait for all of it */
-        nd_cuda_put_steps(work, how->optimizer, how->clip, u, streams->main);
+        nd_cuda_put_steps(work, &how->steps, u, streams->main);
     }
     join(work, !clipped);
     if (work->status == NADE_OK)
@@ -218,8 +217,10 @@ static void capture(struct cuda_work *work, const struct captured *how, uint32_t
 
 static bool is_captured(const struct captured *captured, const struct update_rule *rule)
 {
-    return captured->many && captured->batch == rule->batch && captured->optimizer == rule->optimizer &&
-           captured->clip == rule->clip && captured->seed == rule->seed;
+    struct step_way steps = nd_cuda_step_way(rule);
+    return captured->many && captured->batch == rule->batch && captured->steps.optimizer == steps.optimizer &&
+           captured->steps.averaged == steps.averaged && captured->steps.clip == steps.clip &&
+           captured->seed == rule->seed;
 }
 
 static void build_pass(struct cuda_work *work, size_t rows, bool gradients, struct cuda_pass *pass)
@@ -245,8 +246,8 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     graphs->row_loss = row_loss;
     nd_streams_need_workspaces(work, &graphs->streams);
     if (graphs->train.rows != rule->batch) build_pass(work, rule->batch, true, &graphs->train);
-    if (rule->clip > 0) nd_cuda_need_clip(work);
-    *captured = (struct captured){rule->batch, rule->optimizer, rule->clip, rule->seed, NULL, NULL};
+    *captured = (struct captured){rule->batch, nd_cuda_step_way(rule), rule->seed, NULL, NULL};
+    nd_cuda_need_steps(work, &captured->steps);
     capture(work, captured, GRAPH_UPDATES, &captured->many);
     capture(work, captured, 1, &captured->one);
     if (work->status != NADE_OK) nd_graphs_forget(backend);

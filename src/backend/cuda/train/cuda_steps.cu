@@ -11,16 +11,17 @@ namespace
 enum { THREADS = 256 };
 
 /* The bias of one row, whose gradient is g. */
-template <nade_optimizer OPTIMIZER>
+template <nade_optimizer OPTIMIZER, bool AVERAGED>
 __device__ void step_bias(const struct step_job &job, const struct device_rates &r, size_t row, float g)
 {
     size_t at = row * job.bias_stride;
     float unused = 0;
     take_step<OPTIMIZER>(r, 0, g, &job.bias1[at], has_second<OPTIMIZER> ? &job.bias2[at] : &unused, &job.bias[at]);
+    if (AVERAGED && !ND_CUDA_FAULT(FAULT_CUDA_AVERAGE_BIAS)) average_step(&r, job.bias[at], &job.bias_average[at]);
 }
 
 /* A thread takes four neighbours of a row, among which may be the bias's column. */
-template <nade_optimizer OPTIMIZER, bool CLIPPED>
+template <nade_optimizer OPTIMIZER, bool CLIPPED, bool AVERAGED>
 __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
 {
     wait_for_predecessor();
@@ -37,17 +38,20 @@ __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
         float4 m4 = *reinterpret_cast<const float4 *>(job.moment1 + at);
         float4 s4 =
             has_second<OPTIMIZER> ? *reinterpret_cast<const float4 *>(job.moment2 + at) : make_float4(0, 0, 0, 0);
-        float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x;
+        float4 a4 = AVERAGED ? *reinterpret_cast<const float4 *>(job.average + at) : make_float4(0, 0, 0, 0);
+        float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x, *a = &a4.x;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             if (first + k > job.columns) continue;
             bool bias = first + k == job.columns;
             if (CLIPPED) g[k] *= factor;
-            if (bias && !job.bias_in_product)
-                step_bias<OPTIMIZER>(job, r, row, g[k]);
-            else
-                take_step<OPTIMIZER>(r, bias && !ND_CUDA_FAULT(FAULT_CUDA_BIAS_DECAYS) ? 0.0f : r.decay, g[k], &m[k],
-                                     &s[k], &w[k]);
+            if (bias && !job.bias_in_product) {
+                step_bias<OPTIMIZER, AVERAGED>(job, r, row, g[k]);
+                continue;
+            }
+            take_step<OPTIMIZER>(r, bias && !ND_CUDA_FAULT(FAULT_CUDA_BIAS_DECAYS) ? 0.0f : r.decay, g[k], &m[k], &s[k],
+                                 &w[k]);
+            if (AVERAGED) average_step(&r, w[k], &a[k]);
         }
         if (!ND_CUDA_FAULT(FAULT_CUDA_OVERFLOW) &&
             !(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
@@ -55,6 +59,7 @@ __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
         *reinterpret_cast<float4 *>(job.weight + at) = w4;
         *reinterpret_cast<float4 *>(job.moment1 + at) = m4;
         if (has_second<OPTIMIZER>) *reinterpret_cast<float4 *>(job.moment2 + at) = s4;
+        if (AVERAGED) *reinterpret_cast<float4 *>(job.average + at) = a4;
         if (job.shadow && !ND_CUDA_FAULT(FAULT_CUDA_STALE_SHADOW)) {
             __nv_bfloat162 *shadow = reinterpret_cast<__nv_bfloat162 *>(static_cast<__nv_bfloat16 *>(job.shadow) + at);
             shadow[0] = __floats2bfloat162_rn(w[0], w[1]);
@@ -109,15 +114,19 @@ unsigned blocks_for(size_t count)
 
 } /* namespace */
 
+template <nade_optimizer OPTIMIZER> static auto kernel_of(const struct step_job *job)
+{
+    if (job->average) return job->factor ? step_layer<OPTIMIZER, true, true> : step_layer<OPTIMIZER, false, true>;
+    return job->factor ? step_layer<OPTIMIZER, true, false> : step_layer<OPTIMIZER, false, false>;
+}
+
 extern "C" cudaError_t nd_cuda_step(const struct step_job *job, cudaStream_t stream)
 {
     enum { BLOCKS_MOST = 4096 };
     unsigned blocks = blocks_for(job->rows * (job->stride / 4));
     if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
 #define ROW(kind, name, moments, usual_rate, second)                                                                   \
-    case kind:                                                                                                         \
-        return launch_chained(job->factor ? step_layer<kind, true> : step_layer<kind, false>, blocks, THREADS, 0,      \
-                              stream, *job);
+    case kind: return launch_chained(kernel_of<kind>(job), blocks, THREADS, 0, stream, *job);
     switch (job->optimizer) {
         ND_OPTIMIZERS(ROW)
     }

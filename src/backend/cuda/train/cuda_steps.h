@@ -13,8 +13,10 @@ struct step_job {
     nade_optimizer optimizer;
     float *weight, *moment1, *moment2; /* (rows, stride); moment2 only where the optimiser has one */
     const float *gradient;             /* (rows, stride): column `columns` is the bias's */
+    float *average;                    /* (rows, stride); NULL: none is kept */
     void *shadow;                      /* NULL, or the weights as bfloat16 (rows, stride) */
     float *bias, *bias1, *bias2;       /* each `bias_stride` apart */
+    float *bias_average;               /* the same; with average alone */
     size_t bias_stride;
     size_t rows, columns, stride;
     const float *factor;  /* NULL, or what gradients are multiplied with */

@@ -1,0 +1,106 @@
+/* The course of a run: what is validated and kept, when the rate falls, and that a resumed run takes the same course.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "binary_rows.h"
+
+/* ---- averages --------------------------------------------------------------------------------------------------- */
+
+/* With one column there is nothing to draw: the loss is that of the rows under the model that is saved. */
+static void test_average_is_validated(void **state)
+{
+    nade_context *context = *state;
+    nade_table *rows = binary_table(context, 400, rarely_one), *valid = binary_table(context, 50, rarely_one);
+    nade_train_options o = small_options();
+    o.iterations = 3;
+    o.updates = 30;
+    o.learning_rate = 0.05;
+    double log_density[50], sum = 0;
+    nade_model *plain = train(context, rows, valid, &o);
+    o.average = 0.95;
+    nade_model *model = train(context, rows, valid, &o);
+    assert_true(model->record.options.average == 0.95);
+    assert_memory_not_equal(model->parameters, plain->parameters, plain->plan.parameters * sizeof *plain->parameters);
+    support_assert_ok(context, nade_score(context, model, valid, NULL, log_density, NULL, NULL));
+    for (size_t row = 0; row < 50; row++) sum -= log_density[row] / 50;
+    size_t best = model->record.best_iteration;
+    support_assert_close("validation loss", model->record.history[best - 1].valid_loss, sum, 1e-6, 0);
+    nade_model_free(model);
+    nade_model_free(plain);
+    nade_table_free(valid);
+    nade_table_free(rows);
+}
+
+/* ---- when it ends ----------------------------------------------------------------------------------------------- */
+
+/* Rows that say the opposite of the training rows: the first iteration is the best, and all later ones are worse.
+   After four iterations without a better one the run goes back to the first, and its rate falls within
+ * four more from what it was there to zero. */
+static void test_cooldown(void **state)
+{
+    nade_context *context = *state;
+    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
+    nade_train_options o = small_options();
+    struct seen seen = {.stop_after = 0};
+    o.iterations = 40;
+    o.updates = 20;
+    o.learning_rate = 0.01;
+    o.progress = note_iteration;
+    o.progress_user = &seen;
+    nade_model *model = train(context, rows, valid, &o);
+    assert_int_equal(model->record.best_iteration, 1);
+    assert_int_equal(model->record.iterations_done, 9);
+    assert_int_equal(seen.iterations, 9);
+    assert_true(model->record.options.learning_rate == 0.01);
+    const double first = 0.01 * (1 - 1.0 / 40);
+    for (uint64_t i = 6; i <= 9; i++) /* after 20 updates of the 80 in which it falls, 40, … less the last */
+        support_assert_close("rate", seen.rate[i], first * (1 - ((double)(i - 5) * 20 - 1) / 80), 1e-9, 0);
+    nade_model_free(model);
+    nade_table_free(valid);
+    nade_table_free(rows);
+}
+
+/* Stopped before, at and after the turn, a run that is resumed ends with the same bytes. */
+static void test_cooldown_is_resumed(void **state)
+{
+    nade_context *context = *state;
+    nade_table *rows = binary_table(context, 200, rarely_one), *valid = binary_table(context, 50, always_one);
+    char path[] = "/tmp/nade-cooldown-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    nade_train_options o = small_options();
+    o.iterations = 40;
+    o.updates = 20;
+    nade_model *whole = train(context, rows, valid, &o);
+    for (uint64_t stop = 3; stop <= 8; stop++) {
+        struct seen seen = {.stop_after = stop};
+        o.checkpoint = path;
+        o.resume = NULL;
+        o.progress = note_iteration;
+        o.progress_user = &seen;
+        nade_model_free(train(context, rows, valid, &o));
+        o.resume = path;
+        o.progress = NULL;
+        nade_model *resumed = train(context, rows, valid, &o);
+        assert_string_equal(nade_model_description(resumed), nade_model_description(whole));
+        assert_memory_equal(resumed->parameters, whole->parameters, whole->plan.parameters * sizeof *whole->parameters);
+        nade_model_free(resumed);
+    }
+    remove(path);
+    nade_model_free(whole);
+    nade_table_free(valid);
+    nade_table_free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_average_is_validated),
+        cmocka_unit_test(test_cooldown),
+        cmocka_unit_test(test_cooldown_is_resumed),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

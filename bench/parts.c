@@ -166,7 +166,11 @@ static void build_plan(struct bench *b, size_t columns, size_t units, size_t lay
     for (size_t c = 0; c < columns; c++)
         b->schema.column[c] = (struct column_spec){
             .name = "x", .type = components ? NADE_REAL : NADE_BINARY, .sd = 1, .floor = components ? 1e-3 : 0};
-    struct architecture architecture = {hidden, layers, components ? components : 1, NADE_RELU, true, NULL, false};
+    struct architecture architecture = {.hidden = hidden,
+                                        .layers = layers,
+                                        .components = components ? components : 1,
+                                        .activation = NADE_RELU,
+                                        .masks = true};
     demand(nd_plan_build(b->context, &b->arena, &b->schema, &architecture, &b->plan) == NADE_OK, "planning");
 }
 
@@ -191,7 +195,7 @@ static void open_bench(struct bench *b, nade_precision precision)
     float *parameters = nd_arena_alloc(&b->arena, b->plan.parameters, sizeof *parameters);
     demand(parameters && nd_cuda_open(b->context, &b->plan, precision, &b->backend) == NADE_OK, "opening the device");
     b->work = (struct cuda_work){b->context, b->backend, NADE_OK};
-    nd_initial_parameters(&b->plan, 1, 1, parameters);
+    nd_initial_parameters(&b->plan, &b->schema, 1, 1, parameters);
     demand(nd_cuda_set_block(b->context, b->backend, BLOCK_PARAMETERS, parameters) == NADE_OK &&
                nd_cuda_need_all_blocks(b->context, b->backend) == NADE_OK &&
                nd_pass_build(b->context, b->backend, b->batch, true, &b->pass) == NADE_OK,

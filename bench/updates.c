@@ -94,8 +94,11 @@ static nade_status build_plan(struct run *run)
                                                      .type = s->components > 0 ? NADE_REAL : NADE_BINARY,
                                                      .sd = 1,
                                                      .floor = s->components > 0 ? ND_SCALE_FLOOR : 0};
-    struct architecture architecture = {hidden, s->layers, s->components > 0 ? s->components : 1, NADE_RELU, true,
-                                        NULL,   false};
+    struct architecture architecture = {.hidden = hidden,
+                                        .layers = s->layers,
+                                        .components = s->components > 0 ? s->components : 1,
+                                        .activation = NADE_RELU,
+                                        .masks = true};
     return nd_plan_build(run->context, &run->arena, &run->schema, &architecture, &run->plan);
 }
 
@@ -103,14 +106,14 @@ static nade_status open_backend(struct run *run)
 {
     const struct settings *s = run->settings;
     nade_status status =
-        nd_backend_for(run->context, nd_types_of_plan(&run->plan), s->device, s->precision, &run->entries);
+        nd_backend_for(run->context, nd_needs_of_plan(&run->plan), s->device, s->precision, &run->entries);
     nade_precision precision = s->precision;
     if (status != NADE_OK) return status;
     if (precision == NADE_PRECISION_AUTO) precision = run->entries->usual;
     status = run->entries->open(run->context, &run->plan, precision, &run->backend);
     float *parameters = nd_arena_alloc(&run->arena, run->plan.parameters, sizeof *parameters);
     if (!parameters) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, 1, 1, parameters);
+    nd_initial_parameters(&run->plan, &run->schema, 1, 1, parameters);
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, parameters);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->cells);
     return status;

@@ -128,14 +128,25 @@ static double count_numbers(const nade_model *model, const char *layer, const ch
     return nade_model_tensor(model, name, &rows, &columns) ? (double)rows * (double)columns : 0;
 }
 
-static double count_parameters(const nade_model *model, size_t layers)
+/* Weight and bias. */
+static double count_both(const nade_model *model, const char *layer)
 {
-    double total = count_numbers(model, "output", "weight") + count_numbers(model, "output", "bias") +
-                   count_numbers(model, "position", "scale");
+    return count_numbers(model, layer, "weight") + count_numbers(model, layer, "bias");
+}
+
+static double count_parameters(const nade_model *model, size_t layers, size_t blocks)
+{
+    static const char *const parts[] = {"norm", "up", "down"};
+    char name[48];
+    double total = count_both(model, "output") + count_both(model, "input") + count_both(model, "norm") +
+                   count_numbers(model, "direct", "weight") + count_numbers(model, "position", "scale");
     for (size_t l = 0; l < layers; l++) {
-        char layer[32];
-        snprintf(layer, sizeof layer, "hidden.%zu", l);
-        total += count_numbers(model, layer, "weight") + count_numbers(model, layer, "bias");
+        snprintf(name, sizeof name, "hidden.%zu", l);
+        total += count_both(model, name);
+    }
+    for (size_t i = 0; i < 3 * blocks; i++) {
+        snprintf(name, sizeof name, "block.%zu.%s", i / 3, parts[i % 3]);
+        total += count_both(model, name);
     }
     return total;
 }
@@ -151,20 +162,37 @@ static void print_order(struct output *output, const json_t *architecture)
     output_print(output, "%s\n", shown < count ? ", ..." : "");
 }
 
-static void print_architecture(struct output *output, const nade_model *model, const json_t *architecture)
+static void print_layers(struct output *output, const json_t *architecture, const json_t *hidden)
 {
-    const json_t *hidden = json_object_get(architecture, "hidden");
     output_print(output, "\nNetwork: %s, hidden layers of", text_of(architecture, "kind"));
     for (size_t l = 0; l < json_array_size(hidden); l++)
         output_print(output, "%s %.0f", l ? "," : "", json_number_value(json_array_get(hidden, l)));
     output_print(output, " %s units\n", text_of(architecture, "activation"));
+}
+
+static void print_blocks(struct output *output, const json_t *architecture, size_t blocks)
+{
+    output_print(output, "\nNetwork: %s, %zu block%s of %.0f units\n", text_of(architecture, "kind"), blocks,
+                 blocks == 1 ? "" : "s", number_of(architecture, "width"));
+    output_print(output, "  %-22s %s\n", "direct path",
+                 json_is_true(json_object_get(architecture, "direct")) ? "yes" : "no");
+}
+
+static void print_architecture(struct output *output, const nade_model *model, const json_t *architecture)
+{
+    const json_t *hidden = json_object_get(architecture, "hidden");
+    size_t blocks = (size_t)json_integer_value(json_object_get(architecture, "blocks"));
+    if (blocks > 0)
+        print_blocks(output, architecture, blocks);
+    else
+        print_layers(output, architecture, hidden);
     output_print(output, "  %-22s %.0f\n", "components", number_of(architecture, "components"));
     output_print(output, "  %-22s %s\n", "input masks",
                  json_is_true(json_object_get(architecture, "masks")) ? "yes" : "no");
     print_order(output, architecture);
     if (json_is_true(json_object_get(architecture, "rescale")))
         output_print(output, "  %-22s %s\n", "rescaling", "a factor for each position");
-    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(model, json_array_size(hidden)));
+    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(model, json_array_size(hidden), blocks));
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------ */

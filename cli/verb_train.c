@@ -34,7 +34,7 @@ struct train_arguments {
     nade_read_options read;
     nade_train_options options;
     nade_replication_options replication;       /* options.replication */
-    size_t given[64], given_of_replication[16]; /* their given */
+    size_t given[80], given_of_replication[16]; /* their given */
 };
 
 /* What a run owns. */

@@ -109,6 +109,11 @@ typedef struct nade_train_options {
     int holes;      /* 1: where cells are missing is learnt too, so that samples can have holes (docs/model.md) */
     double average; /* of a running average of the parameters, which is validated and becomes the model: what it keeps
                        of itself from update to update, at most (docs/model.md); 0: there is none */
+    size_t blocks;  /* of a residual network; 0: one of hidden layers.  hidden must then be the default */
+    size_t width;   /* of a residual network: its units; this and what follows must be the default without one */
+    double dropout; /* of a residual network: the share of its units that each update drops */
+    int direct;     /* of a residual network: 1: it has a linear path from inputs to outputs */
+    double direct_decay; /* the weight decay of that path */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -147,7 +152,13 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a " \
         "single hidden layer (500 unless --hidden says otherwise) and no masks") \
     ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
-        "do not show the network which of its inputs are observed")
+        "do not show the network which of its inputs are observed") \
+    ROW(blocks, SIZE, 0, 0, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
+        "blocks of a residual network with normalisation and gelu; 0: hidden layers, see --hidden") \
+    ROW(width, SIZE, 512, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
+        "with --blocks: units of the residual network") \
+    ROW(direct, FLAG, 1, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "no-direct", NULL, NULL, \
+        "with --blocks: no linear path from the inputs to the outputs")
 
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \
@@ -169,6 +180,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0.03, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
         "on weights, not on biases") \
+    ROW(direct_decay, REAL, 0.03, 0, 1e6, NADE_YOUNGER + 33, NADE_YOUNGER + 33, NO, "direct-decay", "W", \
+        "the weight decay of the linear path", "weight decay of a residual network's linear path") \
+    ROW(dropout, REAL, 0, 0, 0.99, NADE_YOUNGER + 34, NADE_YOUNGER + 34, NO, "dropout", "P", "the dropout", \
+        "share of a residual network's units that each update drops") \
     ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
         "scale an update's gradient down where its norm is above NORM; 0: never") \
     ROW(average, REAL, 0, 0, 0.999999, NADE_YOUNGER + 20, NADE_YOUNGER + 20, TRAINING, "average", "DECAY", \

@@ -17,7 +17,18 @@ void nade_train_options_init(nade_train_options *options, size_t size)
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
-/* A fixed order has one hidden layer unless the caller says more. */
+/* A fixed order has one hidden layer unless the caller says more, a residual network none. */
+static nade_status settle_layers(nade_context *context, nade_train_options *options)
+{
+    bool usual = options->hidden == usual_hidden;
+    if (options->blocks > 0 && !usual && options->layers > 0)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "hidden layers (`hidden`) and blocks (`blocks`) are both given, expected one of them");
+    if (options->order == NADE_ORDER_FIXED && usual) options->layers = 1;
+    if (options->blocks > 0) options->layers = 0;
+    return NADE_OK;
+}
+
 nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                        const nade_train_options *options, nade_model **model)
 {
@@ -30,6 +41,6 @@ nade_status nade_train(nade_context *context, const nade_table *train, const nad
     if (status == NADE_OK)
         status = nd_take_options(context, "replication options", &replication, sizeof replication, all.replication);
     all.replication = &replication;
-    if (all.order == NADE_ORDER_FIXED && all.hidden == usual_hidden) all.layers = 1;
+    if (status == NADE_OK) status = settle_layers(context, &all);
     return status == NADE_OK ? nd_train(context, train, valid, &all, model) : status;
 }

@@ -28,8 +28,10 @@ struct update_rule {
     double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
     double momentum;
     double weight_decay;
-    double clip;    /* a gradient whose norm is larger is scaled down to it; 0: none is */
-    double average; /* how much BLOCK_AVERAGE keeps of itself at most when it follows a step; 0: there is none */
+    double direct_decay; /* the weight decay of a residual network's linear path */
+    double dropout;      /* the share of a residual network's units that updates drop (model/draws.h) */
+    double clip;         /* a gradient whose norm is larger is scaled down to it; 0: none is */
+    double average;      /* how much BLOCK_AVERAGE keeps of itself at most when it follows a step; 0: there is none */
     uint64_t total_updates;
     uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
@@ -40,6 +42,9 @@ struct update_rule {
 
 /* Whether something comes between gradient and step. */
 bool nd_is_between(const struct update_rule *rule);
+
+/* The weight decay of a plan's tensor, by its index. */
+double nd_decay_of(const struct update_rule *rule, const struct plan *plan, size_t tensor);
 
 /* Of an optimiser: the learning rate of who names none; how many moments it keeps, 1 or 2. */
 double nd_usual_rate(nade_optimizer optimizer);
@@ -80,7 +85,9 @@ enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
 nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
                              size_t count);
 
+/* What a plan needs of a backend: bits of its columns' types, and of its kind. */
 #define ND_HEAD_BIT(type) (UINT32_C(1) << (type))
+#define ND_RESIDUAL_BIT (UINT32_C(1) << 31)
 
 struct backend_entries {
     const char *name;
@@ -88,6 +95,7 @@ struct backend_entries {
     size_t slice;         /* updates that train_updates is asked for at a time, so that there is a sign of life */
     uint32_t heads;       /* ND_HEAD_BIT of each type of column that it has kernels for; 0: of all, since it runs the
                              heads' own code (model/head.h) where it has none */
+    bool residual;        /* it computes residual networks too */
 
     /* A plan and a precision that nd_backend_for let pass. */
     nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,
@@ -139,16 +147,16 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend that a device means for columns of the types needed (ND_HEAD_BIT of each).  NADE_NO_DEVICE: there is
- * none; NADE_BAD_CALL: it does not have this precision, or no kernels for one of the types.  NADE_DEVICE_AUTO passes
- * over a device without them, with a warning, the first time in a context's life. */
+/* The backend that a device means for what is needed (ND_HEAD_BIT of each type of column, ND_RESIDUAL_BIT).
+ * NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does not have this precision, or can't compute something that is
+ * needed.  NADE_DEVICE_AUTO passes over a device that can't, with a warning, the first time in a context's life. */
 nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,
                            const struct backend_entries **entries);
 
-/* The types of a plan's columns, for nd_backend_for. */
-uint32_t nd_types_of_plan(const struct plan *plan);
+/* What a plan needs, for nd_backend_for. */
+uint32_t nd_needs_of_plan(const struct plan *plan);
 
-/* nd_backend_for the plan's columns, and that backend opened for the plan. */
+/* nd_backend_for the plan's needs, and that backend opened for the plan. */
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,
                             nade_precision precision, const struct backend_entries **entries, struct backend **backend);
 

@@ -1,16 +1,23 @@
 /* Which backend a device means. */
+#include <stdio.h>
+
 #include "backend/backend.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda_loader.h"
 #include "backend/reference/reference.h"
 #include "model/head.h"
 
-/* The first type of those needed that a backend can't compute; NULL: there is none. */
-static const char *find_lacking(const struct backend_entries *entries, uint32_t needed)
+enum { LACKING_TEXT = 64 };
+
+/* The first thing of those needed that a backend can't compute, in words; NULL: there is none. */
+static const char *find_lacking(const struct backend_entries *entries, uint32_t needed, char text[LACKING_TEXT])
 {
-    if (!entries->heads) return NULL;
-    for (nade_type type = 0; nade_type_name(type); type++)
-        if (needed & ~entries->heads & ND_HEAD_BIT(type)) return nade_type_name(type);
+    if (needed & ND_RESIDUAL_BIT && !entries->residual) return "residual networks";
+    for (nade_type type = 0; nade_type_name(type) && entries->heads; type++) {
+        if (!(needed & ~entries->heads & ND_HEAD_BIT(type))) continue;
+        snprintf(text, LACKING_TEXT, "%s columns", nade_type_name(type));
+        return text;
+    }
     return NULL;
 }
 
@@ -22,24 +29,31 @@ static const struct backend_entries *choose_backend(nade_context *context, uint3
     const struct cuda_search *cuda = nd_cuda_search(context);
     if (cuda->state == CUDA_UNUSABLE && first) nd_warn(context, "%s; the CPU is used instead", cuda->reason);
     if (cuda->state != CUDA_FOUND) return &nd_cpu_entries;
-    const char *lacking = find_lacking(cuda->entries, needed);
+    char text[LACKING_TEXT];
+    const char *lacking = find_lacking(cuda->entries, needed, text);
     if (!lacking) return cuda->entries;
     if (!context->cuda.passed_over)
-        nd_warn(context, "the device cuda can't compute %s columns; the CPU is used instead", lacking);
+        nd_warn(context, "the device cuda can't compute %s; the CPU is used instead", lacking);
     context->cuda.passed_over = true;
     return &nd_cpu_entries;
 }
 
-static nade_status cuda_backend(nade_context *context, uint32_t needed, const struct backend_entries **entries)
+static nade_status cuda_backend(nade_context *context, const struct backend_entries **entries)
 {
     const struct cuda_search *cuda = nd_cuda_search(context);
     if (cuda->state != CUDA_FOUND) return nd_fail(context, NADE_NO_DEVICE, "%s", cuda->reason);
-    const char *lacking = find_lacking(cuda->entries, needed);
-    if (lacking)
-        return nd_fail(context, NADE_BAD_CALL, "the device cuda can't compute %s columns, expected the device cpu",
-                       lacking);
     *entries = cuda->entries;
     return NADE_OK;
+}
+
+static nade_status check_needs(nade_context *context, const struct backend_entries *entries, uint32_t needed)
+{
+    char text[LACKING_TEXT];
+    bool cpu = entries == &nd_cpu_entries;
+    const char *lacking = find_lacking(entries, needed, text);
+    if (!lacking) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "the device %s can't compute %s, expected the device %s",
+                   cpu ? "cpu" : "cuda", lacking, cpu ? "reference" : "cpu");
 }
 
 static nade_status check_precision(nade_context *context, const struct backend_entries *entries,
@@ -62,22 +76,23 @@ nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device d
     case NADE_DEVICE_AUTO: *entries = choose_backend(context, needed); break;
     case NADE_DEVICE_CPU: *entries = &nd_cpu_entries; break;
     case NADE_DEVICE_REFERENCE: *entries = &nd_reference_double; break;
-    case NADE_DEVICE_CUDA: status = cuda_backend(context, needed, entries); break;
+    case NADE_DEVICE_CUDA: status = cuda_backend(context, entries); break;
     default: return nd_fail(context, NADE_BAD_CALL, "device %d is unknown, expected one of nade_device", (int)device);
     }
+    if (status == NADE_OK) status = check_needs(context, *entries, needed);
     return status == NADE_OK ? check_precision(context, *entries, precision) : status;
 }
 
-uint32_t nd_types_of_plan(const struct plan *plan)
+uint32_t nd_needs_of_plan(const struct plan *plan)
 {
-    uint32_t types = 0;
-    for (size_t c = 0; c < plan->columns; c++) types |= ND_HEAD_BIT(plan->column[c].head->type);
-    return types;
+    uint32_t needs = plan->blocks ? ND_RESIDUAL_BIT : 0;
+    for (size_t c = 0; c < plan->columns; c++) needs |= ND_HEAD_BIT(plan->column[c].head->type);
+    return needs;
 }
 
 nade_status nd_backend_open(nade_context *context, const struct plan *plan, nade_device device,
                             nade_precision precision, const struct backend_entries **entries, struct backend **backend)
 {
-    nade_status status = nd_backend_for(context, nd_types_of_plan(plan), device, precision, entries);
+    nade_status status = nd_backend_for(context, nd_needs_of_plan(plan), device, precision, entries);
     return status == NADE_OK ? (*entries)->open(context, plan, precision, backend) : status;
 }

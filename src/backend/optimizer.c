@@ -27,6 +27,12 @@ size_t nd_moments_of(nade_optimizer optimizer)
     return optimizers[optimizer].moments;
 }
 
+double nd_decay_of(const struct update_rule *rule, const struct plan *plan, size_t tensor)
+{
+    if (plan->tensor[tensor].is_bias) return 0;
+    return plan->direct && tensor == nd_direct_index(plan) ? rule->direct_decay : rule->weight_decay;
+}
+
 bool nd_is_between(const struct update_rule *rule)
 {
     return rule->clip > 0;

@@ -29,6 +29,7 @@ enum purpose {
                                  word 4 + i: noise of pixel i */
     PURPOSE_RARE_LABEL = 11,  /* draw, row as of PURPOSE_SAMPLE, row without tries; word c: the rare label, or the value
                                  within a cell of dates, of column c */
+    PURPOSE_DROPOUT = 12,     /* draw = update, row = slot in the batch; word n: units 2n and 2n+1 of all places */
 };
 
 struct philox_block {

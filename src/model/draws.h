@@ -40,6 +40,26 @@ ND_INLINE uint32_t nd_draw_valid_observed(uint32_t seed, uint32_t row, uint32_t 
     return (uint32_t)((place * present) >> 32);
 }
 
+/* Dropout of a share of the units: each has 16 random bits, and those whose number is below this are dropped. */
+ND_INLINE uint32_t nd_dropout_threshold(double share)
+{
+    return (uint32_t)(share * 65536 + 0.5);
+}
+
+/* What the others are multiplied with, so that their mean stays. */
+ND_INLINE double nd_dropout_scale(uint32_t threshold)
+{
+    return 65536.0 / (65536.0 - threshold);
+}
+
+/* The 16 bits of unit number `unit` in a slot of an update.  Units are counted through all places of dropout: those of
+ * block 0, of block 1, …, those before the output. */
+ND_INLINE uint32_t nd_dropout_bits(uint32_t seed, uint64_t update, uint32_t slot, uint32_t unit)
+{
+    uint32_t word = nd_random_word(seed, PURPOSE_DROPOUT, update, slot, unit / 2);
+    return unit % 2 ? word >> 16 : word & 0xffffu;
+}
+
 /* Marks in observed (columns) the first `count` present columns of the ordering with the keys of (purpose, draw, row).
  * present (columns) is 1 where the cell is there; keys (columns) is scratch. */
 void nd_select_observed(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns,

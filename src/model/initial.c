@@ -61,32 +61,73 @@ static void fill_row(uint32_t seed, size_t tensor, size_t row, size_t columns, f
     }
 }
 
-static void fill_output_column(const struct plan *plan, uint32_t seed, size_t column, float *parameters)
+static void fill_layer(const struct plan *plan, uint32_t seed, size_t layer, double scale, float *parameters)
+{
+    size_t index = nd_weight_index(layer);
+    const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
+    for (size_t row = 0; row < weight->rows; row++)
+        fill_row(seed, index, row, weight->columns, (float)scale * range_of(weight),
+                 parameters + weight->offset + row * weight->columns);
+    fill_row(seed, index + 1, 0, bias->rows, range_of(weight), parameters + bias->offset);
+}
+
+static void fill_output_weights(const struct plan *plan, uint32_t seed, size_t column, float *parameters)
 {
     const struct plan_column *c = &plan->column[column];
     size_t index = nd_weight_index(plan->layers);
-    const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
+    const struct tensor_view *weight = &plan->tensor[index];
     float range = range_of(weight) * c->head->initial_weight_scale;
     for (size_t row = c->output; row < c->output + c->output_width; row++)
         fill_row(seed, index, row, weight->columns, range, parameters + weight->offset + row * weight->columns);
-    if (!c->head->initial_bias) return;
-    double outputs[3 * ND_COMPONENTS_MOST];
-    c->head->initial_bias(c, outputs);
-    for (size_t i = 0; i < c->output_width; i++) parameters[bias->offset + c->output + i] = (float)outputs[i];
 }
 
-void nd_initial_parameters(const struct plan *plan, uint32_t seed, double scale, float *parameters)
+static void fill_output_bias(const struct plan *plan, size_t column, float *parameters)
 {
-    for (size_t layer = 0; layer < plan->layers; layer++) {
-        size_t index = nd_weight_index(layer);
-        const struct tensor_view *weight = &plan->tensor[index], *bias = weight + 1;
-        for (size_t row = 0; row < weight->rows; row++)
-            fill_row(seed, index, row, weight->columns, (float)scale * range_of(weight),
-                     parameters + weight->offset + row * weight->columns);
-        fill_row(seed, index + 1, 0, bias->rows, range_of(weight), parameters + bias->offset);
+    const struct plan_column *c = &plan->column[column];
+    size_t offset = plan->tensor[nd_weight_index(plan->layers) + 1].offset + c->output;
+    double outputs[3 * ND_COMPONENTS_MOST];
+    if (!c->head->initial_bias) return;
+    c->head->initial_bias(c, outputs);
+    for (size_t i = 0; i < c->output_width; i++) parameters[offset + i] = (float)outputs[i];
+}
+
+static void fill_ones(const struct tensor_view *view, float *parameters)
+{
+    for (size_t i = 0; i < view->rows; i++) parameters[view->offset + i] = 1;
+}
+
+/* A column's marginal is its bias; columns that holes.h adds have none. */
+static void fill_marginal(const struct plan *plan, const struct schema *schema, size_t column, float *parameters)
+{
+    const struct column_spec *spec = column < schema->count ? &schema->column[column] : NULL;
+    float *bias = parameters + plan->tensor[nd_weight_index(plan->layers) + 1].offset + plan->column[column].output;
+    if (!spec || spec->marginal_count != plan->column[column].output_width) {
+        fill_output_bias(plan, column, parameters);
+        return;
     }
-    for (size_t column = 0; column < plan->columns; column++) fill_output_column(plan, seed, column, parameters);
-    if (!plan->rescale) return;
-    float *factor = parameters + plan->tensor[nd_scale_index(plan)].offset;
-    for (size_t t = 0; t < plan->columns; t++) factor[t] = 1;
+    for (size_t i = 0; i < spec->marginal_count; i++) bias[i] = (float)spec->marginal[i];
+}
+
+static void fill_residual(const struct plan *plan, const struct schema *schema, uint32_t seed, double scale,
+                          float *parameters)
+{
+    fill_layer(plan, seed, 0, scale, parameters);
+    for (size_t b = 0; b < plan->blocks; b++) fill_layer(plan, seed, 2 * b + 1, scale, parameters);
+    for (size_t n = 0; n <= plan->blocks; n++) fill_ones(&plan->tensor[nd_norm_index(plan, n)], parameters);
+    for (size_t c = 0; c < plan->columns; c++) fill_marginal(plan, schema, c, parameters);
+}
+
+void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, double scale,
+                           float *parameters)
+{
+    if (plan->blocks) {
+        fill_residual(plan, schema, seed, scale, parameters);
+        return;
+    }
+    for (size_t layer = 0; layer < plan->layers; layer++) fill_layer(plan, seed, layer, scale, parameters);
+    for (size_t column = 0; column < plan->columns; column++) {
+        fill_output_weights(plan, seed, column, parameters);
+        fill_output_bias(plan, column, parameters);
+    }
+    if (plan->rescale) fill_ones(&plan->tensor[nd_scale_index(plan)], parameters);
 }

@@ -14,7 +14,7 @@ const char *const nd_activation_names[ND_ACTIVATION_WORDS] = {NADE_ACTIVATIONS(W
 const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD)};
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
 #undef WORD
-const char *const nd_kind_names[ND_KINDS] = {"mlp"};
+const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -157,9 +157,15 @@ static void put_architecture(struct model_writer *w, const struct architecture *
 {
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
     open_key(w, "architecture", '{');
-    put_word(w, "kind", nd_kind_names[0]);
-    put_sizes(w, "hidden", architecture->hidden, architecture->layers);
-    put_word(w, "activation", nd_activation_names[architecture->activation]);
+    put_word(w, "kind", nd_kind_names[architecture->blocks ? ND_RESIDUAL : ND_MLP]);
+    if (architecture->blocks) {
+        nd_write_count(w, "width", architecture->width);
+        nd_write_count(w, "blocks", architecture->blocks);
+        put_flag(w, "direct", architecture->direct);
+    } else {
+        put_sizes(w, "hidden", architecture->hidden, architecture->layers);
+        put_word(w, "activation", nd_activation_names[architecture->activation]);
+    }
     nd_write_count(w, "components", architecture->components);
     put_flag(w, "masks", architecture->masks);
     put_word(w, "order", nd_order_names[order]);

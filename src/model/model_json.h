@@ -22,7 +22,7 @@ void nd_write_texts(struct model_writer *w, const char *key, const char *const *
 
 #define ND_ONE_MORE(value, word) +1
 enum {
-    ND_KINDS = 1,
+    ND_KINDS = 2,
     ND_ACTIVATION_WORDS = NADE_ACTIVATIONS(ND_ONE_MORE),
     ND_OPTIMIZER_WORDS = NADE_OPTIMIZERS(ND_ONE_MORE),
     ND_ORDER_WORDS = NADE_ORDERS(ND_ONE_MORE)
@@ -35,6 +35,7 @@ extern const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS];
 extern const char *const nd_order_names[ND_ORDER_WORDS];
 
 /* Kinds of network that this version knows. */
+enum { ND_MLP, ND_RESIDUAL };
 extern const char *const nd_kind_names[ND_KINDS];
 
 /* A number of struct training_record. */

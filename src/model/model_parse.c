@@ -180,22 +180,38 @@ static size_t *read_counts(struct model_reader *r, const char *key, const struct
     return counts;
 }
 
-static void read_architecture(struct model_reader *r, const struct json_value *root, struct architecture *architecture)
+static void read_layers(struct model_reader *r, const struct json_value *object, struct architecture *architecture)
 {
-    static const char *const keys[] = {"kind",  "hidden", "activation", "components",
-                                       "masks", "order",  "ordering",   "rescale"};
-    const struct json_value *object = nd_read_object(r, root, "architecture");
-    snprintf(r->where, sizeof r->where, "architecture.");
-    nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
-    nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS);
-    nd_check_keys(r, object, keys, LENGTH(keys), NULL);
     const struct json_value *list = nd_read_list(r, object, "hidden", 1, ND_LAYERS_MOST);
     architecture->layers = nd_json_count(list);
     architecture->hidden = read_counts(r, "hidden", list, 1, ND_UNITS_MOST);
-    architecture->components =
-        (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->activation =
         (nade_activation)nd_read_choice(r, object, "activation", nd_activation_names, ND_ACTIVATION_WORDS);
+}
+
+static void read_blocks(struct model_reader *r, const struct json_value *object, struct architecture *architecture)
+{
+    architecture->width = (size_t)nd_count_from(r, "width", nd_json_get(object, "width"), 1, ND_UNITS_MOST);
+    architecture->blocks = (size_t)nd_count_from(r, "blocks", nd_json_get(object, "blocks"), 1, ND_BLOCKS_MOST);
+    architecture->direct = nd_read_flag(r, object, "direct");
+}
+
+static void read_architecture(struct model_reader *r, const struct json_value *root, struct architecture *architecture)
+{
+    static const char *const keys[] = {"kind", "components", "masks", "order", "ordering", "rescale"};
+    static const char *const own_keys[ND_KINDS][4] = {
+        [ND_MLP] = {"hidden", "activation", NULL}, [ND_RESIDUAL] = {"width", "blocks", "direct", NULL}};
+    const struct json_value *object = nd_read_object(r, root, "architecture");
+    snprintf(r->where, sizeof r->where, "architecture.");
+    int kind = nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
+    nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS);
+    nd_check_keys(r, object, keys, LENGTH(keys), own_keys[kind]);
+    if (kind == ND_RESIDUAL)
+        read_blocks(r, object, architecture);
+    else
+        read_layers(r, object, architecture);
+    architecture->components =
+        (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->masks = nd_read_flag(r, object, "masks");
     architecture->rescale = nd_json_get(object, "rescale") && nd_read_flag(r, object, "rescale");
 }

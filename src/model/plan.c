@@ -7,7 +7,19 @@
 
 enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
 
-static nade_status check_architecture(nade_context *context, const struct architecture *a)
+static nade_status check_residual(nade_context *context, const struct architecture *a)
+{
+    if (a->blocks > ND_BLOCKS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the network has %zu blocks, expected 1 to %d", a->blocks,
+                       ND_BLOCKS_MOST);
+    if (a->width < 1 || a->width > ND_UNITS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the network's blocks have %zu units, expected 1 to %d", a->width,
+                       ND_UNITS_MOST);
+    if (a->ordering) return nd_fail(context, NADE_BAD_CALL, "a residual network has a fixed ordering, expected none");
+    return NADE_OK;
+}
+
+static nade_status check_layers(nade_context *context, const struct architecture *a)
 {
     if (a->layers < 1 || a->layers > ND_LAYERS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the network has %zu hidden layers, expected 1 to %d", a->layers,
@@ -16,6 +28,13 @@ static nade_status check_architecture(nade_context *context, const struct archit
         if (a->hidden[l] < 1 || a->hidden[l] > ND_UNITS_MOST)
             return nd_fail(context, NADE_BAD_CALL, "hidden layer %zu has %zu units, expected 1 to %d", l, a->hidden[l],
                            ND_UNITS_MOST);
+    return NADE_OK;
+}
+
+static nade_status check_architecture(nade_context *context, const struct architecture *a)
+{
+    nade_status status = a->blocks ? check_residual(context, a) : check_layers(context, a);
+    if (status != NADE_OK) return status;
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
                        ND_COMPONENTS_MOST);
@@ -102,6 +121,10 @@ static void name_tensor(struct tensor_view *view, const struct plan *plan, size_
 {
     if (layer == plan->layers)
         snprintf(view->name, sizeof view->name, "output.%s", part);
+    else if (plan->blocks && layer == 0)
+        snprintf(view->name, sizeof view->name, "input.%s", part);
+    else if (plan->blocks)
+        snprintf(view->name, sizeof view->name, "block.%zu.%s.%s", (layer - 1) / 2, layer % 2 ? "up" : "down", part);
     else
         snprintf(view->name, sizeof view->name, "hidden.%zu.%s", layer, part);
 }
@@ -116,22 +139,69 @@ static bool place_tensor(struct plan *plan, struct tensor_view *view)
     return plan->parameters <= PTRDIFF_MAX / 64;
 }
 
+/* A vector that weight decay leaves alone. */
+static bool place_vector(struct plan *plan, size_t index, size_t count)
+{
+    struct tensor_view *view = &plan->tensor[index];
+    view->rows = count;
+    view->columns = 1;
+    view->is_bias = true;
+    return place_tensor(plan, view);
+}
+
+static void name_norm(struct tensor_view *view, const struct plan *plan, size_t norm, const char *part)
+{
+    if (norm == plan->blocks)
+        snprintf(view->name, sizeof view->name, "norm.%s", part);
+    else
+        snprintf(view->name, sizeof view->name, "block.%zu.norm.%s", norm, part);
+}
+
+static bool lay_out_norms_and_direct(struct plan *plan)
+{
+    for (size_t norm = 0; norm <= plan->blocks; norm++) {
+        size_t index = nd_norm_index(plan, norm);
+        name_norm(&plan->tensor[index], plan, norm, "weight");
+        name_norm(&plan->tensor[index + 1], plan, norm, "bias");
+        if (!place_vector(plan, index, plan->hidden[0]) || !place_vector(plan, index + 1, plan->hidden[0]))
+            return false;
+    }
+    if (!plan->direct) return true;
+    struct tensor_view *direct = &plan->tensor[nd_direct_index(plan)];
+    *direct = (struct tensor_view){.name = "direct.weight", .rows = plan->outputs, .columns = plan->inputs};
+    return place_tensor(plan, direct);
+}
+
 static bool lay_out_tensors(struct plan *plan)
 {
     for (size_t layer = 0; layer <= plan->layers; layer++) {
-        struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
-        weight->rows = bias->rows = nd_layer_outputs(plan, layer);
+        size_t index = nd_weight_index(layer);
+        struct tensor_view *weight = &plan->tensor[index];
+        weight->rows = nd_layer_outputs(plan, layer);
         weight->columns = nd_layer_inputs(plan, layer);
-        bias->columns = 1;
-        bias->is_bias = true;
         name_tensor(weight, plan, layer, "weight");
-        name_tensor(bias, plan, layer, "bias");
-        if (!place_tensor(plan, weight) || !place_tensor(plan, bias)) return false;
+        name_tensor(weight + 1, plan, layer, "bias");
+        if (!place_tensor(plan, weight) || !place_vector(plan, index + 1, weight->rows)) return false;
     }
+    if (plan->blocks) return lay_out_norms_and_direct(plan);
     if (!plan->rescale) return true;
-    struct tensor_view *scale = &plan->tensor[nd_scale_index(plan)];
-    *scale = (struct tensor_view){.name = "position.scale", .rows = plan->columns, .columns = 1, .is_bias = true};
-    return place_tensor(plan, scale);
+    snprintf(plan->tensor[nd_scale_index(plan)].name, sizeof plan->tensor->name, "position.scale");
+    return place_vector(plan, nd_scale_index(plan), plan->columns);
+}
+
+/* Sizes and kind, which the tensors follow from. */
+static void take_sizes(const struct architecture *architecture, struct plan *plan)
+{
+    bool residual = architecture->blocks > 0;
+    plan->blocks = architecture->blocks;
+    plan->direct = residual && architecture->direct;
+    plan->layers = residual ? 2 * plan->blocks + 1 : architecture->layers;
+    plan->activation = residual ? NADE_GELU : architecture->activation;
+    plan->components = architecture->components;
+    plan->masks = architecture->masks;
+    plan->rescale = architecture->rescale;
+    plan->tensors = 2 * plan->layers + 2 + (plan->rescale ? 1 : 0);
+    if (residual) plan->tensors += 2 * (plan->blocks + 1) + (plan->direct ? 1 : 0);
 }
 
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
@@ -144,18 +214,14 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (status != NADE_OK) return status;
     memset(plan, 0, sizeof *plan);
     plan->columns = nd_network_columns(schema);
-    plan->layers = architecture->layers;
-    plan->activation = architecture->activation;
-    plan->components = architecture->components;
-    plan->masks = architecture->masks;
-    plan->rescale = architecture->rescale;
-    plan->tensors = 2 * plan->layers + 2 + (plan->rescale ? 1 : 0);
+    take_sizes(architecture, plan);
     plan->column = nd_arena_alloc(arena, plan->columns, sizeof *plan->column);
     plan->segment = nd_arena_alloc(arena, plan->columns, sizeof *plan->segment);
     plan->hidden = nd_arena_alloc(arena, plan->layers, sizeof *plan->hidden);
     plan->tensor = nd_arena_alloc(arena, plan->tensors, sizeof *plan->tensor);
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
-    memcpy(plan->hidden, architecture->hidden, plan->layers * sizeof *plan->hidden);
+    for (size_t l = 0; l < plan->layers; l++)
+        plan->hidden[l] = plan->blocks ? architecture->width : architecture->hidden[l];
     status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
     if (status != NADE_OK) return status;
     find_segments(plan);

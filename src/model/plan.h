@@ -12,6 +12,10 @@ struct head;
 /* More than any use; lets the heads keep their scratch on the stack. */
 enum { ND_OWN_INPUTS_MOST = 64 }; /* of a column whose head makes them */
 enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
+enum { ND_BLOCKS_MOST = 31 }; /* two layers each, and the input's */
+
+/* What is added to a variance before its root divides, in the norms of residual networks. */
+#define ND_NORM_EPSILON 1e-5
 
 struct architecture {
     const size_t *hidden; /* (layers) */
@@ -21,6 +25,8 @@ struct architecture {
     bool masks;
     const size_t *ordering; /* NULL: order-agnostic.  Else (columns): the one ordering of a classic NADE */
     bool rescale;           /* with an ordering: each of its positions has a factor on the hidden units' sums */
+    size_t blocks, width;   /* blocks > 0: a residual network, whose layers and activation follow from these */
+    bool direct;            /* of a residual network: there is a linear path from the inputs to the outputs */
 };
 
 struct plan_column {
@@ -48,7 +54,7 @@ struct plan_segment {
 };
 
 /* A named view into the parameter block: a matrix (rows, columns) row-major; a bias has columns = 1 and is_bias, and so
- * have the factors of positions: weight decay leaves both alone. */
+ * have the factors of positions and the norms' numbers: weight decay leaves these alone. */
 struct tensor_view {
     char name[32];
     size_t offset, rows, columns;
@@ -69,8 +75,13 @@ struct plan {
     size_t layers;
     size_t *hidden; /* (layers) */
     nade_activation activation;
+    size_t blocks; /* 0: an mlp, each layer feeds the next.  Else a residual network, whose linear maps are its layers:
+                      layer 0 is `input`, 2b+1 and 2b+2 are `up` and `down` of block b, all of hidden[0] units */
+    bool direct;   /* the outputs have `direct` times the inputs added */
     size_t components;
-    struct tensor_view *tensor; /* weight and bias of each layer, the output's last; then the factors of rescale (D) */
+    /* Weight and bias of each layer, the output's last; then the factors of rescale (D), or of a residual network
+     * weight and bias of each norm (hidden[0]) and direct's weight. */
+    struct tensor_view *tensor;
     size_t tensors;
     size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
 };
@@ -85,6 +96,19 @@ static inline size_t nd_weight_index(size_t layer)
 static inline size_t nd_scale_index(const struct plan *plan)
 {
     return 2 * plan->layers + 2;
+}
+
+/* Index of a norm's weight in plan->tensor; its bias is the next one.  Norm b stands before block b, norm plan->blocks
+ * before the output. */
+static inline size_t nd_norm_index(const struct plan *plan, size_t norm)
+{
+    return 2 * plan->layers + 2 + 2 * norm;
+}
+
+/* Index of the weight (outputs, inputs) of the linear path in plan->tensor; only where plan->direct. */
+static inline size_t nd_direct_index(const struct plan *plan)
+{
+    return nd_norm_index(plan, plan->blocks + 1);
 }
 
 /* Units that enter layer l (0: the inputs). */

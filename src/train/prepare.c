@@ -16,9 +16,41 @@
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
+/* What a residual network can't be asked for. */
+static nade_status check_residual(nade_context *context, const nade_train_options *o)
+{
+    if (o->order == NADE_ORDER_FIXED)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "a residual network (`blocks`) is asked for with a fixed order, expected the agnostic one");
+    if (o->pretrain > 0)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "pretraining (`pretrain`) is asked for, which is for hidden layers, not for `blocks`");
+    if (o->activation != NADE_RELU && o->activation != NADE_GELU)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "a residual network (`blocks`) is asked for with another `activation`, "
+                       "expected gelu");
+    return NADE_OK;
+}
+
+/* Options of residual networks that a network of hidden layers is given. */
+static nade_status check_no_residual(nade_context *context, const nade_train_options *o)
+{
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    const char *given = o->width != usual.width                 ? "`width`"
+                        : o->dropout != usual.dropout           ? "`dropout`"
+                        : o->direct != usual.direct             ? "`direct`"
+                        : o->direct_decay != usual.direct_decay ? "`direct_decay`"
+                                                                : NULL;
+    if (!given) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "%s is given, which is for residual networks: expected `blocks` above 0",
+                   given);
+}
+
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
     nade_status status = nd_check_ranges(context, o);
+    if (status == NADE_OK) status = o->blocks ? check_residual(context, o) : check_no_residual(context, o);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
@@ -189,6 +221,9 @@ static nade_status prepare_architecture(struct run *run)
         .activation = o->activation,
         .masks = o->masks != 0 && o->order == NADE_ORDER_AGNOSTIC,
         .rescale = run->replication.rescale != 0,
+        .blocks = o->blocks,
+        .width = o->blocks ? o->width : 0,
+        .direct = o->blocks && o->direct,
     };
     nade_status status = choose_ordering(run, &a->ordering);
     if (status != NADE_OK) return status;
@@ -236,7 +271,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
-    status = nd_backend_for(run->context, nd_types_of_plan(&run->model->plan), run->options.device,
+    status = nd_backend_for(run->context, nd_needs_of_plan(&run->model->plan), run->options.device,
                             run->options.precision, &run->entries);
     if (status != NADE_OK) return status;
     settle_length(run);

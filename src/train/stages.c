@@ -25,6 +25,8 @@ void nd_fill_rule(struct run *run)
         .learning_rate = nd_first_rate(o),
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
+        .direct_decay = o->direct_decay,
+        .dropout = o->dropout,
         .clip = o->clip,
         .average = o->average,
         .total_updates = run->iterations * run->updates,
@@ -71,7 +73,8 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     if (status != NADE_OK) return status;
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
     if (!run->best) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, run->options.seed, run->replication.initial_scale, run->best);
+    nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale,
+                          run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     nd_fill_rule(run);
     run->iteration = run->update = run->best_iteration = run->cooling_from = 0;

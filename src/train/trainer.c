@@ -239,7 +239,7 @@ static nade_status fill_record(struct run *run)
 static nade_status finish(struct run *run)
 {
     struct nade_model *model = run->model;
-    model->architecture.layers = run->plan.layers;
+    if (!run->plan.blocks) model->architecture.layers = run->plan.layers;
     nade_status status = nd_plan_build(run->context, &model->arena, &model->schema, &model->architecture, &model->plan);
     if (status != NADE_OK) return status;
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);

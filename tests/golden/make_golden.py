@@ -7,8 +7,8 @@
 Each line is `name count v v v ...`; names begin with their case.  Numbers read back exactly.  Shapes:
 
     CASE.kinds         (D) character codes of tests/support's letters: b, r, a, g, c, o, n, or a digit for so many labels
-    CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks
-    CASE.hidden        (L)
+    CASE.architecture  components, activation (0 relu, 1 sigmoid, 2 tanh), masks; of a residual network also blocks, direct
+    CASE.hidden        (L); of a residual network its width
     CASE.ordering      (D), only of networks of one ordering
     CASE.TENSOR        every tensor of the model file, (out, in) row-major
     CASE.train_cells, CASE.valid_cells   (rows, D), nan is missing
@@ -19,7 +19,8 @@ Each line is `name count v v v ...`; names begin with their case.  Numbers read 
     CASE.density_part      the first half (rounded up) of each order alone
     CASE.ensemble      (validation rows), the log of the mean of the four densities
     CASE.valid_loss    seed, repeats, loss on the validation rows (with one ordering the exact mean of -log p)
-    CASE.nag, CASE.adam    rule: learning rate, momentum, weight decay, total updates, batch, seed
+    CASE.nag, CASE.adam    rule: learning rate, momentum, weight decay, total updates, batch, seed; of a residual network
+                           also the decay of direct, dropout
     CASE.nag.losses    (20) of each update; CASE.nag.TENSOR after the last; the same for adam
 """
 
@@ -40,8 +41,10 @@ TRAIN_ROWS, VALID_ROWS, ORDERS, UPDATES, REPEATS = 13, 9, 4, 20, 3
 ORDERING_SEED, TRAIN_SEED, VALID_SEED = 17, 4000000007, 23
 RULES = [ref.UpdateRule("nag", 0.02, 0.9, 0.01, 25, 7, TRAIN_SEED),
          ref.UpdateRule("adam", 0.01, 0.9, 0.02, 25, 7, TRAIN_SEED)]
+RESIDUAL_RULES = [RULES[0]._replace(direct_decay=0.05, dropout=0.3), RULES[1]._replace(direct_decay=0.3, dropout=0.15)]
 
-# name, kinds, hidden, components, activation, masks, share of missing cells; the ordering if there is only one
+# name, kinds, hidden, components, activation, masks, share of missing cells; the ordering if there is only one; of a
+# residual network None, blocks, direct
 CASES = [
     ("binary_relu", "bbbbbb", [5], 1, "relu", True, 0.0),
     ("binary_sigmoid", "bbbbb", [5, 4], 1, "sigmoid", True, 0.0),
@@ -65,6 +68,10 @@ CASES = [
     ("shapes_missing", "bgorgg", [7, 6], 1, "relu", True, 0.3),
     ("shapes_unmasked", "gco", [6], 4, "sigmoid", False, 0.2),
     ("fixed_shapes", "gorg", [8], 3, "relu", False, 0.2, [2, 3, 0, 1]),
+    ("residual_binary", "bbbbbb", [5], 1, "relu", True, 0.0, None, 1, True),
+    ("residual_real", "rrr", [6], 3, "relu", True, 0.0, None, 2, False),
+    ("residual_mixed", "brcg4b", [7], 2, "relu", True, 0.3, None, 3, True),
+    ("residual_unmasked", "rcbo", [5], 2, "relu", False, 0.2, None, 2, True),
 ]
 
 
@@ -77,7 +84,8 @@ def observed_sets(cells, seed):
 
 def describe(kinds, net, parameters):
     yield "kinds", [ord(k) for k in kinds]
-    yield "architecture", [net.components, ACTIVATIONS.index(net.activation), int(net.masks)]
+    residual = [net.blocks, int(net.direct)] if net.blocks else []
+    yield "architecture", [net.components, ACTIVATIONS.index(net.activation), int(net.masks)] + residual
     yield "hidden", net.hidden
     yield from parameters.items()
 
@@ -95,7 +103,7 @@ def densities(net, parameters, cells):
 
 def trace(net, parameters, cells, rule, order):
     losses, trained = ref.train(net, parameters, cells, rule, UPDATES, order)
-    yield rule.optimizer, rule[1:]
+    yield rule.optimizer, rule[1:] if net.blocks else rule[1:7]
     yield rule.optimizer + ".losses", losses
     for name, values in trained.items():
         yield f"{rule.optimizer}.{name}", values
@@ -120,8 +128,8 @@ def validation_loss(net, parameters, cells, order):
     return -ref.log_density(net, parameters, cells, order).mean()
 
 
-def entries_of_case(seed, kinds, hidden, components, activation, masks, missing, order=None):
-    net = ref.Network(ref.columns_of(kinds, order is not None), hidden, components, activation, masks)
+def entries_of_case(seed, kinds, hidden, components, activation, masks, missing, order=None, blocks=0, direct=False):
+    net = ref.Network(ref.columns_of(kinds, order is not None), hidden, components, activation, masks, blocks, direct)
     parameters = ref.example_parameters(net, seed)
     train_cells = ref.example_cells(net, TRAIN_ROWS, 2 * seed, missing)
     valid_cells = ref.example_cells(net, VALID_ROWS, 2 * seed + 1, missing)
@@ -131,7 +139,7 @@ def entries_of_case(seed, kinds, hidden, components, activation, masks, missing,
     yield from loss_and_gradients(net, parameters, train_cells, seed, order)
     yield from densities(net, parameters, valid_cells)
     yield "valid_loss", [VALID_SEED, REPEATS, validation_loss(net, parameters, valid_cells, order)]
-    for rule in RULES:
+    for rule in RESIDUAL_RULES if blocks else RULES:
         yield from trace(net, parameters, train_cells, rule, order)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 # ---- random numbers: Philox4x32-10, no state -----------------------------------------------------------------------
 
 TRAIN_DRAW, TRAIN_KEYS, VALID_DRAW, VALID_KEYS, INITIAL, ORDERING, SPLIT = range(1, 8)
+DROPOUT = 12
 
 WORD = 0xFFFFFFFF
 
@@ -65,7 +66,8 @@ def ordering(seed, k, columns):
 Column = namedtuple("Column", "kind values floor atoms gaussians atom_inputs", defaults=[(), 0, False])
 
 # columns: list of Column; hidden: units of each layer; components: C; activation: "relu", "sigmoid" or "tanh".
-Network = namedtuple("Network", "columns hidden components activation masks")
+# blocks: 0, or those of a residual network, which has hidden = [its width]; direct: whether it has the linear path.
+Network = namedtuple("Network", "columns hidden components activation masks blocks direct", defaults=[0, False])
 
 
 def input_width(column):
@@ -90,6 +92,8 @@ def tensor_shapes(net):
     """Names and shapes of all tensors, in the order of the model file; a weight is (out, in)."""
     width = sum(input_width(c) for c in net.columns) + (len(net.columns) if net.masks else 0)
     shapes = {}
+    if net.blocks:
+        return residual_shapes(net, width)
     for layer, units in enumerate(net.hidden):
         shapes[f"hidden.{layer}.weight"] = (units, width)
         shapes[f"hidden.{layer}.bias"] = (units,)
@@ -136,12 +140,114 @@ ACTIVATION_SLOPE = {"relu": lambda h: (h > 0.0).astype(float), "sigmoid": lambda
 
 def forward(net, parameters, cells, observed):
     """Inputs, each hidden layer and the linear outputs, in this order: a list of (rows, units)."""
+    if net.blocks:
+        return [residual_forward(net, parameters, encode(net, cells, observed))[0]]
     layers = [encode(net, cells, observed)]
     for layer in range(len(net.hidden)):
         a = layers[-1] @ parameters[f"hidden.{layer}.weight"].T + parameters[f"hidden.{layer}.bias"]
         layers.append(ACTIVATION[net.activation](a))
     layers.append(layers[-1] @ parameters["output.weight"].T + parameters["output.bias"])
     return layers
+
+
+# ---- residual networks ---------------------------------------------------------------------------------------------
+
+NORM_EPSILON = 1e-5
+
+
+def residual_shapes(net, inputs):
+    width, outputs = net.hidden[0], sum(output_width(c, net.components) for c in net.columns)
+    linear = [("input", width, inputs)]
+    for b in range(net.blocks):
+        linear += [(f"block.{b}.up", width, width), (f"block.{b}.down", width, width)]
+    shapes = {}
+    for name, rows, columns in linear + [("output", outputs, width)]:
+        shapes[name + ".weight"], shapes[name + ".bias"] = (rows, columns), (rows,)
+    for name in [f"block.{b}.norm" for b in range(net.blocks)] + ["norm"]:
+        shapes[name + ".weight"], shapes[name + ".bias"] = (width,), (width,)
+    if net.direct:
+        shapes["direct.weight"] = (outputs, inputs)
+    return shapes
+
+
+def normal_cdf(a):
+    return 0.5 * (1.0 + np.vectorize(math.erf)(a / math.sqrt(2.0)))
+
+
+def gelu(a):
+    return a * normal_cdf(a)
+
+
+def gelu_slope(a):
+    return normal_cdf(a) + a * np.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
+
+
+def linear_map(parameters, name, x):
+    return x @ parameters[name + ".weight"].T + parameters[name + ".bias"]
+
+
+def norm(parameters, name, h):
+    """LayerNorm of each row; also what its gradient needs."""
+    deviation = np.sqrt(h.var(axis=1, keepdims=True) + NORM_EPSILON)
+    unit = (h - h.mean(axis=1, keepdims=True)) / deviation
+    return unit * parameters[name + ".weight"] + parameters[name + ".bias"], (unit, deviation)
+
+
+def residual_forward(net, parameters, z, factors=None):
+    """Outputs, and a list of what each block and the end saw.  factors (rows, blocks + 1, H): dropout's."""
+    factor = (lambda place: 1.0) if factors is None else (lambda place: factors[:, place])
+    h, seen = linear_map(parameters, "input", z), []
+    for b in range(net.blocks):
+        normed, kept = norm(parameters, f"block.{b}.norm", h)
+        a = linear_map(parameters, f"block.{b}.up", normed)
+        g = gelu(a) * factor(b)
+        seen.append((normed, kept, a, g))
+        h = h + linear_map(parameters, f"block.{b}.down", g)
+    normed, kept = norm(parameters, "norm", h)
+    g = gelu(normed) * factor(net.blocks)
+    seen.append((normed, kept, normed, g))
+    outputs = linear_map(parameters, "output", g)
+    return outputs + z @ parameters["direct.weight"].T if net.direct else outputs, seen
+
+
+def residual_gradients(net, parameters, z, seen, delta, factors=None):
+    """The gradient of every tensor from that of the outputs, delta (rows, outputs)."""
+    gradients = {}
+    factor = (lambda place: 1.0) if factors is None else (lambda place: factors[:, place])
+
+    def through_linear(name, x, d):
+        gradients[name + ".weight"], gradients[name + ".bias"] = d.T @ x, d.sum(axis=0)
+        return d @ parameters[name + ".weight"]
+
+    def through_norm(name, kept, d):
+        unit, deviation = kept
+        gradients[name + ".weight"], gradients[name + ".bias"] = (d * unit).sum(axis=0), d.sum(axis=0)
+        d = d * parameters[name + ".weight"]
+        return (d - d.mean(axis=1, keepdims=True) - unit * (d * unit).mean(axis=1, keepdims=True)) / deviation
+
+    if net.direct:
+        gradients["direct.weight"] = delta.T @ z
+    _, kept, a, g = seen[-1]
+    d = through_linear("output", g, delta) * factor(net.blocks) * gelu_slope(a)
+    stream = through_norm("norm", kept, d)
+    for b in reversed(range(net.blocks)):
+        normed, kept, a, g = seen[b]
+        d = through_linear(f"block.{b}.down", g, stream) * factor(b) * gelu_slope(a)
+        stream = stream + through_norm(f"block.{b}.norm", kept, through_linear(f"block.{b}.up", normed, d))
+    through_linear("input", z, stream)
+    return {name: gradients[name] for name in tensor_shapes(net)}
+
+
+def dropout_factors(net, share, seed, update, slots):
+    """What each unit of each slot is multiplied with, (slots, blocks + 1, H): its 16 bits, two to a word and the lower
+    ones first, below round(share · 65536) drop it."""
+    threshold, width = round(share * 65536), net.hidden[0]
+    factors = np.zeros((slots, net.blocks + 1, width))
+    for slot, place, unit in np.ndindex(factors.shape):
+        number = place * width + unit
+        bits = random_word(seed, DROPOUT, update, slot, number // 2) >> (16 * (number % 2)) & 0xFFFF
+        factors[slot, place, unit] = 0.0 if bits < threshold else 1.0 / (1.0 - threshold / 65536)
+    return factors
 
 
 # ---- heads: log p(x | outputs) and the gradient of -log p with respect to the outputs, row by row ------------------
@@ -245,8 +351,14 @@ def loss_and_output_gradient(net, outputs, cells, observed):
     return losses, gradient
 
 
-def loss_and_gradients(net, parameters, cells, observed):
-    """The mean over rows of eq. (12), and its gradient with respect to every tensor."""
+def loss_and_gradients(net, parameters, cells, observed, factors=None):
+    """The mean over rows of eq. (12), and its gradient with respect to every tensor.  factors: a residual network's
+    dropout."""
+    if net.blocks:
+        z = encode(net, cells, observed)
+        outputs, seen = residual_forward(net, parameters, z, factors)
+        losses, delta = loss_and_output_gradient(net, outputs, cells, observed)
+        return losses.mean(), residual_gradients(net, parameters, z, seen, delta / len(cells), factors)
     layers = forward(net, parameters, cells, observed)
     losses, delta = loss_and_output_gradient(net, layers[-1], cells, observed)
     delta = delta / len(cells)
@@ -347,7 +459,9 @@ def validation_loss(net, parameters, cells, seed, repeats):
 # ---- training ------------------------------------------------------------------------------------------------------
 
 # optimizer: "nag" or "adam"; learning_rate is that of update 0 and falls linearly to zero at total_updates.
-UpdateRule = namedtuple("UpdateRule", "optimizer learning_rate momentum weight_decay total_updates batch seed")
+# direct_decay and dropout are for residual networks.
+UpdateRule = namedtuple("UpdateRule", "optimizer learning_rate momentum weight_decay total_updates batch seed "
+                        "direct_decay dropout", defaults=[0.0, 0.0])
 
 ADAM_BETA2, ADAM_EPSILON = 0.999, 1e-8
 
@@ -371,6 +485,12 @@ def adam_step(rule, rate, decay, p, g, state):
 STEP = {"nag": nag_step, "adam": adam_step}
 
 
+def decay_of(rule, name):
+    if name == "direct.weight":
+        return rule.direct_decay
+    return rule.weight_decay if name.endswith(".weight") and "norm." not in name else 0.0
+
+
 def train(net, parameters, cells, rule, updates, order=None):
     """Runs updates 0..updates-1; returns their losses and the parameters after the last.  With an order the network is
     trained for that one: the rows are drawn as before, nothing else is."""
@@ -380,14 +500,15 @@ def train(net, parameters, cells, rule, updates, order=None):
     for update in range(updates):
         rows, observed = training_draws(cells, rule.seed, update, rule.batch)
         if order is None:
-            loss, gradients = loss_and_gradients(net, parameters, cells[rows], observed)
+            drops = net.blocks and rule.dropout
+            factors = dropout_factors(net, rule.dropout, rule.seed, update, rule.batch) if drops else None
+            loss, gradients = loss_and_gradients(net, parameters, cells[rows], observed, factors)
         else:
             loss, gradients = fixed_loss_and_gradients(net, parameters, cells[rows], order)
         rate = rule.learning_rate * (1.0 - update / rule.total_updates)
         for name, gradient in gradients.items():
-            decay = rule.weight_decay if name.endswith(".weight") else 0.0
             step = STEP[rule.optimizer]
-            parameters[name] = step(rule, rate, decay, parameters[name], gradient, state[name])
+            parameters[name] = step(rule, rate, decay_of(rule, name), parameters[name], gradient, state[name])
         losses.append(loss)
     return losses, parameters
 
@@ -418,7 +539,8 @@ def example_parameters(net, seed):
         words = [random_word(seed, EXAMPLE, number, 0, w) for w in range(int(np.prod(shape)))]
         reach = 1.6 / math.sqrt(shape[1]) if len(shape) == 2 else 0.3
         uniform = np.array([random_uniform(w) for w in words]).reshape(shape)
-        parameters[name] = as_float32(reach * (2.0 * uniform - 1.0))
+        middle = 1.0 if name.endswith("norm.weight") else 0.0
+        parameters[name] = as_float32(middle + reach * (2.0 * uniform - 1.0))
     return parameters
 
 

@@ -100,7 +100,7 @@ static void later_files_are_refused_by_name(void **state)
         const char *file, *sentence;
     } cases[] = {
         {"version2.safetensors", "the model's format_version is \"2\", expected \"1\" (a newer nade may read it)"},
-        {"residual.safetensors", "the model's architecture.kind is \"residual\", expected \"mlp\""},
+        {"ensemble.safetensors", "the model's architecture.kind is \"ensemble\", expected \"mlp\" or \"residual\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[400];

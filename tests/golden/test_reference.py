@@ -92,6 +92,32 @@ def test_fixed_gradients():
             check(error < 1e-7, f"fixed-order gradient of {name} of {kinds} is off by {error:.1e} of its largest entry")
 
 
+def test_residual_gradients():
+    """Residual networks, a third of whose units are dropped or none: every tensor against a central difference."""
+    for number, (kinds, blocks, direct, share) in enumerate((("bbbb", 1, True, 0.0), ("brc", 2, False, 0.3),
+                                                             ("r2g", 3, True, 0.3))):
+        net = ref.Network(ref.columns_of(kinds), [4], 2, "relu", True, blocks, direct)
+        parameters = ref.example_parameters(net, number)
+        cells = ref.example_cells(net, 5, number, 0.2)
+        observed = random_sets(cells, number)
+        factors = ref.dropout_factors(net, share, 3, 1 << 33, 5)
+        kept = np.mean(factors > 0)
+        check(kept == 1.0 if share == 0.0 else 0.4 < kept < 0.95, f"dropout of {share} keeps {kept}")
+        gradients = ref.loss_and_gradients(net, parameters, cells, observed, factors)[1]
+        for name, gradient in gradients.items():
+            estimate = np.zeros_like(gradient)
+            for at in np.ndindex(gradient.shape):
+                side = []
+                for step in (1e-5, -1e-5):
+                    moved = dict(parameters)
+                    moved[name] = parameters[name].copy()
+                    moved[name][at] += step
+                    side.append(ref.loss_and_gradients(net, moved, cells, observed, factors)[0])
+                estimate[at] = (side[0] - side[1]) / 2e-5
+            error = np.max(np.abs(gradient - estimate)) / max(1e-3, np.max(np.abs(gradient)))
+            check(error < 1e-7, f"gradient of {name} of the residual {kinds} is off by {error:.1e} of its largest entry")
+
+
 def states(net):
     """All rows of a discrete network."""
     return np.array(list(itertools.product(*(range(c.values) for c in net.columns))), dtype=float)
@@ -195,8 +221,8 @@ def test_training():
 
 
 def main():
-    for test in (test_philox, test_gradients, test_fixed_gradients, test_sums, test_marginal, test_integral, test_objective, test_draws,
-                 test_training):
+    for test in (test_philox, test_gradients, test_fixed_gradients, test_residual_gradients, test_sums, test_marginal,
+                 test_integral, test_atoms, test_objective, test_draws, test_training):
         test()
         print(f"{test.__name__}: ok")
 

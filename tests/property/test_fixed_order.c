@@ -56,7 +56,8 @@ static double loss_at(const struct support_model *m, const double *parameters, c
 {
     double loss = NAN;
     if (gradient) memset(gradient, 0, m->plan.parameters * sizeof *gradient);
-    assert_true(nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, NULL, &loss, gradient));
+    assert_true(
+        nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, NULL, NULL, &loss, gradient));
     return loss;
 }
 
@@ -329,14 +330,18 @@ static void test_plans_that_cannot_be(void **state)
     (void)state;
     support_build(&m, "bbb", hidden, 1, 1, NADE_RELU, false);
     assert_null(m.plan.ordering);
-    expect_refused(&m, (struct architecture){hidden, 2, 1, NADE_RELU, false, good, false},
-                   "has 2 hidden layers, expected 1");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, true, good, false}, "and input masks, expected");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, twice, false},
-                   "has 2 at place 2, expected each");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, far, false},
-                   "has 3 at place 2, expected each");
-    expect_refused(&m, (struct architecture){hidden, 1, 1, NADE_RELU, false, NULL, true}, "but no fixed ordering");
+    const struct architecture one = {.hidden = hidden, .layers = 1, .components = 1, .activation = NADE_RELU};
+    struct architecture deep = one, masked = one, repeats = one, outside = one, scaled = one;
+    deep.layers = 2;
+    masked.masks = scaled.rescale = true;
+    deep.ordering = masked.ordering = good;
+    repeats.ordering = twice;
+    outside.ordering = far;
+    expect_refused(&m, deep, "has 2 hidden layers, expected 1");
+    expect_refused(&m, masked, "and input masks, expected");
+    expect_refused(&m, repeats, "has 2 at place 2, expected each");
+    expect_refused(&m, outside, "has 3 at place 2, expected each");
+    expect_refused(&m, scaled, "but no fixed ordering");
     support_free(&m);
 }
 

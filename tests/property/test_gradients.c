@@ -11,13 +11,16 @@
 
 enum { ROWS = 3 };
 
+/* Units that are dropped, the same ones at every evaluation; NULL: none. */
+static const struct dropout *dropped;
+
 static double loss_at(const struct support_model *m, const double *parameters, const struct encoded_rows *cells,
                       const uint8_t *observed, double *gradient)
 {
     double loss = 0;
     if (gradient) memset(gradient, 0, m->plan.parameters * sizeof *gradient);
-    assert_true(
-        nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, observed, &loss, gradient));
+    assert_true(nd_reference_loss_double(&m->context->allocator, &m->plan, parameters, cells, observed, dropped, &loss,
+                                         gradient));
     return loss;
 }
 
@@ -40,10 +43,11 @@ static void check_tensor(const struct support_model *m, const struct tensor_view
                          const struct encoded_rows *cells, const uint8_t *observed, const double *gradient)
 {
     size_t count = view->rows * view->columns, kinks = 0;
+    const double step = m->plan.blocks ? 5e-4 : 2e-3; /* norms are curved more */
     double *numeric = nd_alloc(&m->context->allocator, count, sizeof *numeric), largest = 0;
     for (size_t i = 0; i < count; i++) {
         size_t at = view->offset + i;
-        numeric[i] = difference(m, parameters, at, cells, observed, 2e-3);
+        numeric[i] = difference(m, parameters, at, cells, observed, step);
         largest = fmax(largest, fabs(numeric[i]));
         /* A relu unit that switches within the step spoils a difference: two steps then disagree.  Few may. */
         double finer = difference(m, parameters, at, cells, observed, 5e-4);
@@ -93,24 +97,36 @@ static void check_cpu(const struct support_model *m, const struct encoded_rows *
     nd_free(&m->context->allocator, found);
 }
 
+static void check_built(struct support_model *m, double missing)
+{
+    float *values = nd_arena_alloc(&m->arena, ROWS * m->plan.columns, sizeof *values);
+    uint8_t *observed = nd_arena_alloc(&m->arena, ROWS * m->plan.columns, 1);
+    double *parameters = nd_arena_alloc(&m->arena, m->plan.parameters, sizeof *parameters);
+    double *gradient = nd_arena_alloc(&m->arena, m->plan.parameters, sizeof *gradient);
+    support_random_cells(&m->plan, ROWS, 11, missing, values);
+    fill_observed(&m->plan, observed);
+    for (size_t i = 0; i < m->plan.parameters; i++) parameters[i] = (double)m->parameters[i];
+    struct encoded_rows cells = {ROWS, m->plan.columns, ENCODED_FLOATS, values};
+    loss_at(m, parameters, &cells, observed, gradient);
+    for (size_t t = 0; t < m->plan.tensors; t++)
+        check_tensor(m, &m->plan.tensor[t], parameters, &cells, observed, gradient);
+    if (!dropped && nd_cpu_entries.residual >= (m->plan.blocks > 0)) check_cpu(m, &cells, observed, gradient);
+    support_free(m);
+}
+
 static void check_model(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation, bool masks,
                         double missing)
 {
     struct support_model m;
     support_build(&m, kinds, hidden, layers, 3, activation, masks);
-    float *values = nd_arena_alloc(&m.arena, ROWS * m.plan.columns, sizeof *values);
-    uint8_t *observed = nd_arena_alloc(&m.arena, ROWS * m.plan.columns, 1);
-    double *parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *parameters);
-    double *gradient = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *gradient);
-    support_random_cells(&m.plan, ROWS, 11, missing, values);
-    fill_observed(&m.plan, observed);
-    for (size_t i = 0; i < m.plan.parameters; i++) parameters[i] = (double)m.parameters[i];
-    struct encoded_rows cells = {ROWS, m.plan.columns, ENCODED_FLOATS, values};
-    loss_at(&m, parameters, &cells, observed, gradient);
-    for (size_t t = 0; t < m.plan.tensors; t++)
-        check_tensor(&m, &m.plan.tensor[t], parameters, &cells, observed, gradient);
-    check_cpu(&m, &cells, observed, gradient);
-    support_free(&m);
+    check_built(&m, missing);
+}
+
+static void check_residual(const char *kinds, size_t blocks, bool direct, bool masks, double missing)
+{
+    struct support_model m;
+    support_build_residual(&m, kinds, blocks, 5, direct, 3, masks);
+    check_built(&m, missing);
 }
 
 static const size_t one[] = {6}, two[] = {5, 4}, three[] = {4, 5, 3};
@@ -147,8 +163,36 @@ static void test_relu(void **state)
     check_model("brcb", two, 2, NADE_RELU, false, 0);
 }
 
+static void check_residuals(void)
+{
+    for (size_t blocks = 1; blocks <= 3; blocks++)
+        for (int direct = 0; direct < 2; direct++) {
+            check_residual("bbbb", blocks, direct, true, 0);
+            check_residual("rrr", blocks, direct, true, 0);
+            check_residual("brcb", blocks, direct, true, 0.2);
+            check_residual("gmo", blocks, direct, false, 0);
+        }
+}
+
+static void test_residual(void **state)
+{
+    (void)state;
+    check_residuals();
+}
+
+/* A third of the units is dropped, the same ones for every difference. */
+static void test_residual_with_dropout(void **state)
+{
+    const struct dropout dropout = {0.3, 4000000007u, 5};
+    (void)state;
+    dropped = &dropout;
+    check_residuals();
+    dropped = NULL;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_smooth_activations), cmocka_unit_test(test_relu)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_smooth_activations), cmocka_unit_test(test_relu),
+                                       cmocka_unit_test(test_residual), cmocka_unit_test(test_residual_with_dropout)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static const nade_device devices[] = {NADE_DEVICE_REFERENCE, NADE_DEVICE_CPU};
 static void build(struct support_model *m, const char *kinds)
 {
     static const size_t hidden[] = {12, 11};
-    const struct architecture architecture = {hidden, 2, 2, NADE_TANH, true, NULL, false};
+    const struct architecture architecture = {
+        .hidden = hidden, .layers = 2, .components = 2, .activation = NADE_TANH, .masks = true};
     support_build(m, kinds, hidden, 2, 2, NADE_TANH, true);
     for (size_t c = 1; c < m->schema.count; c++) m->schema.column[c].missing_share = 0.25;
     m->schema.holes = true;

@@ -87,12 +87,27 @@ static struct nade_model *build(nade_context *context, const double *atom, size_
         assert_non_null(cell);
         nd_place_atoms(&model->schema.column[2], cell, NULL);
     }
-    model->architecture = (struct architecture){hidden, 2, 2, NADE_TANH, true, NULL, false};
+    model->architecture =
+        (struct architecture){.hidden = hidden, .layers = 2, .components = 2, .activation = NADE_TANH, .masks = true};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
     support_assert_ok(context, nd_name_kinds(context, &model->arena, &model->schema));
     fill_marginals(model);
     fill_record(model);
+    model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
+    assert_non_null(model->parameters);
+    support_random_parameters(&model->plan, 3, model->parameters);
+    support_assert_ok(context, nd_model_describe(context, model));
+    return model;
+}
+
+struct nade_model *model_support_build_residual(nade_context *context)
+{
+    struct nade_model *model = build(context, NULL, 0);
+    model->architecture =
+        (struct architecture){.blocks = 2, .width = 3, .direct = true, .components = 2, .masks = true};
+    support_assert_ok(context,
+                      nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
     assert_non_null(model->parameters);
     support_random_parameters(&model->plan, 3, model->parameters);
@@ -178,8 +193,12 @@ void model_support_compare(const struct nade_model *found, const struct nade_mod
         compare_columns(&found->schema.column[c], &expected->schema.column[c]);
     compare_records(&found->record, &expected->record);
     assert_int_equal(found->architecture.layers, expected->architecture.layers);
-    assert_memory_equal(found->architecture.hidden, expected->architecture.hidden,
-                        expected->architecture.layers * sizeof(size_t));
+    if (expected->architecture.layers)
+        assert_memory_equal(found->architecture.hidden, expected->architecture.hidden,
+                            expected->architecture.layers * sizeof(size_t));
+    assert_int_equal(found->architecture.blocks, expected->architecture.blocks);
+    assert_int_equal(found->architecture.width, expected->architecture.width);
+    assert_int_equal(found->architecture.direct, expected->architecture.direct);
     assert_int_equal(found->architecture.components, expected->architecture.components);
     assert_int_equal(found->architecture.activation, expected->architecture.activation);
     assert_int_equal(found->architecture.masks, expected->architecture.masks);

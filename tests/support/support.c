@@ -134,19 +134,38 @@ static void build(struct support_model *model, const char *kinds, struct archite
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks)
 {
-    build(model, kinds, (struct architecture){hidden, layers, components, activation, masks, NULL, false});
+    build(model, kinds,
+          (struct architecture){
+              .hidden = hidden, .layers = layers, .components = components, .activation = activation, .masks = masks});
+}
+
+static struct architecture fixed_architecture(const size_t *units, size_t components, nade_activation activation,
+                                              const size_t *ordering)
+{
+    return (struct architecture){
+        .hidden = units, .layers = 1, .components = components, .activation = activation, .ordering = ordering};
 }
 
 void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
                          nade_activation activation, const size_t *ordering)
 {
-    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering, false});
+    build(model, kinds, fixed_architecture(&units, components, activation, ordering));
 }
 
 void support_build_rescaled(struct support_model *model, const char *kinds, size_t units, size_t components,
                             nade_activation activation, const size_t *ordering)
 {
-    build(model, kinds, (struct architecture){&units, 1, components, activation, false, ordering, true});
+    struct architecture architecture = fixed_architecture(&units, components, activation, ordering);
+    architecture.rescale = true;
+    build(model, kinds, architecture);
+}
+
+void support_build_residual(struct support_model *model, const char *kinds, size_t blocks, size_t width, bool direct,
+                            size_t components, bool masks)
+{
+    build(model, kinds,
+          (struct architecture){
+              .blocks = blocks, .width = width, .direct = direct, .components = components, .masks = masks});
 }
 
 void support_free(struct support_model *model)
@@ -161,10 +180,12 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
     for (size_t t = 0; t < plan->tensors; t++) {
         const struct tensor_view *view = &plan->tensor[t];
         bool scale = plan->rescale && t == nd_scale_index(plan);
+        bool norm = plan->blocks && view->is_bias && t >= nd_norm_index(plan, 0) && t % 2 == 0;
         float reach = scale ? 1.2f : view->is_bias ? 0.3f : 1.6f / sqrtf((float)view->columns);
         for (size_t i = 0; i < view->rows * view->columns; i++) {
             uint32_t word = nd_random_word(seed, PURPOSE_PARAMETERS, t, 0, (uint32_t)i);
-            parameters[view->offset + i] = reach * (2.0f * nd_random_uniform(word) - 1.0f) + (scale ? 1.0f : 0.0f);
+            parameters[view->offset + i] =
+                reach * (2.0f * nd_random_uniform(word) - 1.0f) + (scale || norm ? 1.0f : 0.0f);
         }
     }
 }

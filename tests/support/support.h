@@ -39,10 +39,14 @@ void support_build_fixed(struct support_model *model, const char *kinds, size_t 
 void support_build_rescaled(struct support_model *model, const char *kinds, size_t units, size_t components,
                             nade_activation activation, const size_t *ordering);
 
+/* The same for a residual network. */
+void support_build_residual(struct support_model *model, const char *kinds, size_t blocks, size_t width, bool direct,
+                            size_t components, bool masks);
+
 void support_free(struct support_model *model);
 
-/* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs), biases in ±0.3 and factors of
- * positions in 1 ± 1.2. */
+/* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs), biases in ±0.3, factors of positions
+ * in 1 ± 1.2 and norms' weights in 1 ± 0.3. */
 void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters);
 
 /* Valid random cells (rows, columns), NaN = missing with the probability given; every row keeps a present cell.  Real

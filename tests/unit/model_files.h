@@ -24,12 +24,12 @@ struct fixture {
     size_t size, header;
 };
 
-static inline int set_up(void **state)
+static inline int set_up_with(void **state, struct nade_model *(*build)(nade_context *context))
 {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     f->context = model_support_counting_context(&f->counting);
-    f->model = model_support_build_with_atom(f->context);
+    f->model = build(f->context);
     f->folder = model_support_folder();
     snprintf(f->path, sizeof f->path, "%s/model", f->folder);
     snprintf(f->other, sizeof f->other, "%s/other", f->folder);
@@ -40,6 +40,11 @@ static inline int set_up(void **state)
     f->header = (size_t)length;
     *state = f;
     return 0;
+}
+
+static inline int set_up(void **state)
+{
+    return set_up_with(state, model_support_build_with_atom);
 }
 
 /* Nothing may be left allocated by a test. */
@@ -106,6 +111,18 @@ static inline void write_edited(struct fixture *f, const char *old, const char *
     assert_in_range(length, 1, sizeof header - 1);
     free(text);
     write_with_header(f, header, (size_t)length, (uint64_t)length);
+}
+
+struct edit {
+    const char *old, *new, *fragment;
+};
+
+static inline void expect_edits_refused(struct fixture *f, const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_edited(f, edits[i].old, edits[i].new);
+        expect_refused(f, edits[i].fragment);
+    }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -130,7 +130,7 @@ static void test_lacking_heads(void **state)
     context->cuda.entries = &binary_only;
     for (int i = 0; i < 2; i++) {
         nade_device device = i ? NADE_DEVICE_CUDA : NADE_DEVICE_AUTO;
-        assert_int_equal(nd_backend_for(context, nd_types_of_plan(&binary.plan), device, NADE_PRECISION_AUTO, &entries),
+        assert_int_equal(nd_backend_for(context, nd_needs_of_plan(&binary.plan), device, NADE_PRECISION_AUTO, &entries),
                          NADE_OK);
         assert_ptr_equal(entries, &binary_only);
     }
@@ -155,10 +155,35 @@ static void test_lacking_heads(void **state)
     nade_context_free(context);
 }
 
+/* The same for one that has no residual networks. */
+static void test_lacking_residual(void **state)
+{
+    struct heard heard = {0};
+    nade_context *context = context_with(&heard);
+    struct backend_entries plain = nd_cpu_entries;
+    const struct backend_entries *entries = NULL;
+    struct backend *backend = NULL;
+    struct support_model residual;
+    (void)state;
+    support_build_residual(&residual, "bb", 1, 2, true, 1, true);
+    plain.residual = false;
+    context->cuda.state = CUDA_FOUND;
+    context->cuda.entries = &plain;
+    assert_int_equal(
+        nd_backend_open(context, &residual.plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend),
+        NADE_BAD_CALL);
+    assert_string_equal(nade_last_error(context),
+                        "the device cuda can't compute residual networks, expected the device cpu");
+    assert_null(backend);
+    support_free(&residual);
+    nade_context_free(context);
+}
+
 int main(void)
 {
     setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions),
-                                       cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads)};
+                                       cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads),
+                                       cmocka_unit_test(test_lacking_residual)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

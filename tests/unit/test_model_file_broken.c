@@ -76,18 +76,6 @@ static void numbers_must_be_finite(void **state)
     assert_int_equal(model_support_entries(f->folder), 1);
 }
 
-struct edit {
-    const char *old, *new, *fragment;
-};
-
-static void expect_edits_refused(struct fixture *f, const struct edit *edits, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        write_edited(f, edits[i].old, edits[i].new);
-        expect_refused(f, edits[i].fragment);
-    }
-}
-
 static void wrong_containers_have_their_sentences(void **state)
 {
     static const struct edit edits[] = {

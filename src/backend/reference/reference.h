@@ -9,10 +9,17 @@
 
 extern const struct backend_entries nd_reference_double, nd_reference_float;
 
-/* Mean loss of rows under observed sets (not read with a fixed order); gradient (plan->parameters) may be NULL.
- * False: no memory. */
+/* What drops units in an update. */
+struct dropout {
+    double share;
+    uint32_t seed;
+    uint64_t update;
+};
+
+/* Mean loss of rows under observed sets (not read with a fixed order), with row r's units dropped as slot r's; dropout
+ * and gradient (plan->parameters) may be NULL.  False: no memory. */
 bool nd_reference_loss_double(const nade_allocator *allocator, const struct plan *plan, const double *parameters,
-                              const struct encoded_rows *cells, const uint8_t *observed, double *loss,
-                              double *gradient);
+                              const struct encoded_rows *cells, const uint8_t *observed, const struct dropout *dropout,
+                              double *loss, double *gradient);
 
 #endif

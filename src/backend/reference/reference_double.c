@@ -5,6 +5,7 @@
 const struct backend_entries nd_reference_double = {
     .name = "reference, double precision",
     .slice = ND_HOST_SLICE,
+    .residual = true,
     .open = open_double,
     .close = close_double,
     .set_block = set_block_double,
@@ -21,11 +22,12 @@ const struct backend_entries nd_reference_double = {
 };
 
 bool nd_reference_loss_double(const nade_allocator *allocator, const struct plan *plan, const double *parameters,
-                              const struct encoded_rows *cells, const uint8_t *observed, double *loss, double *gradient)
+                              const struct encoded_rows *cells, const uint8_t *observed, const struct dropout *dropout,
+                              double *loss, double *gradient)
 {
     struct work_double work;
     bool good = work_open_double(allocator, plan, &work);
-    if (good) *loss = rows_double(plan, parameters, cells, observed, &work, gradient);
+    if (good) *loss = rows_double(plan, parameters, cells, observed, dropout, &work, gradient);
     nd_arena_free(&work.arena);
     return good;
 }

@@ -24,6 +24,16 @@
 #define ND_SQRT sqrt
 #include "backend/optimizer.h"
 
+/* What a residual network keeps of a row beside its layers; H is plan->hidden[0]. */
+struct REF(residual) {
+    real *unit;    /* (blocks + 1, H): of each norm its inputs, centred and scaled */
+    real *normed;  /* (blocks + 1, H): these with its weight and bias */
+    real *inverse; /* (blocks + 1): 1 / deviation of its inputs */
+    real *factor;  /* (blocks + 1, H): what dropout multiplies each place's units with: 1, or 0 and its scale */
+    real *last;    /* (H): what enters the output */
+    real *stream;  /* (H): gradient with respect to what the blocks add to */
+};
+
 /* One row's way through the network. */
 struct REF(work) {
     struct arena arena;
@@ -41,6 +51,7 @@ struct REF(work) {
     uint8_t *observed;   /* (D) */
     uint64_t *keys;      /* (D) */
     bool scaled_means;   /* as in the update rule; false where gradients are asked for as they are */
+    struct REF(residual) residual;
 };
 
 static size_t REF(widest)(const struct plan *plan)
@@ -51,12 +62,26 @@ static size_t REF(widest)(const struct plan *plan)
     return most;
 }
 
+static bool REF(residual_open)(const struct plan *plan, struct arena *arena, struct REF(residual) * r)
+{
+    size_t norms = plan->blocks + 1, width = plan->hidden[0];
+    if (!plan->blocks) return true;
+    r->unit = nd_arena_alloc(arena, norms, width * sizeof(real));
+    r->normed = nd_arena_alloc(arena, norms, width * sizeof(real));
+    r->inverse = nd_arena_alloc(arena, norms, sizeof(real));
+    r->factor = nd_arena_alloc(arena, norms, width * sizeof(real));
+    r->last = nd_arena_alloc(arena, width, sizeof(real));
+    r->stream = nd_arena_alloc(arena, width, sizeof(real));
+    for (size_t i = 0; r->factor && i < norms * width; i++) r->factor[i] = 1;
+    return r->unit && r->normed && r->inverse && r->factor && r->last && r->stream;
+}
+
 static bool REF(work_open)(const nade_allocator *allocator, const struct plan *plan, struct REF(work) * work)
 {
     size_t most = REF(widest)(plan);
-    bool good = true;
     memset(work, 0, sizeof *work);
     work->arena.allocator = *allocator;
+    bool good = REF(residual_open)(plan, &work->arena, &work->residual);
     work->input = nd_arena_alloc(&work->arena, most, sizeof(real));
     work->output = nd_arena_alloc(&work->arena, most, sizeof(real));
     work->delta = nd_arena_alloc(&work->arena, most, sizeof(real));
@@ -133,10 +158,36 @@ static real REF(scale_of)(const struct plan *plan, const real *parameters, size_
     return parameters[plan->tensor[nd_scale_index(plan)].offset + plan->position[column]];
 }
 
+/* Adds one layer's gradients for work->delta, and moves delta below the layer's inputs `in`. */
+static void REF(backward_layer)(const struct plan *plan, const real *parameters, size_t layer, const real *in,
+                                struct REF(work) * work, real *gradient)
+{
+    const struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
+    for (size_t j = 0; j < weight->columns; j++) work->delta_below[j] = 0;
+    for (size_t i = 0; i < weight->rows; i++) {
+        const real *w = parameters + weight->offset + i * weight->columns;
+        real *g = gradient + weight->offset + i * weight->columns, delta = work->delta[i];
+        if (!(ND_FAULT(FAULT_NO_BIAS_GRADIENT) && layer == 0)) gradient[bias->offset + i] += delta;
+        for (size_t j = 0; j < weight->columns; j++) {
+            g[j] += delta * in[j];
+            work->delta_below[j] += delta * w[j];
+        }
+    }
+    real *swap = work->delta;
+    work->delta = work->delta_below;
+    work->delta_below = swap;
+}
+
+#include "backend/reference/reference_residual.h"
+
 /* scale: of the first layer's sums. */
 static void REF(forward)(const struct plan *plan, const real *parameters, real scale, struct REF(work) * work)
 {
     const real *in = work->input;
+    if (plan->blocks) {
+        REF(residual_forward)(plan, parameters, work);
+        return;
+    }
     for (size_t l = 0; l < plan->layers; l++) {
         REF(affine)(plan, parameters, l, in, work->sums[l]);
         for (size_t i = 0; i < plan->hidden[l]; i++) {
@@ -184,28 +235,12 @@ static double REF(row_loss)(const struct plan *plan, const struct encoded_rows *
     return loss * weight;
 }
 
-/* Adds one layer's gradients for work->delta, and moves delta below the layer's inputs `in`. */
-static void REF(backward_layer)(const struct plan *plan, const real *parameters, size_t layer, const real *in,
-                                struct REF(work) * work, real *gradient)
-{
-    const struct tensor_view *weight = &plan->tensor[nd_weight_index(layer)], *bias = weight + 1;
-    for (size_t j = 0; j < weight->columns; j++) work->delta_below[j] = 0;
-    for (size_t i = 0; i < weight->rows; i++) {
-        const real *w = parameters + weight->offset + i * weight->columns;
-        real *g = gradient + weight->offset + i * weight->columns, delta = work->delta[i];
-        if (!(ND_FAULT(FAULT_NO_BIAS_GRADIENT) && layer == 0)) gradient[bias->offset + i] += delta;
-        for (size_t j = 0; j < weight->columns; j++) {
-            g[j] += delta * in[j];
-            work->delta_below[j] += delta * w[j];
-        }
-    }
-    real *swap = work->delta;
-    work->delta = work->delta_below;
-    work->delta_below = swap;
-}
-
 static void REF(backward)(const struct plan *plan, const real *parameters, struct REF(work) * work, real *gradient)
 {
+    if (plan->blocks) {
+        REF(residual_backward)(plan, parameters, work, gradient);
+        return;
+    }
     for (size_t layer = plan->layers + 1; layer-- > 0;) {
         const real *in = layer == 0 ? work->input : work->hidden[layer - 1];
         REF(backward_layer)(plan, parameters, layer, in, work, gradient);
@@ -231,13 +266,17 @@ static double REF(row)(const struct plan *plan, const real *parameters, const st
     return loss;
 }
 
+/* dropout, which may be NULL, drops units of row r as those of slot r. */
 static double REF(rows)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells,
-                        const uint8_t *observed, struct REF(work) * work, real *gradient)
+                        const uint8_t *observed, const struct dropout *dropout, struct REF(work) * work, real *gradient)
 {
     double sum = 0;
-    for (size_t row = 0; row < cells->rows; row++)
+    for (size_t row = 0; row < cells->rows; row++) {
+        REF(drop_units)(plan, dropout, row, work);
         sum += REF(row)(plan, parameters, cells, row, plan->ordering ? NULL : observed + row * plan->columns,
                         1 / (double)cells->rows, work, gradient);
+    }
+    REF(drop_units)(plan, NULL, 0, work);
     return sum / (double)cells->rows;
 }
 
@@ -267,205 +306,4 @@ static double REF(row_log_density)(const struct plan *plan, const real *paramete
     return sum;
 }
 
-/* ---- backend entries --------------------------------------------------------------------------------------------- */
-
-struct REF(backend) {
-    struct arena arena;
-    const struct plan *plan;
-    struct REF(work) work;
-    real *block[BLOCK_COUNT]; /* each (parameters) */
-    struct encoded_rows data[DATA_ROLES];
-};
-
-static void REF(close)(struct backend *opaque)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    if (!backend) return;
-    nd_arena_free(&backend->work.arena);
-    struct arena arena = backend->arena;
-    nd_arena_free(&arena);
-}
-
-static nade_status REF(open)(nade_context *context, const struct plan *plan, nade_precision precision,
-                             struct backend **opened)
-{
-    (void)precision;
-    struct arena arena = {context->allocator, NULL};
-    struct REF(backend) *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
-    if (!backend) return nd_no_memory(context, "the network");
-    bool good = REF(work_open)(&context->allocator, plan, &backend->work);
-    for (int b = 0; b < BLOCK_COUNT; b++) {
-        backend->block[b] = nd_arena_alloc(&arena, plan->parameters, sizeof(real));
-        good = good && backend->block[b];
-    }
-    backend->plan = plan;
-    backend->arena = arena;
-    if (!good) {
-        REF(close)((struct backend *)backend);
-        return nd_no_memory(context, "the network");
-    }
-    *opened = (struct backend *)backend;
-    return NADE_OK;
-}
-
-static nade_status REF(set_block)(nade_context *context, struct backend *opaque, enum block block, const float *values)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    (void)context;
-    for (size_t i = 0; i < backend->plan->parameters; i++) backend->block[block][i] = (real)values[i];
-    return NADE_OK;
-}
-
-static nade_status REF(get_block)(nade_context *context, struct backend *opaque, enum block block, float *values)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    (void)context;
-    for (size_t i = 0; i < backend->plan->parameters; i++) values[i] = (float)backend->block[block][i];
-    return NADE_OK;
-}
-
-static nade_status REF(exchange)(nade_context *context, struct backend *opaque)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    real *parameters = backend->block[BLOCK_PARAMETERS];
-    (void)context;
-    backend->block[BLOCK_PARAMETERS] = backend->block[BLOCK_AVERAGE];
-    backend->block[BLOCK_AVERAGE] = parameters;
-    return NADE_OK;
-}
-
-static nade_status REF(set_data)(nade_context *context, struct backend *opaque, enum data_role role,
-                                 const struct encoded_rows *cells)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    (void)context;
-    backend->data[role] = *cells;
-    return NADE_OK;
-}
-
-static uint32_t REF(find_present)(const struct encoded_rows *cells, size_t row, uint8_t *present)
-{
-    uint32_t count = 0;
-    for (size_t c = 0; c < cells->columns; c++) {
-        bool there = !isnan(nd_cell(cells, row, c));
-        present[c] = there;
-        count += present[c];
-    }
-    return count;
-}
-
-/* Fills BLOCK_GRADIENT with the gradient of an update's loss, which it returns. */
-static double REF(batch)(struct REF(backend) * backend, const struct update_rule *rule, uint64_t update)
-{
-    const struct plan *plan = backend->plan;
-    const struct encoded_rows *cells = &backend->data[DATA_TRAIN];
-    struct REF(work) *work = &backend->work;
-    double sum = 0;
-    memset(backend->block[BLOCK_GRADIENT], 0, plan->parameters * sizeof(real));
-    work->scaled_means = rule->scaled_means;
-    for (size_t slot = 0; slot < rule->batch; slot++) {
-        uint32_t at = (uint32_t)slot;
-        size_t row = nd_draw_train_row(rule->seed, update, at, (uint32_t)cells->rows);
-        if (!plan->ordering) {
-            uint32_t present = REF(find_present)(cells, row, work->present);
-            uint32_t count = nd_draw_train_observed(rule->seed, update, at, present);
-            nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
-                               work->keys, work->observed);
-        }
-        sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)rule->batch,
-                        work, backend->block[BLOCK_GRADIENT]);
-    }
-    work->scaled_means = false;
-    return sum / (double)rule->batch;
-}
-
-#include "backend/reference/reference_step.h"
-
-static nade_status REF(train_updates)(nade_context *context, struct backend *opaque, const struct update_rule *rule,
-                                      uint64_t first, uint64_t count, double *loss, uint64_t *failed)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    double sum = 0;
-    for (uint64_t update = first; update < first + count; update++) {
-        double one = REF(batch)(backend, rule, rule->first_draw + update);
-        if (!isfinite(one)) {
-            *failed = update;
-            return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
-        }
-        sum += one;
-        if (nd_is_between(rule)) REF(clip)(backend, rule);
-        REF(step)(backend, rule, update);
-    }
-    *loss = sum / (double)count;
-    return NADE_OK;
-}
-
-static nade_status REF(validate)(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats,
-                                 double *loss)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    const struct encoded_rows *cells = &backend->data[DATA_VALID];
-    struct REF(work) *work = &backend->work;
-    double sum = 0;
-    (void)context;
-    if (backend->plan->ordering) {
-        *loss = REF(rows)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, NULL, work, NULL);
-        return NADE_OK;
-    }
-    for (uint32_t row = 0; row < cells->rows; row++) {
-        uint32_t present = REF(find_present)(cells, row, work->present);
-        for (uint32_t repeat = 0; repeat < repeats; repeat++) {
-            uint32_t count = nd_draw_valid_observed(seed, row, repeat, (uint32_t)repeats, present);
-            nd_select_observed(seed, PURPOSE_VALID_KEYS, repeat, row, cells->columns, work->present, count, work->keys,
-                               work->observed);
-            sum += REF(row)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1, work, NULL);
-        }
-    }
-    *loss = sum / (double)cells->rows / (double)repeats;
-    return NADE_OK;
-}
-
-static nade_status REF(loss_and_gradients)(nade_context *context, struct backend *opaque,
-                                           const struct encoded_rows *cells, const uint8_t *observed, double *loss)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    real *gradient = backend->block[BLOCK_GRADIENT];
-    (void)context;
-    memset(gradient, 0, backend->plan->parameters * sizeof(real));
-    *loss = REF(rows)(backend->plan, backend->block[BLOCK_PARAMETERS], cells, observed, &backend->work, gradient);
-    return NADE_OK;
-}
-
-static nade_status REF(score_block)(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
-                                    const struct score_query *query, double *log_density)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    (void)context;
-    for (size_t k = 0; k < query->orders; k++)
-        for (size_t row = 0; row < cells->rows; row++)
-            log_density[k * cells->rows + row] = REF(row_log_density)(backend->plan, backend->block[BLOCK_PARAMETERS],
-                                                                      cells, row, query, k, &backend->work);
-    return NADE_OK;
-}
-
-static nade_status REF(conditional_block)(nade_context *context, struct backend *opaque,
-                                          const struct encoded_rows *cells, const size_t *target, double *outputs)
-{
-    struct REF(backend) *backend = (void *)opaque;
-    struct REF(work) *work = &backend->work;
-    size_t widest = nd_widest_block(backend->plan);
-    (void)context;
-    for (size_t row = 0; row < cells->rows; row++) {
-        const struct plan_column *column = &backend->plan->column[target[row]];
-        REF(find_present)(cells, row, work->observed);
-        if (!ND_FAULT(FAULT_TARGET_OBSERVED)) work->observed[target[row]] = 0;
-        REF(fill_input)(backend->plan, cells, row, work->observed, work->input);
-        const real *parameters = backend->block[BLOCK_PARAMETERS];
-        REF(forward)(backend->plan, parameters, REF(scale_of)(backend->plan, parameters, target[row]), work);
-        for (size_t i = 0; i < column->output_width; i++)
-            outputs[row * widest + i] = (double)work->output[column->output + i];
-    }
-    return NADE_OK;
-}
-
-#include "backend/reference/reference_sample.h"
+#include "backend/reference/reference_entries.h"

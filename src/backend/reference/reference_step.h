@@ -37,7 +37,7 @@ static void REF(step)(struct REF(backend) * backend, const struct update_rule *r
     struct step_rates rates = nd_step_rates(rule, update);
     for (size_t t = 0; t < backend->plan->tensors; t++) {
         const struct tensor_view *view = &backend->plan->tensor[t];
-        double decay = view->is_bias ? 0 : rule->weight_decay;
+        double decay = nd_decay_of(rule, backend->plan, t);
         for (size_t i = view->offset; i < view->offset + view->rows * view->columns; i++)
             REF(take_step)(rule, &rates, decay, backend, i);
     }

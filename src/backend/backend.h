@@ -92,6 +92,7 @@ nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enu
 struct backend_entries {
     const char *name;
     nade_precision usual; /* what NADE_PRECISION_AUTO stands for; AUTO: none of them, a precision of its own */
+    bool fast;            /* a device so fast that runs need not be bounded by the time they would take on a CPU */
     size_t slice;         /* updates that train_updates is asked for at a time, so that there is a sign of life */
     uint32_t heads;       /* ND_HEAD_BIT of each type of column that it has kernels for; 0: of all, since it runs the
                              heads' own code (model/head.h) where it has none */

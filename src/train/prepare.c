@@ -247,8 +247,8 @@ static void settle_length(struct run *run)
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
     o->updates = run->updates;
     uint64_t affordable = cpu_rows / (run->updates * o->batch);
-    bool fast = run->entries->heads != 0; /* a device with kernels of its own */
-    if (!o->iterations) o->iterations = fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
+    if (!o->iterations)
+        o->iterations = run->entries->fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
 }
 
 /* Enough draws that the estimate is smooth where rows are few: about 16,000, 4 to 64 a row. */

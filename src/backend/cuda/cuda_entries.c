@@ -179,6 +179,7 @@ static nade_status test_draws(nade_context *context, struct backend *backend, co
 const struct backend_entries nd_cuda_entries = {
     .name = "cuda",
     .usual = NADE_PRECISION_TF32,
+    .fast = true,
     .slice = UPDATES_AT_A_TIME,
     .heads =
         ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL) | ND_HEAD_BIT(NADE_ORDERED),

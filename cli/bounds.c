@@ -32,8 +32,19 @@ static bool parse_end(const char *text, size_t length, double none, double *end)
     return length == 0 || parse_real(text, length, end);
 }
 
+/* Fails where an option has spoken of the column before. */
+static int check_once(const struct common *common, const nade_table *table, size_t c, const char *before)
+{
+    if (!before) return EXIT_DONE;
+    if (strcmp(before, "--bounds") == 0)
+        return report_error(common, NADE_BAD_CALL, "--bounds: column '%s' is given twice, expected once",
+                            column_of_table(table, c).name);
+    return report_error(common, NADE_BAD_CALL, "--bounds and --unbounded both name column '%s', expected one of them",
+                        column_of_table(table, c).name);
+}
+
 static int parse_range(const struct common *common, const nade_table *table, const char *text, double *low,
-                       double *high)
+                       double *high, const char **settled)
 {
     const char *equals = strrchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
     size_t c = equals ? find_column(table, text, (size_t)(equals - text)) : nade_table_columns(table);
@@ -43,7 +54,28 @@ static int parse_range(const struct common *common, const nade_table *table, con
         return report_error(
             common, NADE_BAD_CALL,
             "--bounds: found '%s', expected COL=LO:HI with LO below HI, either of which may be left out", text);
-    return EXIT_DONE;
+    int status = check_once(common, table, c, settled[c]);
+    settled[c] = "--bounds";
+    return status;
+}
+
+/* settled (columns): gets the option that speaks of a column. */
+static int parse_all(const struct common *common, const nade_table *table, const struct text_list *bounds,
+                     const struct text_list *unbounded, const char **settled, double *low, double *high)
+{
+    size_t columns = nade_table_columns(table);
+    for (size_t c = 0; c < columns; c++) low[c] = high[c] = NAN;
+    for (size_t i = 0; i < unbounded->count; i++) {
+        size_t c = find_column(table, unbounded->text[i], strlen(unbounded->text[i]));
+        if (c == columns) return refuse_column(common, "--unbounded", unbounded->text[i]);
+        settled[c] = "--unbounded";
+        low[c] = -HUGE_VAL;
+        high[c] = HUGE_VAL;
+    }
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < bounds->count && !status; i++)
+        status = parse_range(common, table, bounds->text[i], low, high, settled);
+    return status;
 }
 
 int parse_bounds(const struct common *common, const nade_table *table, const struct text_list *bounds,
@@ -53,17 +85,9 @@ int parse_bounds(const struct common *common, const nade_table *table, const str
     if (bounds->count == 0 && unbounded->count == 0) return EXIT_DONE;
     *low = calloc(columns, sizeof **low);
     *high = calloc(columns, sizeof **high);
-    if (!*low || !*high) return report_no_memory(common);
-    for (size_t c = 0; c < columns; c++) (*low)[c] = (*high)[c] = NAN;
-    for (size_t i = 0; i < unbounded->count; i++) {
-        size_t c = find_column(table, unbounded->text[i], strlen(unbounded->text[i]));
-        if (c == columns) return refuse_column(common, "--unbounded", unbounded->text[i]);
-        (*low)[c] = -HUGE_VAL;
-        (*high)[c] = HUGE_VAL;
-    }
-    for (size_t i = 0; i < bounds->count; i++) {
-        int status = parse_range(common, table, bounds->text[i], *low, *high);
-        if (status) return status;
-    }
-    return EXIT_DONE;
+    const char **settled = calloc(columns, sizeof *settled);
+    bool memory = *low && *high && settled;
+    int status = memory ? parse_all(common, table, bounds, unbounded, settled, *low, *high) : report_no_memory(common);
+    free(settled);
+    return status;
 }

@@ -88,6 +88,24 @@ static const struct {
 } types[] = {{"numeric", DECLARED_NUMBERS}, {"real", DECLARED_NUMBERS}, {"integer", DECLARED_NUMBERS},
              {"string", DECLARED_LABELS},   {"date", DECLARED_DATES},   {"{", DECLARED_LABELS}};
 
+/* A list of labels, which are those of the rows: that it has some and is closed is all that is looked at. */
+static nade_status check_list(const struct declaration *line)
+{
+    const char *at = line->at + 1;
+    bool any = false;
+    for (char quote = 0; *at && (quote || *at != '}'); at++) {
+        if (quote && *at == rows.escape && at[1])
+            at++;
+        else if (*at == quote)
+            quote = 0;
+        else if (!quote && (*at == rows.quote || *at == rows.other_quote))
+            quote = *at;
+        any = any || (*at != ' ' && *at != '\t' && *at != ',');
+    }
+    if (!*at) return refuse(line, line->at, "a list of labels that ends with }");
+    return any ? NADE_OK : refuse(line, line->at, "a list of labels such as {a,b,c}");
+}
+
 /* What follows the word, a range or the form of dates, says nothing that the rows do not. */
 static nade_status take_type(struct declaration *line, enum declared *declared)
 {
@@ -96,7 +114,7 @@ static nade_status take_type(struct declaration *line, enum declared *declared)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (nd_same_word(line->at, length, types[i].word)) {
             *declared = types[i].declared;
-            return NADE_OK;
+            return *line->at == '{' ? check_list(line) : NADE_OK;
         }
     if (nd_same_word(line->at, length, "relational"))
         return refuse(line, line->at, "an attribute with one value a row; write each value of it as one of its own");

@@ -57,25 +57,31 @@ static const char *find_epoch(const struct nade_table *table, const struct table
     return *row < table->rows ? "holds numbers, expected seconds or milliseconds since 1970" : NULL;
 }
 
+/* The forms in which all texts are dates; before: in which those before the first other are. */
+static void narrow_forms(const struct table_column *column, struct date_forms *forms, struct date_forms *before)
+{
+    const struct label *label = column->labels;
+    before->count = 0;
+    nd_date_guess(label->text, strlen(label->text), forms);
+    for (size_t i = 1; i < column->label_count && forms->count > 0; i++) {
+        *before = *forms;
+        nd_date_narrow(column->labels[i].text, strlen(column->labels[i].text), forms);
+    }
+}
+
 static const char *find_in_texts(const struct nade_table *table, const struct table_column *column,
                                  char form[ND_FORM_SIZE], size_t *row)
 {
-    struct date_forms forms, before = {0};
-    const struct label *label = column->labels;
-    nd_date_guess(label->text, strlen(label->text), &forms);
-    for (size_t i = 1; i < column->label_count && forms.count > 0; i++) {
-        before = forms;
-        nd_date_narrow(column->labels[i].text, strlen(column->labels[i].text), &forms);
-    }
+    struct date_forms forms, before;
+    narrow_forms(column, &forms, &before);
     if (forms.count == 0) {
         *row = before.count > 0 ? first_other(table, column, before.form[0]) : 0;
         return before.count > 0 ? "holds dates of more than one form, or none, expected one form"
                                 : "holds no dates, expected a form such as YYYY-MM-DD or DD.MM.YYYY hh:mm";
     }
     if (nd_date_ambiguous(&forms))
-        return "holds dates of which day and month can't be told apart, expected a day after the 12th; or name the "
-               "form "
-               "of its dates";
+        return "holds dates of which day and month can't be told apart, expected a day after the 12th; or "
+               "name the form of its dates";
     snprintf(form, ND_FORM_SIZE, "%s", forms.form[0]);
     return NULL;
 }
@@ -97,6 +103,14 @@ bool nd_looks_like_dates(const struct nade_table *table, const struct table_colu
     if (column->storage == STORE_DOUBLES && column->form) return nd_find_date_form(table, column, form, &row) == NULL;
     return has_dictionary(column) && column->label_count >= least && !nd_column_is_numeric(column) &&
            find_in_texts(table, column, form, &row) == NULL;
+}
+
+bool nd_are_ambiguous_dates(const struct table_column *column)
+{
+    struct date_forms forms, before;
+    if (!has_dictionary(column) || column->label_count < DATES_LEAST || column->form) return false;
+    narrow_forms(column, &forms, &before);
+    return forms.count > 0 && nd_date_ambiguous(&forms);
 }
 
 bool nd_become_dates(struct nade_table *table, struct table_column *column, const char *form)

@@ -11,6 +11,10 @@
 const char *nd_find_date_form(const struct nade_table *table, const struct table_column *column,
                               char form[ND_FORM_SIZE], size_t *row);
 
+/* True for a column of texts that are all dates, and many different ones, of which day and month can't be told apart.
+ */
+bool nd_are_ambiguous_dates(const struct table_column *column);
+
 /* True for a column of texts that are all dates in one form, many different ones unless the file declares them. */
 bool nd_looks_like_dates(const struct nade_table *table, const struct table_column *column, char form[ND_FORM_SIZE]);
 

@@ -9,10 +9,11 @@
 #include "base/ascending.h"
 #include "data/cell_text.h"
 #include "data/column_types.h"
+#include "data/date_column.h"
 
 /* Rows below which numbers in a row are no sign of anything; the room in which ascending numbers of rows lie, in rows.
  */
-enum { ROWS_LEAST = 20, SPAN_MOST = 10, COLUMNS_SHOWN = 4, COLUMN_TEXT = ND_EXCERPT + 32 };
+enum { ROWS_LEAST = 20, SPAN_MOST = 10, COLUMNS_SHOWN = 4, COLUMN_TEXT = ND_EXCERPT + 80 };
 
 /* ---- numbers of rows --------------------------------------------------------------------------------------------- */
 
@@ -91,16 +92,26 @@ static bool numbers_rows(nade_context *context, const struct nade_table *table, 
 static bool names_rows(const struct nade_table *table, const struct table_column *column)
 {
     size_t cells = 0, texts = 0;
-    bool codes = column->type == NADE_CATEGORICAL && nd_column_is_numeric(column);
     for (size_t i = 0; i < column->label_count; i++) {
         cells += column->labels[i].count;
-        texts += codes || !column->labels[i].is_number;
+        texts += !column->labels[i].is_number;
     }
+    if (texts == 0 && column->type == NADE_CATEGORICAL) texts = column->label_count; /* codes */
     if (table->rows < ROWS_LEAST || column->stray || nd_column_has_decimal_commas(column)) return false;
     return texts >= ROWS_LEAST && 10 * texts >= 9 * cells;
 }
 
 /* ---- all columns ------------------------------------------------------------------------------------------------- */
+
+static const char ambiguous[] = "dates whose day and month can't be told apart";
+static const char too_many[] = "more labels than the 100000 that a column may have";
+_Static_assert(ND_LABELS_MOST == 100000, "as the sentence says");
+
+/* How many there are all together is not known of such a column, nor whether they name the rows. */
+static bool is_too_rich(const struct table_column *column)
+{
+    return column->storage == STORE_UNUSABLE && column->label_count == ND_LABELS_MOST;
+}
 
 /* Why a column goes; *reason NULL: it stays.  False: no memory. */
 static bool find_reason(nade_context *context, const struct nade_table *table, const struct table_column *column,
@@ -117,7 +128,7 @@ static bool find_reason(nade_context *context, const struct nade_table *table, c
     if (numbered)
         *reason = "numbers the rows";
     else if (names_rows(table, column))
-        *reason = "names the rows";
+        *reason = nd_are_ambiguous_dates(column) ? ambiguous : is_too_rich(column) ? too_many : "names the rows";
     return true;
 }
 
@@ -142,17 +153,19 @@ static void warn_of_them(nade_context *context, const struct nade_table *table, 
 {
     char list[COLUMNS_SHOWN * COLUMN_TEXT + 1] = "", name[ND_EXCERPT], others[48] = "";
     size_t found = 0;
-    bool all_empty = true;
+    bool hopeless = true, dates = false; /* to keep any of them; some may be dates */
     for (size_t c = 0; c < table->columns; c++) {
         if (!reasons[c]) continue;
-        all_empty = all_empty && table->column[c].missing == table->rows;
+        hopeless = hopeless && (table->column[c].missing == table->rows || reasons[c] == too_many);
+        dates = dates || reasons[c] == ambiguous;
         if (found++ >= COLUMNS_SHOWN) continue;
         nd_append(list, sizeof list, "%s'%s' (%s)", found > 1 ? ", " : "",
                   nd_excerpt(table->column[c].name, strlen(table->column[c].name), name), reasons[c]);
     }
     if (found > COLUMNS_SHOWN) snprintf(others, sizeof others, " and %zu more", found - COLUMNS_SHOWN);
-    nd_warn(context, "%s: nothing can be learnt from column%s %s%s, left out%s", table->source, found == 1 ? "" : "s",
-            list, others, all_empty ? "" : "; name the columns to keep if something can");
+    nd_warn(context, "%s: nothing can be learnt from column%s %s%s, left out%s%s", table->source, found == 1 ? "" : "s",
+            list, others, dates ? "; name the form of its dates" : "",
+            hopeless ? "" : "; name the columns to keep if something can");
 }
 
 nade_status nd_leave_out(nade_context *context, struct nade_table *table, const char *keep)

@@ -111,9 +111,10 @@ static nade_status check_block(struct sampling *s, size_t first, size_t rows, co
                                                         s->ranges.high[c]);
         if (mass < log(DBL_MIN))
             status = nd_fail(s->context, NADE_BAD_CALL,
-                             "the range of column '%s' is too unlikely: the model gives it a probability of e^%.3g, "
+                             "the range of column '%s' is too unlikely: the model gives it a probability %s%.3g, "
                              "expected at least %.2g",
-                             s->model->schema.column[c].name, mass, DBL_MIN);
+                             s->model->schema.column[c].name, isinf(mass) ? "of " : "of e^", isinf(mass) ? 0 : mass,
+                             DBL_MIN);
     }
     return status;
 }

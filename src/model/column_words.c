@@ -1,11 +1,11 @@
 #include "model/column_words.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/date_weeks.h"
+#include "model/head.h"
 #include "model/monotone_map.h"
 
 struct words {
@@ -23,16 +23,6 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w, const cha
     if (length > 0) w->used += (size_t)length;
 }
 
-static void add_bounds(struct words *w, const struct column_spec *spec)
-{
-    if (isfinite(spec->low) && isfinite(spec->high))
-        add(w, ", from %.15g to %.15g", spec->low, spec->high);
-    else if (isfinite(spec->low))
-        add(w, ", from %.15g", spec->low);
-    else if (isfinite(spec->high))
-        add(w, ", up to %.15g", spec->high);
-}
-
 /* Few are named. */
 static void add_atoms(struct words *w, const struct column_spec *spec)
 {
@@ -47,13 +37,14 @@ static void add_atoms(struct words *w, const struct column_spec *spec)
 static size_t describe(const struct column_spec *spec, char *text, size_t size)
 {
     struct words w = {text, size, 0};
+    char ends[ND_ENDS_TEXT];
     if (size > 0) text[0] = '\0';
     add(&w, "%s", nade_type_name(spec->type));
     if (spec->type == NADE_ORDERED) {
         add(&w, ", %zu value%s from %.15g to %.15g", spec->atoms, spec->atoms == 1 ? "" : "s", spec->atom[0],
             spec->atom[spec->atoms - 1]);
     } else if (spec->type == NADE_REAL) {
-        if (spec->bounded) add_bounds(&w, spec);
+        if (spec->bounded) add(&w, ", %s", nd_ends_text(spec->low, spec->high, ends));
         add_atoms(&w, spec);
         if (spec->map && spec->map->knots > 2) add(&w, ", mapped");
     } else if (spec->type == NADE_DATE) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "data/date_text.h"
 #include "model/date_weeks.h"
 #include "model/log_sum.h"
 #include "model/real_column.h"
@@ -45,11 +46,35 @@ const char *nd_expected_number(const struct column_spec *spec, double found, cha
     return text;
 }
 
+const char *nd_ends_text(double least, double most, char text[ND_ENDS_TEXT])
+{
+    if (isinf(most))
+        snprintf(text, ND_ENDS_TEXT, "from %.15g", least);
+    else if (isinf(least))
+        snprintf(text, ND_ENDS_TEXT, "up to %.15g", most);
+    else
+        snprintf(text, ND_ENDS_TEXT, "from %.15g to %.15g", least, most);
+    return text;
+}
+
 nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most)
 {
-    return nd_fail(context, NADE_BAD_CALL,
-                   "no value of column '%s' lies between %.15g and %.15g, expected a range that holds some", spec->name,
-                   least, most);
+    static const char *const beyond[] = {" or more", " or less", " or later", " or earlier"};
+    const double ends[] = {least, most};
+    char text[2][ND_DATE_SIZE];
+    for (size_t i = 0; i < 2; i++) {
+        if (spec->form && isfinite(ends[i]))
+            nd_date_write(spec->form, ends[i], text[i]);
+        else
+            snprintf(text[i], sizeof text[i], "%.15g", ends[i]);
+    }
+    if (isfinite(least) && isfinite(most))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "no value of column '%s' lies between %s and %s, expected a range that holds some", spec->name,
+                       text[0], text[1]);
+    size_t end = isfinite(most);
+    return nd_fail(context, NADE_BAD_CALL, "no value of column '%s' is %s%s, expected a range that holds some",
+                   spec->name, text[end], beyond[end + (spec->form ? 2 : 0)]);
 }
 
 bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs)

@@ -127,6 +127,10 @@ double nd_log_unit(const struct column_spec *spec, double cell);
 enum { ND_EXPECTED = 120 };
 const char *nd_expected_number(const struct column_spec *spec, double found, char text[ND_EXPECTED]);
 
+/* "from 0 to 1", "from 0", "up to 9": ends that may be infinite, one of them at most. */
+enum { ND_ENDS_TEXT = 64 };
+const char *nd_ends_text(double least, double most, char text[ND_ENDS_TEXT]);
+
 /* The sentence for a range that no value of a column lies in. */
 nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most);
 

@@ -183,14 +183,7 @@ static nade_status range(nade_context *context, const struct column_spec *spec, 
     double least = fmax(-last_until(spec, spec->mean - range->least), c.first * ND_WEEK);
     double most = fmin(last_until(spec, range->most - spec->mean), (c.last + 1) * ND_WEEK - spec->step);
     (void)exact;
-    if (!(least <= most)) {
-        char from[ND_DATE_SIZE], to[ND_DATE_SIZE];
-        nd_date_write(spec->form, range->least, from);
-        nd_date_write(spec->form, range->most, to);
-        return nd_fail(context, NADE_BAD_CALL,
-                       "no value of column '%s' lies between %s and %s, expected a range that holds some", spec->name,
-                       from, to);
-    }
+    if (!(least <= most)) return nd_refuse_empty_range(context, spec, range->least, range->most);
     double low = cell_number(spec, least), high = cell_number(spec, most);
     *range = (struct range){spec->mean + least, spec->mean + most, (low - 0.5) / c.scale, (high + 0.5) / c.scale};
     return NADE_OK;

@@ -9,6 +9,7 @@
 #include "model/head.h"
 #include "model/monotone_map.h"
 #include "model/normal.h"
+#include "model/plan.h"
 #include "model/real_column.h"
 
 /* A value of the data and how many cells hold it. */
@@ -296,7 +297,8 @@ static bool keep_atoms(struct arena *arena, const struct shape *s)
     spec->atom = atom;
     nd_place_atoms(spec, cell, atom + atoms);
     enum { CELLS_A_GAUSSIAN = 20 };
-    size_t enough = 1 + left / CELLS_A_GAUSSIAN;
+    size_t enough = 1 + left / CELLS_A_GAUSSIAN, room = ND_COMPONENTS_MOST - spec->atoms;
+    if (enough > room) enough = room;
     spec->gaussians = enough < s->options->gaussians ? enough : s->options->gaussians;
     return true;
 }
@@ -350,6 +352,7 @@ static void search_column(void *argument, size_t number, unsigned worker)
 static nade_status check_bounds(nade_context *context, const nade_table *table, const struct search *search)
 {
     const struct shape_options *o = search->options;
+    char ends[ND_ENDS_TEXT];
     for (size_t c = 0; o->low && o->high && c < search->schema->count; c++) {
         const struct column_spec *spec = &search->schema->column[c];
         bool given = isfinite(o->low[c]) || isfinite(o->high[c]);
@@ -358,8 +361,8 @@ static nade_status check_bounds(nade_context *context, const nade_table *table, 
                            nade_type_name(spec->type));
         if (given && !isnan(search->outside[c]))
             return nd_fail(context, NADE_BAD_INPUT,
-                           "%s, column '%s' holds %.15g, expected numbers within its bounds, %.15g to %.15g",
-                           table->source, spec->name, search->outside[c], o->low[c], o->high[c]);
+                           "%s, column '%s' holds %.15g, expected numbers within its bounds, %s", table->source,
+                           spec->name, search->outside[c], nd_ends_text(o->low[c], o->high[c], ends));
     }
     return NADE_OK;
 }

@@ -5,14 +5,22 @@
 
 #include "base/append.h"
 #include "data/cell_text.h"
+#include "data/date_column.h"
 #include "model/schema.h"
 
 enum { LABELS_LEAST = 100, COLUMNS_SHOWN = 4, COLUMN_TEXT = ND_EXCERPT + 4 };
 
+static bool may_be_dates(const nade_table *table, const struct table_column *column)
+{
+    (void)table;
+    return !column->typed && column->declared != DECLARED_LABELS && nd_are_ambiguous_dates(column);
+}
+
 /* True when there are more than half as many labels as present cells. */
 static bool names_rows(const nade_table *table, const struct table_column *column)
 {
-    return column->label_count >= LABELS_LEAST && 2 * column->label_count > table->rows - column->missing;
+    return column->label_count >= LABELS_LEAST && 2 * column->label_count > table->rows - column->missing &&
+           !may_be_dates(table, column);
 }
 
 static bool has_decimal_commas(const nade_table *table, const struct table_column *column)
@@ -43,6 +51,8 @@ void nd_warn_of_odd_labels(nade_context *context, const nade_table *table)
     warn_of(context, table, names_rows,
             "there are more than half as many labels as cells, too few of each to learn from; leave names of rows "
             "out");
+    warn_of(context, table, may_be_dates,
+            "day and month of dates can't be told apart, so they are taken for labels; name the form of its dates");
     warn_of(context, table, has_decimal_commas,
             "numbers with decimal commas are taken for labels; write them with points, give the right `delimiter` if "
             "the comma separates fields, or leave such columns out");

@@ -29,8 +29,10 @@ expect 0 "$NADE" train data.csv -o bounded "${network[@]}" --iterations 2 --boun
 holds err 'temp: real, from -5 to 40, mapped' 'share: real, up to 1.5'
 expect 0 "$NADE" sample bounded -n 4000 --exact --quiet
 within -5 40 3
-refuse 2 "data.csv, column 'temp' holds" 'within its bounds, -3 to inf' -- "$NADE" train data.csv -o x "${small[@]}" --bounds temp=-3:
+refuse 2 "data.csv, column 'temp' holds" 'within its bounds, from -3' -- "$NADE" train data.csv -o x "${small[@]}" --bounds temp=-3:
 refuse 2 "--bounds: found 'temp=3:1', expected COL=LO:HI with LO below HI" -- "$NADE" train data.csv -o x --bounds temp=3:1
+refuse 2 "--bounds: column 'temp' is given twice, expected once" -- "$NADE" train data.csv -o x --bounds temp=-9: --bounds temp=:90
+refuse 2 "--bounds and --unbounded both name column 'temp', expected one of them" -- "$NADE" train data.csv -o x --unbounded temp --bounds temp=-9:
 refuse 2 "--bounds: found 'tamp=3:'" 'a column that is trained on' -- "$NADE" train data.csv -o x --bounds tamp=3:
 refuse 2 "--bounds: found 'temp'" -- "$NADE" train data.csv -o x --bounds temp
 refuse 2 "--unbounded: found 'tamp'" -- "$NADE" train data.csv -o x --unbounded tamp
@@ -40,6 +42,9 @@ expect 0 "$NADE" train data.csv --dry-run --unbounded share --real level
 holds err 'share: real, 1 value of its own (0)' 'level: real, from 0'
 expect 0 "$NADE" train data.csv --dry-run --no-maps
 ! grep -qE 'mapped|from 0 to 1' err || fail "a map in spite of --no-maps: $(cat err)"
+
+refuse 2 "no value of column 'share' is 2 or more, expected a range" -- "$NADE" sample model --where 'share>=2'
+refuse 2 "no value of column 'share' is -1 or less, expected a range" -- "$NADE" sample model --where 'share<=-1'
 
 # What lies outside is refused with its place, or missing.
 printf 'code,share,temp,level\nk1,-0.25,3,5\nk1,0.5,3,6\n' >new.csv

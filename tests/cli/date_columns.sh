@@ -31,6 +31,7 @@ expect 0 "$NADE" sample model -n 5 --where day=29.02.2020 --quiet
 [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u)" = 29.02.2020 ] || fail "$(cat out)"
 refuse 2 "--where: column 'day': found '29.02.2021', expected a date like DD.MM.YYYY" -- "$NADE" sample model --where day=29.02.2021
 refuse 2 "no value of column 'day' lies between 01.01.2020 and 01.01.2020" -- "$NADE" sample model --where '2020-01-01 10:00<=day<=2020-01-01 11:00'
+refuse 2 "no value of column 'day' is 31.12.9999 or later, expected" -- "$NADE" sample model --where 'day>=9999-12-31'
 expect 0 "$NADE" prob model --where 'day<2021-01-01' --device cpu --quiet
 awk -F, 'NR == 2 && ($1 < 0.3 || $1 > 0.7) { exit 1 }' out || fail "$(cat out)"
 
@@ -54,7 +55,12 @@ holds err "line 2, column 'day': '31.12.9999'"
 # Day and month that can't be told apart stay labels until somebody says what they are; so do seconds since 1970.
 awk 'BEGIN { print "when,stamp"; for (i = 0; i < 300; i++) printf "%02d/%02d/2020,%d\n", i % 12 + 1, int(i / 12) % 12 + 1, 1577836800 + i * i * 100 }' >both.csv
 expect 0 "$NADE" train both.csv --dry-run
-holds err "1 categorical (when)"
+holds err "both.csv, column 'when': day and month of dates can't be told apart, so they are taken for labels; name its form, as in --date-form COL=DD/MM/YYYY"
+expect 0 "$NADE" train both.csv --dry-run --categorical when
+! grep -q 'told apart' err || fail "a warning of labels that are to be: $(cat err)"
+head -100 both.csv >months.csv
+expect 0 "$NADE" train months.csv --dry-run
+holds err "column 'when' (dates whose day and month can't be told apart), left out" "--date-form COL=DD/MM/YYYY"
 refuse 2 "column 'when' cannot be date: it holds dates of which day and month can't be told apart" "--date-form COL=DD/MM/YYYY" -- \
     "$NADE" train both.csv -o other --date when
 refuse 2 "column 'when' cannot be dates like DD.MM.YYYY: it holds others; line 2 has '01/01/2020'" -- \

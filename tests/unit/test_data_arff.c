@@ -87,7 +87,7 @@ static void test_declared_types(void **state)
     (void)state;
     static const nade_type expected[] = {NADE_REAL, NADE_CATEGORICAL, NADE_BINARY, NADE_BINARY, NADE_CATEGORICAL};
     char text[4096] = "@relation r\n@attribute n integer\n@attribute k {1,2,3}\n@attribute zero_one numeric\n"
-                      "@attribute two {3,4}\n@attribute rare string\n@data\n";
+                      "@attribute two { '3}', 4 } % of two\n@attribute rare string\n@data\n";
     for (int row = 0; row < 60; row++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%d,%d,%d,%d,%d.5\n", row % 3 + 1, row % 3 + 1,
                  row % 2, row % 2 + 3, row % 9);
@@ -248,6 +248,11 @@ static void test_refusals(void **state)
     refuse_text("@relation r\n@attribute x double\n", "line 2: found 'double', expected the attribute's type: numeric");
     refuse_text("@relation r\n% c\n@attribute bag relational\n",
                 "line 3: found 'relational', expected an attribute with one");
+    refuse_text("@relation r\n@attribute x {a,b\n@data\n1\n",
+                "line 2: found '{a,b', expected a list of labels that ends with }");
+    refuse_text("@relation r\n@attribute x {a,'b}\n@data\n1\n", "line 2: found '{a,'b}', expected a list of labels");
+    refuse_text("@relation r\n\n@attribute x { , }\n@data\n1\n",
+                "line 3: found '{ , }', expected a list of labels such as {a,b,c}");
     refuse_text("@relation r\n@inputs x\n", "line 2: found '@inputs x', expected @attribute or @data");
     refuse_text(HEAD, "has no rows");
     refuse_text(HEAD "{0 1, 1 a}\n", "line 5: found a sparse row, {NUMBER VALUE,...}, expected all values of the row");

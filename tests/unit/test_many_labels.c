@@ -39,7 +39,8 @@ static void test_storage_grows(void **state)
         enum storage storage;
     } cases[] = {{255, STORE_CODES8},    {256, STORE_CODES16},    {65535, STORE_CODES16},
                  {65536, STORE_CODES32}, {100000, STORE_CODES32}, {100001, STORE_UNUSABLE}};
-    nade_context *context = new_context();
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t labels = cases[i].labels;
         struct csv_text csv = {.text = NULL};
@@ -57,6 +58,13 @@ static void test_storage_grows(void **state)
             assert_int_equal(nd_table_code(&table->column[c], labels + 1), 3);
             assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_ABSENCE, c ? "code" : "a"),
                              labels == ND_LABELS_MOST ? NADE_BAD_INPUT : NADE_OK);
+        }
+        if (cases[i].storage == STORE_UNUSABLE) { /* how many there are is not known, but that they are too many */
+            assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_COLUMNS, NULL), NADE_OK);
+            assert_int_equal(nade_table_columns(table), 1);
+            assert_non_null(strstr(warnings.last, "'a' (more labels than the 100000 that a column may have), 'code' ("
+                                                  "more labels than the 100000 that a column may have), left out"));
+            assert_null(strstr(warnings.last, "name the columns to keep"));
         }
         nade_table_free(table);
     }

@@ -13,7 +13,7 @@
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
-enum { ROWS_MOST = 4000 };
+enum { ROWS_MOST = 21000 };
 
 struct fixture {
     nade_context *context;
@@ -154,6 +154,10 @@ static void test_gaussians(void **state)
     assert_int_equal(learn(&f, &usual)->gaussians, 10);
     add_quantiles(&f, 1000, normal, 0);
     assert_int_equal(learn(&f, &usual)->gaussians, 0);
+    add(&f, 7, 500); /* with the atom there are as many as there may be */
+    add_quantiles(&f, 20000, normal, 0);
+    const struct shape_options most = {.atoms = true, .maps = true, .gaussians = ND_COMPONENTS_MOST};
+    assert_int_equal(learn(&f, &most)->gaussians, ND_COMPONENTS_MOST - 1);
     close_fixture(&f);
 }
 

@@ -266,7 +266,7 @@ static void note_plan(const struct train_arguments *train, const nade_train_plan
         snprintf(rates, sizeof rates, "; for each of %zu learning rates, %s", train->rates.count,
                  train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
     report_note(&train->common,
-                "%zu training row%s, %zu validation row%s; %zu inputs, %zu outputs, %zu parameters; %" PRIu64
+                "%zu training row%s, %zu validation row%s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
                 " updates, %.0f MiB; device %s%s",
                 plan->train_rows, plan->train_rows == 1 ? "" : "s", plan->valid_rows, plan->valid_rows == 1 ? "" : "s",
                 plan->inputs, plan->outputs, plan->parameters, plan->updates, ceil((double)plan->memory / 1048576),

@@ -1,8 +1,8 @@
 /* nade: a density for every subset of a table's columns.
  *
  * This is the whole public interface of libnade, with train_options.h, which it includes, and replication.h, for who
- * repeats published experiments.  A column of numbers is one whose nade_column.numeric is 1: of reals, counts or
- * ordered values. Conventions:
+ * repeats published experiments.  A column of numbers is one whose nade_column.numeric is 1: of reals, counts,
+ * ordered values or dates. Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
  *    the caller frees with the matching *_free, which accepts NULL.
@@ -171,7 +171,8 @@ typedef struct nade_column {
     int named;        /* 1: the columns' names came from the data, so that tables are matched by them; 0: they are
                          numbers */
     nade_type type;
-    int numeric;        /* 1: its values are numbers in an order, so that ranges, means and intervals make sense */
+    int numeric;        /* 1: its values are numbers or dates, in an order, so that ranges, means and intervals make
+                           sense */
     size_t missing;     /* of a table: its cells that are missing; of a model: 0 */
     size_t label_count; /* of a model: its labels; 0: its values are numbers.  Of a table: 0 */
     const char *const *labels; /* (label_count) of a model: what value 0, 1, … of the column means; NULL: no labels */
@@ -262,7 +263,7 @@ struct nade_train_plan {
     size_t train_rows, valid_rows, columns;
     size_t inputs, outputs;  /* widths of the network's ends */
     size_t parameters;       /* numbers in the model */
-    uint64_t updates;        /* in the whole run */
+    uint64_t updates;        /* in the whole run at most: validation may end it earlier */
     uint64_t memory;         /* about how many bytes training will hold, tables included */
     const nade_model *model; /* its columns, of nade_model_columns and nade_model_column; not yet trained, and valid
                                 until the function that is told of the plan returns */
@@ -301,13 +302,12 @@ NADE_API const char *nade_model_description(const nade_model *model);
  */
 NADE_API const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns);
 
-/* A table's cells as this model's values (rows, model columns): real ones and counts as they are, dates in seconds
- * since 1970, binary ones 0 or 1,
- * categorical ones the number of their label, NaN where missing.  Columns are matched as in nade_score; source (model
- * columns), which may be NULL, gets the table's column for each of the model's.  A label that the model does not know,
- * or text in a column of numbers, is refused with its place; but where unseen is not NULL such a label is a missing
- * cell, *unseen counts them, and first, which may be NULL, gets where the first one is and what it holds, "" when there
- * is none. */
+/* A table's cells as this model's values (rows, model columns): numbers as they are, dates in seconds since 1970,
+ * binary ones 0 or 1, categorical ones the number of their label, NaN where missing.  Columns are matched as in
+ * nade_score; source (model columns), which may be NULL, gets the table's column for each of the model's.  A label that
+ * the model does not know, or text in a column of numbers, is refused with its place; but where unseen is not NULL such
+ * a label is a missing cell, *unseen counts them, and first, which may be NULL, gets where the first one is and what it
+ * holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source, size_t *unseen, char first[256]);
 
@@ -342,8 +342,9 @@ typedef struct nade_score_options {
     /* Called now and then with the share done in 0…1; nonzero ends the call with NADE_INTERRUPTED.  May be NULL. */
     int (*progress)(void *progress_user, double done);
     void *progress_user;
-    /* A value of a binary or categorical column that training has not seen: 0: an error that names it; 1: a missing
-     * cell, which the summary counts. */
+    /* A value that a column does not have: a label, or a number of an ordered column, that training has not seen, a
+     * number outside of its bounds, a date too far off.  0: an error that names it; 1: a missing cell, which the
+     * summary counts. */
     int unseen_missing;
     /* 1: the cell score instead of the density: for a real column with a recording step log [P(x ± step/2 | …) / step],
      * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
@@ -418,8 +419,8 @@ NADE_API void nade_sample_options_init(nade_sample_options *options, size_t size
 
 /* Draws rows.  values (rows, columns), in and out: NaN cells are drawn, all others are conditioned on and come back
  * unchanged, so a plain sample begins with NaN everywhere.  Given cells come first in each row's ordering.  Binary
- * cells are 0 or 1, categorical ones the number of their label, real ones and counts in data units.  With given cells
- * and K orderings the draw is from the mixture of the K conditionals. */
+ * cells are 0 or 1, categorical ones the number of their label, those of numbers in data units, dates in seconds.  With
+ * given cells and K orderings the draw is from the mixture of the K conditionals. */
 NADE_API nade_status nade_sample(nade_context *context, const nade_model *model, const nade_sample_options *options,
                                  size_t rows, double *values);
 

@@ -61,15 +61,16 @@ typedef struct nade_train_options {
     size_t size;
     const size_t *hidden; /* (layers) units of each hidden layer */
     size_t layers;        /* 1 or more */
-    size_t components;    /* of the mixture of a column of numbers: Gaussians, or of counts negative binomials */
+    size_t components;    /* of the mixture of a column of real numbers or dates, Gaussians; of counts, negative
+                             binomials */
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update; 0: a hundredth of the rows, but 50 to 200 */
     uint64_t iterations; /* at most; 0: 100, on the CPU fewer where the table is large */
     uint64_t updates;    /* per iteration; 0: four times through the rows, but 40 to 1000 */
     nade_optimizer optimizer;
-    double learning_rate;  /* falls linearly to zero over all updates; 0: 0.001 for Adam, 0.004 for NAG, 0.0002
-                            for Lion */
+    double learning_rate;  /* falls linearly to zero over all updates (but see cooldown); 0: 0.001 for Adam, 0.004 for
+                            NAG, 0.0002  for Lion */
     double momentum;       /* NAG's momentum, the first decay rate of Adam and Lion */
     double weight_decay;   /* on weights, not on biases */
     uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
@@ -139,7 +140,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
-        "components of the mixture of a column of numbers: Gaussians, of counts negative binomials") \
+        "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \

@@ -33,10 +33,10 @@ struct head {
 
     /* ---- the column ---- */
 
-    /* Learns from a table's column what does not depend on which rows are chosen, and refuses what can't be learnt
-     * from. NULL: nothing. */
+    /* Learns from a table's column which values there are, from all rows, and how frequent labels are, from the chosen
+     * ones; refuses what can't be learnt from.  NULL: nothing. */
     nade_status (*learn)(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec);
+                         const struct chosen_rows *rows, struct column_spec *spec);
 
     /* Learns from the chosen rows' cells; called for several columns at once.  NULL: nothing. */
     void (*measure)(const nade_table *table, size_t number, const size_t *rows, size_t row_count,

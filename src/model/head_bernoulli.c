@@ -6,10 +6,10 @@
 #include "model/label_column.h"
 
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec)
+                         const struct chosen_rows *rows, struct column_spec *spec)
 {
     const struct table_column *column = &table->column[number];
-    if (!nd_learn_labels(arena, column, true, spec)) return nd_no_memory(context, "the labels");
+    if (!nd_learn_labels(arena, column, rows, true, spec)) return nd_no_memory(context, "the labels");
     if (spec->label_count == 1)
         return nd_fail(context, NADE_BAD_INPUT,
                        "%s, column '%s' is to be binary but holds only '%s', expected two values", table->source,

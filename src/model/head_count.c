@@ -44,10 +44,10 @@ static double count_of(const struct column_spec *spec, double cell)
 
 /* That all are whole numbers from 0 on, giving it the type has seen to (data/column_types.c). */
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec)
+                         const struct chosen_rows *rows, struct column_spec *spec)
 {
     const struct table_column *column = &table->column[number];
-    (void)arena, (void)spec;
+    (void)arena, (void)rows, (void)spec;
     for (size_t row = 0; row < table->rows; row++)
         if (nd_table_number(column, row) > COUNT_MOST)
             return nd_fail(context, NADE_BAD_INPUT,

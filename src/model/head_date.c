@@ -41,12 +41,13 @@ static bool divides(double unit, double seconds)
 
 /* The recording unit, and the cell that spans so many dates. */
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec)
+                         const struct chosen_rows *rows, struct column_spec *spec)
 {
     static const double units[] = {ND_DAY, 3600, 60, 1};
     const struct table_column *column = &table->column[number];
     double least = HUGE_VAL, most = -HUGE_VAL, finest = nd_date_finest(column->form);
     size_t unit = 0, count = sizeof units / sizeof *units;
+    (void)rows;
     if (!(spec->form = nd_arena_text(arena, column->form))) return nd_no_memory(context, "the columns");
     for (size_t row = 0; row < table->rows; row++) {
         double seconds = seconds_at(column, row);

@@ -75,10 +75,11 @@ static bool expect_others(struct arena *arena, struct column_spec *spec)
 
 /* All values of the table count, as all labels do: that the type allows them, data/column_types.c has seen to. */
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec)
+                         const struct chosen_rows *rows, struct column_spec *spec)
 {
     const struct table_column *column = &table->column[number];
     double *value = nd_arena_alloc(arena, column->label_count, sizeof *value);
+    (void)rows;
     if (!value) return nd_no_memory(context, "the columns");
     size_t numbers = 0;
     for (size_t i = 0; i < column->label_count; i++)

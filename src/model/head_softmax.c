@@ -5,9 +5,10 @@
 #include "model/softmax.h"
 
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                         struct column_spec *spec)
+                         const struct chosen_rows *rows, struct column_spec *spec)
 {
-    return nd_learn_labels(arena, &table->column[number], false, spec) ? NADE_OK : nd_no_memory(context, "the labels");
+    bool good = nd_learn_labels(arena, &table->column[number], rows, false, spec);
+    return good ? NADE_OK : nd_no_memory(context, "the labels");
 }
 
 static void read_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec)

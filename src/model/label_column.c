@@ -79,7 +79,8 @@ static bool is_zero_one(const struct table_column *column)
     return true;
 }
 
-bool nd_learn_labels(struct arena *arena, const struct table_column *column, bool zero_one, struct column_spec *spec)
+bool nd_learn_labels(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                     bool zero_one, struct column_spec *spec)
 {
     bool codes = has_codes(column);
     if (zero_one && is_zero_one(column) && !(codes && column->label_count == 2)) return true;
@@ -88,8 +89,9 @@ bool nd_learn_labels(struct arena *arena, const struct table_column *column, boo
     spec->labels = labels;
     if (has_numbers(column) && !codes)
         return label_numbers(arena, column, labels, &spec->label_count) &&
-               (zero_one || nd_expect_integers(arena, column, spec));
-    return label_texts(arena, column, labels, &spec->label_count) && nd_group_rare_labels(arena, column, labels, spec);
+               (zero_one || nd_expect_integers(arena, column, rows, spec));
+    return label_texts(arena, column, labels, &spec->label_count) &&
+           nd_group_rare_labels(arena, column, rows, labels, spec);
 }
 
 /* ---- the model file ---------------------------------------------------------------------------------------------- */

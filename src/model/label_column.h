@@ -7,8 +7,10 @@
 #include "model/schema.h"
 
 /* Learns a table's labels in a fixed order: that of absence first, numbers ascending, texts and codes by their bytes.
- * With zero_one a column of the numbers 0 and 1 has none.  False: no memory. */
-bool nd_learn_labels(struct arena *arena, const struct table_column *column, bool zero_one, struct column_spec *spec);
+ * Which of them are rare, the chosen rows tell.  With zero_one a column of the numbers 0 and 1 has none.  False: no
+ * memory. */
+bool nd_learn_labels(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                     bool zero_one, struct column_spec *spec);
 
 /* write and read of struct head: a list of least to most labels; null where a column need have none (optional) and has
  * none. */

@@ -13,19 +13,25 @@ enum { LABELS_ALL_FREQUENT = 256, FREQUENT_MOST = 255, CELLS_LEAST = 10 };
 
 /* ---- learning ---------------------------------------------------------------------------------------------------- */
 
-/* Cells of each label; false: no memory. */
-static bool count_cells(struct arena *arena, const struct table_column *column, const struct column_spec *spec,
-                        size_t *cells)
+/* The chosen rows' cells of each label; those of other rows alone have none.  False: no memory. */
+static bool count_cells(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                        const struct column_spec *spec, size_t *cells)
 {
     struct label_search search = {.spec = spec, .allocator = &arena->allocator};
-    bool good = true;
+    size_t *of_code = nd_alloc(&arena->allocator, column->label_count, sizeof *of_code);
+    bool good = of_code != NULL;
+    for (size_t i = 0; i < rows->count && good; i++) {
+        size_t code = nd_table_code(column, rows->row[i]);
+        if (code != SIZE_MAX) of_code[code]++;
+    }
     for (size_t i = 0; i < column->label_count && good; i++) {
         const char *text = nd_utf8_text(arena, column->labels[i].text);
         float found = text ? nd_label_find(&search, text, column->labels[i].is_number, column->labels[i].number) : -1;
         good = text != NULL;
-        if (found >= 0) cells[(size_t)found] += column->labels[i].count;
+        if (found >= 0) cells[(size_t)found] += of_code[i];
     }
     nd_label_search_free(&search);
+    nd_free(&arena->allocator, of_code);
     return good;
 }
 
@@ -62,15 +68,15 @@ static bool is_frequent(const char *label, size_t cells, size_t limit)
     return cells > limit || label[0] == '\0';
 }
 
-bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const char **labels,
-                          struct column_spec *spec)
+bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                          const char **labels, struct column_spec *spec)
 {
     size_t count = spec->label_count, limit, frequent = 0, rare = 0;
     if (count <= LABELS_ALL_FREQUENT) return true;
     size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
     const char **texts = nd_arena_alloc(arena, count, sizeof *texts);
     double *counts = nd_arena_alloc(arena, count, sizeof *counts);
-    if (!cells || !texts || !counts || !count_cells(arena, column, spec, cells) ||
+    if (!cells || !texts || !counts || !count_cells(arena, column, rows, spec, cells) ||
         !find_limit(arena, cells, count, &limit))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -112,7 +118,8 @@ static bool find_span(const struct column_spec *spec, const size_t *cells, doubl
     return few && last - first <= SPAN_MOST && fmax(fabs(first), fabs(last)) <= LARGEST;
 }
 
-bool nd_expect_integers(struct arena *arena, const struct table_column *column, struct column_spec *spec)
+bool nd_expect_integers(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                        struct column_spec *spec)
 {
     double low, high;
     size_t count = spec->label_count, most = count + 3 * (size_t)SPAN_MOST + 1, own = 0, rare = 0;
@@ -121,7 +128,7 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
     const char **labels = nd_arena_alloc(arena, most, sizeof *labels);
     const char **others = nd_arena_alloc(arena, most, sizeof *others);
     double *counts = nd_arena_alloc(arena, most, sizeof *counts);
-    if (!cells || !labels || !others || !counts || !count_cells(arena, column, spec, cells)) return false;
+    if (!cells || !labels || !others || !counts || !count_cells(arena, column, rows, spec, cells)) return false;
     if (!find_span(spec, cells, &low, &high)) return true;
     size_t span = (size_t)(high - low) + 1;
     for (size_t i = 0, place = 0; place < span; place++) {

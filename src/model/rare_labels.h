@@ -1,5 +1,5 @@
 /* Columns with very many labels.  The rare ones are too many for an output each, and have too few cells to learn one
- * from: they share the last output, and its probability is split by how often each was in the training table.  So the
+ * from: they share the last output, and its probability is split by how often each was in the training rows.  So the
  * network sees one value for all of them, densities are those of the labels, and draws are labels.
  *
  * A label is its number among spec->labels, of which the rare ones are the last; a value is what the network sees. */
@@ -10,15 +10,16 @@
 #include "model/model_reader.h"
 #include "model/schema.h"
 
-/* Lets the rare labels (label_count, of which there are too many) of a table's column share a value, and puts them
- * behind the others.  False: no memory. */
-bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const char **labels,
-                          struct column_spec *spec);
+/* Lets the labels (label_count, of which there are too many) that are rare in the chosen rows share a value, and puts
+ * them behind the others.  False: no memory. */
+bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                          const char **labels, struct column_spec *spec);
 
 /* Where training has seen integers in few cells, other rows will hold such as it has not seen.  Labels of a column that
  * are integers, ascending, get those of the neighbourhood beside them, which share a value with those in one or two
  * cells, so that they are no errors.  Not where somebody said that the column has labels.  False: no memory. */
-bool nd_expect_integers(struct arena *arena, const struct table_column *column, struct column_spec *spec);
+bool nd_expect_integers(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
+                        struct column_spec *spec);
 
 /* The key `rare` of the model file: the training cells of each, absent where there are none. */
 void nd_write_rare_labels(struct model_writer *w, const struct column_spec *spec);

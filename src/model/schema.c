@@ -58,9 +58,8 @@ static bool learn_missing_values(struct arena *arena, const struct table_column 
     return values != NULL;
 }
 
-/* All but what the chosen rows have to say. */
 static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
-                                struct column_spec *spec)
+                                const struct chosen_rows *rows, struct column_spec *spec)
 {
     const struct table_column *column = &table->column[number];
     const char *name = nd_utf8_text(arena, column->name);
@@ -84,7 +83,7 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
     spec->type = column->type;
     spec->sd = 1;
     const struct head *head = nd_head_for(spec->type);
-    return head->learn ? head->learn(context, arena, table, number, spec) : NADE_OK;
+    return head->learn ? head->learn(context, arena, table, number, rows, spec) : NADE_OK;
 }
 
 /* Two names may become one when read as UTF-8. */
@@ -169,6 +168,7 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
                             size_t row_count, struct schema *schema)
 {
     nade_status status = NADE_OK;
+    const struct chosen_rows chosen = {rows, row_count};
     struct measuring measuring = {
         .table = table,
         .rows = rows,
@@ -180,7 +180,7 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
     *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
     status = learn_left_out(context, arena, table, schema);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
-        status = learn_column(context, arena, table, c, &schema->column[c]);
+        status = learn_column(context, arena, table, c, &chosen, &schema->column[c]);
     if (status == NADE_OK) status = measure_columns(context, &measuring);
     if (status != NADE_OK) return status;
     warn_of_constants(context, &measuring);

@@ -108,6 +108,12 @@ static inline bool nd_is_missing_value(const struct column_spec *spec, double nu
     return false;
 }
 
+/* Rows of a table to learn from. */
+struct chosen_rows {
+    const size_t *row; /* (count) */
+    size_t count;
+};
+
 /* Learns the schema of the rows chosen (row numbers; all columns of the table).  The shapes of
  * real columns are left to nd_learn_shapes, marginals to nd_fit_marginals.  Memory comes from the arena. */
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,

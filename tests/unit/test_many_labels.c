@@ -159,6 +159,33 @@ static void test_draws_are_labels(void **state)
     nade_context_free(context);
 }
 
+/* How frequent labels are, the chosen rows say alone: what validation rows hold adds nothing to a label's share. */
+static void test_frequencies_of_chosen_rows(void **state)
+{
+    (void)state;
+    enum { KINDS = 400, CELLS = 3 * KINDS, CHOSEN = KINDS };
+    static size_t rows[CHOSEN];
+    struct csv_text csv = {.text = NULL};
+    nade_context *context = new_context();
+    struct arena arena = {.allocator = context->allocator};
+    struct schema schema;
+    add_text(&csv, "town,grade\n"); /* towns 0 to 199 are in two chosen rows each, the others in none */
+    for (size_t i = 0; i < CELLS; i++)
+        add_text(&csv, "town %03zu,%zu\n", i < CHOSEN ? i % 200 : i % KINDS, i < CHOSEN ? 1 + i % 4 : 1 + i % 5);
+    nade_table *table = read_made(context, &csv);
+    for (size_t i = 0; i < CHOSEN; i++) rows[i] = i;
+    assert_int_equal(nd_schema_learn(context, &arena, table, rows, CHOSEN, &schema), NADE_OK);
+    const struct column_spec *town = &schema.column[0], *grade = &schema.column[1];
+    assert_int_equal(town->rare_count, KINDS);
+    for (size_t i = 0; i < KINDS; i++) assert_true(town->rare[i] == (i < 200 ? 2 : 0));
+    assert_string_equal(grade->labels[3], "4"); /* 5 is rare, with its neighbours 0, 6 and 7 */
+    assert_int_equal(grade->rare_count, 4);
+    for (size_t i = 0; i < 4; i++) assert_true(grade->rare[i] == 0);
+    nade_table_free(table);
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 /* Integers near those of which some are rare can be scored, and all together have the probability 1. */
 static void test_integers_yet_to_come(void **state)
 {
@@ -198,9 +225,8 @@ static void test_integers_yet_to_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_storage_grows),
-        cmocka_unit_test(test_labels_sum_to_one),
-        cmocka_unit_test(test_draws_are_labels),
+        cmocka_unit_test(test_storage_grows),        cmocka_unit_test(test_labels_sum_to_one),
+        cmocka_unit_test(test_draws_are_labels),     cmocka_unit_test(test_frequencies_of_chosen_rows),
         cmocka_unit_test(test_integers_yet_to_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,9 +209,10 @@ typedef enum nade_tidy {
      * keeps that: in every table that is scored with it an empty cell of such a column is that label.  Fails where the
      * column can't be categorical. */
     NADE_TIDY_ABSENCE = 0,
-    /* Makes the sentinels of real and ordered columns missing cells: numbers such as -999 that repeat and lie far from
-     * all others of their column (docs/formats.md).  The columns of the list keep theirs.  A model that is trained on
-     * the table takes these numbers for missing cells too wherever it meets them.  One warning names them. */
+    /* Makes the sentinels of columns of numbers, few integers that are labels among them, missing cells: numbers such
+     * as -999 that repeat and lie far from all others of their column (docs/formats.md).  The columns of the list keep
+     * theirs.  A model that is trained on the table takes these numbers for missing cells too wherever it meets them.
+     * One warning names them. */
     NADE_TIDY_SENTINELS = 1,
     /* Takes out of a table, which was read without keep_text, the columns from which nothing can be learnt: numbers and
      * names of rows (not of arrays), and empty ones (docs/formats.md).  Those whose type was set stay, and those of the

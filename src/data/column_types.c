@@ -102,8 +102,8 @@ static bool has_code(const struct table_column *column)
     return false;
 }
 
-/* True when all cells are digits alone and some are codes: a fraction among them tells that zeros only fill up. */
-static bool holds_codes(const struct table_column *column)
+/* A fraction among them tells that zeros only fill up. */
+bool nd_holds_codes(const struct table_column *column)
 {
     for (size_t i = 0; i < column->label_count; i++) {
         const char *text = column->labels[i].text;
@@ -149,7 +149,7 @@ static nade_type find_type(const struct table_column *column)
     if (within_zero_one(column)) return NADE_BINARY;
     if (column->declared == DECLARED_NUMBERS) return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
     if (column->declared == DECLARED_LABELS) return column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
-    if (holds_codes(column) || few_integers(column)) return NADE_CATEGORICAL;
+    if (nd_holds_codes(column) || few_integers(column)) return NADE_CATEGORICAL;
     return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
 }
 
@@ -169,6 +169,11 @@ static bool all_zero_one(const struct nade_table *table)
 static nade_type find_array_type(const struct table_column *column, bool all_marks)
 {
     return all_marks || (within_zero_one(column) && column->label_count == 2) ? NADE_BINARY : NADE_REAL;
+}
+
+void nd_find_type_anew(const struct nade_table *table, struct table_column *column)
+{
+    column->type = table->array ? find_array_type(column, false) : find_type(column);
 }
 
 bool nd_find_types(struct nade_table *table)

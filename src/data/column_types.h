@@ -7,6 +7,12 @@
 /* Fills in each column's type by the rules of docs/formats.md.  False: no memory. */
 bool nd_find_types(struct nade_table *table);
 
+/* The same of one column, some of whose cells have become missing. */
+void nd_find_type_anew(const struct nade_table *table, struct table_column *column);
+
+/* True for digits alone, some with leading zeros. */
+bool nd_holds_codes(const struct table_column *column);
+
 /* The columns of a COLS list, which may be NULL: *chosen (source columns, by place) is the caller's to free.  what
  * begins the sentence when it fails. */
 nade_status nd_list_columns(nade_context *context, const struct nade_table *table, const char *what, const char *list,

@@ -11,8 +11,9 @@
 #include "data/column_types.h"
 
 /* At an end of a column that many numbers at most are sentinels.  Each is in CELLS_LEAST cells, and in CELLS_ENOUGH or
- * one in a hundred; all together are in no more than half of them, and OTHERS_LEAST different numbers remain. */
-enum { SIDE_MOST = 3, CELLS_LEAST = 3, CELLS_ENOUGH = 5, OTHERS_LEAST = 10 };
+ * one in a hundred; all together are in no more than half of them, and OTHERS_LEAST different numbers remain, of few
+ * integers LABELS_LEAST. */
+enum { SIDE_MOST = 3, CELLS_LEAST = 3, CELLS_ENOUGH = 5, OTHERS_LEAST = 10, LABELS_LEAST = 2 };
 enum { COLUMNS_SHOWN = 3, COLUMN_TEXT = ND_EXCERPT + 2 * SIDE_MOST * (ND_NUMBER_TEXT + 40) };
 
 /* ---- the different numbers of a column --------------------------------------------------------------------------- */
@@ -28,13 +29,12 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The cells of a column of doubles, or the labels of a dictionary, in any order; SIZE_MAX: no memory. */
+/* The cells of a column of doubles, or the labels of a dictionary, in any order. */
 static size_t list_cells(const struct nade_table *table, const struct table_column *column, struct repeated *list)
 {
     size_t count = 0;
     for (size_t i = 0; i < column->label_count; i++)
-        if (column->labels[i].count > 0)
-            list[count++] = (struct repeated){column->labels[i].number + 0.0, column->labels[i].count};
+        list[count++] = (struct repeated){column->labels[i].number + 0.0, column->labels[i].count};
     for (size_t row = 0; column->storage == STORE_DOUBLES && row < table->rows; row++)
         if (!isnan(column->cells.numbers[row])) list[count++] = (struct repeated){column->cells.numbers[row] + 0.0, 1};
     return count;
@@ -76,6 +76,7 @@ struct ends {
     const struct repeated *list;
     size_t count, low, high;
     size_t cells; /* present, all together */
+    bool labels;  /* they are names of kinds, or grades */
 };
 
 static bool repeats(const struct ends *ends, size_t at)
@@ -93,15 +94,26 @@ static bool is_minus_nines(double value)
     return nines == -value;
 }
 
+/* What people write for a grade or kind that is not known: -1, -7, -8, -9, and -97, 98, 999, 9997 and so on.  Other
+ * numbers far off may be names of kinds as well as those nearby. */
+static bool is_usual_mark(double value)
+{
+    double nines = 90;
+    if (value == -1 || (value >= -9 && value <= -7)) return true;
+    while (nines + 9 < fabs(value)) nines = 10 * nines + 90;
+    return fabs(value) >= nines + 7 && fabs(value) <= nines + 9;
+}
+
 /* True when the numbers outside [low, high) of the list lie far from those inside: by twice the width of these, or by
- * once of it where the outer ones are the only negative ones; which -999 need not be far from. */
+ * once of it where the outer ones are the only negative ones; which -999 need not be far from.  Labels lie close
+ * together, and what is far from them does by more. */
 static bool is_apart(const struct ends *ends, size_t low, size_t high)
 {
     const struct repeated *list = ends->list;
     double first = list[low].value, last = list[high - 1].value, width = last - first;
     if (low > ends->low) {
         double outer = list[low - 1].value;
-        bool lone = outer < 0 && first >= 0;
+        bool lone = outer < 0 && first >= 0 && !ends->labels;
         if (!(first - outer > (lone ? width : 2 * width) || (lone && is_minus_nines(outer)))) return false;
     }
     return high == ends->count - ends->high || list[high].value - last > 2 * width;
@@ -113,7 +125,7 @@ static bool are_sentinels(const struct ends *ends, size_t low, size_t high)
     size_t from = ends->low + low, to = ends->count - ends->high - high, outside = 0;
     for (size_t i = 0; i < ends->count; i++) {
         if (i >= from && i < to) continue;
-        if (!repeats(ends, i)) return false;
+        if (!repeats(ends, i) || (ends->labels && !is_usual_mark(ends->list[i].value))) return false;
         outside += ends->list[i].cells;
     }
     return 2 * outside <= ends->cells && is_apart(ends, from, to);
@@ -122,11 +134,12 @@ static bool are_sentinels(const struct ends *ends, size_t low, size_t high)
 /* Grows the ends by as few numbers as possible; false: there is nothing more to find. */
 static bool grow_ends(struct ends *ends)
 {
+    size_t others = ends->labels ? LABELS_LEAST : OTHERS_LEAST;
     for (size_t more = 1; more <= 2 * (size_t)SIDE_MOST; more++)
         for (size_t low = 0; low <= more; low++) {
             size_t high = more - low;
             if (ends->low + low > SIDE_MOST || ends->high + high > SIDE_MOST) continue;
-            if (ends->low + ends->high + more + OTHERS_LEAST > ends->count) continue;
+            if (ends->low + ends->high + more + others > ends->count) continue;
             if (!are_sentinels(ends, low, high)) continue;
             ends->low += low;
             ends->high += high;
@@ -144,18 +157,33 @@ static bool is_among(const struct table_column *column, double number)
     return false;
 }
 
-static void clear_cells(const struct nade_table *table, struct table_column *column)
+static void clear_numbers(const struct nade_table *table, struct table_column *column)
 {
     for (size_t row = 0; row < table->rows; row++) {
-        if (!is_among(column, nd_table_number(column, row))) continue;
+        if (!is_among(column, column->cells.numbers[row])) continue;
         column->missing++;
-        if (column->storage == STORE_DOUBLES)
-            column->cells.numbers[row] = NAN;
-        else
-            nd_put_code(column->cells.any, column->storage, row, ND_CODE_MISSING);
+        column->cells.numbers[row] = NAN;
     }
-    for (size_t i = 0; i < column->label_count; i++)
-        if (is_among(column, column->labels[i].number)) column->labels[i].count = 0;
+}
+
+/* Takes them out of the dictionary; false: no memory. */
+static bool clear_labels(nade_context *context, const struct nade_table *table, struct table_column *column)
+{
+    size_t *code = nd_alloc(&context->allocator, column->label_count, sizeof *code), kept = 0;
+    if (!code) return false;
+    for (size_t i = 0; i < column->label_count; i++) {
+        bool gone = is_among(column, column->labels[i].number);
+        if (gone) column->missing += column->labels[i].count;
+        code[i] = gone ? ND_CODE_MISSING : kept;
+        if (!gone) column->labels[kept++] = column->labels[i];
+    }
+    for (size_t row = 0; row < table->rows; row++) {
+        size_t found = nd_table_code(column, row);
+        if (found != SIZE_MAX) nd_put_code(column->cells.any, column->storage, row, code[found]);
+    }
+    column->label_count = kept;
+    nd_free(&context->allocator, code);
+    return true;
 }
 
 /* "'age' (-999 in 52 cells, 10 %)" */
@@ -178,8 +206,9 @@ struct report {
     char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1];
 };
 
-static bool take_ends(struct nade_table *table, struct table_column *column, const struct ends *ends,
-                      struct report *report)
+/* The column is then one with empty cells, and has the type of such a one.  False: no memory. */
+static bool take_ends(nade_context *context, struct nade_table *table, struct table_column *column,
+                      const struct ends *ends, struct report *report)
 {
     char text[COLUMN_TEXT];
     double *values = nd_arena_alloc(&table->arena, ends->low + ends->high, sizeof *values);
@@ -190,7 +219,11 @@ static bool take_ends(struct nade_table *table, struct table_column *column, con
     show_column(column, ends, text);
     if (report->found++ < COLUMNS_SHOWN)
         nd_append(report->list, sizeof report->list, "%s%s", report->found > 1 ? ", " : "", text);
-    clear_cells(table, column);
+    if (column->storage == STORE_DOUBLES)
+        clear_numbers(table, column);
+    else if (!clear_labels(context, table, column))
+        return false;
+    if (!column->typed) nd_find_type_anew(table, column);
     return true;
 }
 
@@ -201,12 +234,22 @@ static nade_status look_at_column(nade_context *context, struct nade_table *tabl
     if (column->storage == STORE_DOUBLES && !end_repeats(table, column)) return NADE_OK;
     struct repeated *list = nd_alloc(&context->allocator, most, sizeof *list);
     if (!list) return nd_no_memory(context, "the columns");
-    struct ends ends = {.list = list, .count = merge_equal(list, list_cells(table, column, list))};
+    struct ends ends = {.list = list,
+                        .count = merge_equal(list, list_cells(table, column, list)),
+                        .labels = column->type == NADE_CATEGORICAL};
     for (size_t i = 0; i < ends.count; i++) ends.cells += list[i].cells;
     while (grow_ends(&ends)) continue;
-    bool good = ends.low + ends.high == 0 || take_ends(table, column, &ends, report);
+    bool good = ends.low + ends.high == 0 || take_ends(context, table, column, &ends, report);
     nd_free(&context->allocator, list);
     return good ? NADE_OK : nd_no_memory(context, "the columns");
+}
+
+/* Numbers that are values, or that were taken for labels because they are few. */
+static bool may_have_sentinels(const struct table_column *column)
+{
+    if (column->type == NADE_REAL || column->type == NADE_ORDERED) return true;
+    return column->type == NADE_CATEGORICAL && !column->typed && column->declared == DECLARED_NOTHING &&
+           nd_column_is_numeric(column) && !nd_holds_codes(column);
 }
 
 nade_status nd_drop_sentinels(nade_context *context, struct nade_table *table, const char *keep)
@@ -217,7 +260,7 @@ nade_status nd_drop_sentinels(nade_context *context, struct nade_table *table, c
     nade_status status = nd_list_columns(context, table, "the list of columns that keep their sentinels", keep, &kept);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++) {
         struct table_column *column = &table->column[c];
-        if ((column->type != NADE_REAL && column->type != NADE_ORDERED) || kept[column->place]) continue;
+        if (kept[column->place] || !may_have_sentinels(column)) continue;
         status = look_at_column(context, table, column, &report);
     }
     nd_free(&context->allocator, kept);

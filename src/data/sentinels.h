@@ -4,9 +4,9 @@
 
 #include "data/table.h"
 
-/* Makes the sentinels of a table's real and ordered columns missing cells and keeps their numbers in the column, for
- * the model. keep: a COLS list of columns that are left as they are, NULL: none.  One warning names columns and
- * numbers. */
+/* Makes the sentinels of a table's columns of numbers, few integers that were taken for labels among them, missing
+ * cells and keeps their numbers in the column, for the model; types that were found are found anew without them.  keep:
+ * a COLS list of columns that are left as they are, NULL: none.  One warning names columns and numbers. */
 nade_status nd_drop_sentinels(nade_context *context, struct nade_table *table, const char *keep);
 
 #endif

@@ -18,11 +18,17 @@ const char *nd_row_place(struct row_names names, size_t rows, size_t columns, co
     return place;
 }
 
+/* Of columns of labels the value is a label's number, not a number of the data. */
+static bool is_missing_number(const struct column_spec *spec, double value)
+{
+    return !nd_head_for(spec->type)->labels && nd_is_missing_value(spec, value);
+}
+
 static nade_status refuse_cell(nade_context *context, const char *place, const struct column_spec *spec, double found)
 {
     const struct head *head = nd_head_for(spec->type);
     char text[ND_EXPECTED];
-    if (nd_is_missing_value(spec, found))
+    if (is_missing_number(spec, found))
         return nd_fail(context, NADE_BAD_CALL,
                        "%scolumn '%s': found %g, which training took for a missing cell, expected a value", place,
                        spec->name, found);
@@ -58,7 +64,7 @@ nade_status nd_encode_values(nade_context *context, const nade_model *model, str
             float *cell = &cells[row * width + c];
             *cell = NAN;
             if (isnan(value)) continue;
-            if (!nd_is_missing_value(&specs[c], value) && nd_head_for(specs[c].type)->encode(&specs[c], value, cell))
+            if (!is_missing_number(&specs[c], value) && nd_head_for(specs[c].type)->encode(&specs[c], value, cell))
                 continue;
             return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], value);
         }

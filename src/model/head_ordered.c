@@ -82,8 +82,7 @@ static nade_status learn(nade_context *context, struct arena *arena, const nade_
     (void)rows;
     if (!value) return nd_no_memory(context, "the columns");
     size_t numbers = 0;
-    for (size_t i = 0; i < column->label_count; i++)
-        if (!nd_is_missing_value(spec, column->labels[i].number)) value[numbers++] = column->labels[i].number + 0.0;
+    for (size_t i = 0; i < column->label_count; i++) value[numbers++] = column->labels[i].number + 0.0;
     qsort(value, numbers, sizeof *value, nd_compare_numbers);
     for (size_t i = 0; i < numbers; i++)
         if (spec->atoms == 0 || value[i] != value[spec->atoms - 1]) value[spec->atoms++] = value[i];

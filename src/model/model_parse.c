@@ -30,11 +30,10 @@ static void read_marginal(struct model_reader *r, const struct json_value *objec
     }
 }
 
-/* Few; a column of labels has none. */
+/* Few. */
 static void read_missing_values(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
     enum { MOST = 1000 };
-    if (nd_head_for(spec->type)->labels) nd_read_none(r, object, "missing_values");
     if (!nd_json_get(object, "missing_values")) return;
     const struct json_value *list = nd_read_list(r, object, "missing_values", 0, MOST);
     if (!list) return;

@@ -43,7 +43,7 @@ struct column_spec {
     double floor;     /* real: added to every component's scale, model's units */
     const char *form; /* date: how values are written, data/date_text.h; NULL: of other types */
     double cell;      /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */
-    const double *missing_values; /* real: (missing_value_count) numbers that are missing cells, data units */
+    const double *missing_values; /* (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
     double missing_share;     /* where holes were learnt: of the training rows, those that lack this cell */
     const double *atom;       /* real: (atoms) values that have a probability of their own, data units */

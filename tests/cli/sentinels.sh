@@ -30,3 +30,19 @@ expect 0 "$NADE" train ages.csv -o ages "${small[@]}"
 holds err "'age' (-999 in 300 cells, 10 %)"
 expect 0 "$NADE" info ages
 holds out "ordered      48 values from 16 to 63  missing -999"
+
+# And of grades, which are labels.
+awk 'BEGIN { print "grade,weight"; for (i = 0; i < 600; i++) print (i % 10 == 3 ? -999 : 1 + i * 7 % 5) "," i * 13 % 17 + 0.5 }' >grades.csv
+expect 0 "$NADE" train grades.csv -o grades "${small[@]}"
+holds err "'grade' (-999 in 60 cells, 10 %)"
+expect 0 "$NADE" info grades
+holds out "categorical  5 labels: 1, 2, 3, 4, 5  missing -999"
+printf 'grade,weight\n-999,7.5\n,7.5\n-999.0,7.5\n' >rows.csv
+expect 0 "$NADE" score grades rows.csv --quiet
+[ "$(tail -n +2 out | sort -u | wc -l)" = 1 ] || fail "scores: $(cat out)"
+expect 0 "$NADE" impute grades rows.csv --quiet
+grep -q -e -999 out && fail "impute: $(cat out)"
+refuse 2 "--where: column 'grade': found '-999', expected one of 1, 2, 3, 4, 5" -- "$NADE" sample grades --where grade=-999
+expect 0 "$NADE" train grades.csv -o grades "${small[@]}" --keep-sentinels grade
+expect 0 "$NADE" info grades
+holds out "categorical  6 labels: -999, 1, 2, 3, 4, 5"

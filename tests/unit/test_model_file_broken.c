@@ -210,7 +210,7 @@ static void wrong_columns_have_their_sentences(void **state)
         {"'type':'binary'", "'type':'categorical'",
          "columns[0].labels is null, expected a list of 1 to 100000 entries"},
         {"'type':'real'", "'type':'categorical'", "columns[2].mean is 0.33333333333333331, expected null"},
-        {"'name':'sex'", "'name':'sex','missing_values':[1]", "columns[1].missing_values is [1], expected none for a"},
+        {"'name':'sex'", "'name':'sex','missing_values':7", "columns[1].missing_values is 7, expected a list"},
         {"'type':'real'", "'type':'real','missing_values':['x']",
          "columns[2].missing_values is \"x\", expected a list"},
         {"'name':'sex'", "'name':'sex','rare':[1]", "columns[1].\"rare\" is a key that"},

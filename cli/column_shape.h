@@ -9,7 +9,8 @@
 /* What is said of a model's column beside its type: "from 0, 57 values of their own, mapped"; "": nothing. */
 const char *column_shape(const nade_column *column);
 
-/* A line for each column of numbers that has a shape: the first few, or all. */
-void note_shapes(const struct common *common, const nade_model *model, bool all);
+/* What each column of a model, and of the table that it learns from, was taken for: a line each, or, where there are
+ * many, a paragraph for those that are alike; of very many their types alone, unless all is to be told. */
+void note_columns(const struct common *common, const nade_table *table, const nade_model *model, bool all);
 
 #endif

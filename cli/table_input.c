@@ -97,30 +97,15 @@ int apply_types(const struct common *common, nade_context *context, nade_table *
 
 /* ---- types as found ------------------------------------------------------------------------------------------ */
 
-enum { NAMES_SHOWN = 4, NAME_MOST = 24, LINE_SIZE = 1024 };
+enum { LINE_SIZE = 512 };
 
-static void append(char *line, const char *text)
-{
-    size_t used = strlen(line);
-    snprintf(line + used, LINE_SIZE - used, "%s", text);
-}
-
-/* Appends "9 real (fixed acidity, pH, ...)" when the table has columns of the type. */
+/* Appends "9 real" when the table has columns of the type. */
 static void append_type(char *line, const nade_table *table, nade_type type, bool *first)
 {
-    char names[LINE_SIZE] = "", name[NAME_MOST + 1], count[64];
-    size_t found = 0;
-    for (size_t c = 0; c < nade_table_columns(table); c++) {
-        nade_column column = column_of_table(table, c);
-        if (column.type != type || found++ >= NAMES_SHOWN) continue;
-        if (found > 1) append(names, ", ");
-        append(names, printable(column.name, name, NAME_MOST));
-    }
+    size_t found = 0, used = strlen(line);
+    for (size_t c = 0; c < nade_table_columns(table); c++) found += column_of_table(table, c).type == type;
     if (found == 0) return;
-    snprintf(count, sizeof count, "%s %zu %s (", *first ? ":" : ",", found, nade_type_name(type));
-    append(line, count);
-    append(line, names);
-    append(line, found > NAMES_SHOWN ? ", ...)" : ")");
+    snprintf(line + used, LINE_SIZE - used, "%s %zu %s", *first ? ":" : ",", found, nade_type_name(type));
     *first = false;
 }
 

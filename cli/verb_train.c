@@ -267,9 +267,10 @@ static void note_plan(const struct train_arguments *train, const nade_train_plan
                  train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
     report_note(&train->common,
                 "%zu training row%s, %zu validation row%s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
-                " updates, %.0f MiB; device %s%s",
+                " update%s, %.0f MiB; device %s%s",
                 plan->train_rows, plan->train_rows == 1 ? "" : "s", plan->valid_rows, plan->valid_rows == 1 ? "" : "s",
-                plan->inputs, plan->outputs, plan->parameters, plan->updates, ceil((double)plan->memory / 1048576),
+                plan->inputs, plan->outputs, plan->parameters, plan->updates, plan->updates == 1 ? "" : "s",
+                ceil((double)plan->memory / 1048576),
                 device_text(train->options.device, train->options.precision, device), rates);
 }
 
@@ -295,7 +296,7 @@ static int on_plan(void *user, const nade_train_plan *plan)
                                         train->rates.count);
         return 1;
     }
-    note_shapes(&train->common, plan->model, train->dry_run);
+    note_columns(&train->common, run->table, plan->model, train->dry_run);
     note_plan(train, plan);
     if (train->dry_run) return 1;
     run->plan_status =

@@ -5,7 +5,7 @@ awk 'BEGIN { srand(3); print ",name,x,y,nothing,zip"
     for (i = 0; i < 100; i++) printf "%d,person %d,%.2f,%.2f,,0%d\n", i * 3 % 1000, i, rand(), rand(), 1000 + i * 37 % 1999 }' >data.csv
 expect 0 "$NADE" train data.csv -o model "${small[@]}"
 holds err "'0' (numbers the rows), 'name' (names the rows), 'nothing' (empty), 'zip' (names the rows), left out" "--keep" \
-    "100 rows, 2 columns: 2 real (x, y)"
+    "100 rows, 2 columns: 2 real"
 expect 0 "$NADE" info model
 holds out "Left out: 0, name, nothing, zip"
 

@@ -8,7 +8,7 @@ awk 'BEGIN {
         printf "%s,%s,%.1f\n", i % 2 ? "" : (i % 4 ? "p" : "q"), i % 2 ? "no" : (i % 8 < 4 ? "no" : "yes"), i * 7 % 19 / 2
 }' >data.csv
 expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 8 --missing-as-value a
-holds err '1 categorical (a)' '1 binary (b)'
+holds err 'a: categorical' 'b: binary'
 grep -q 'missing' err && fail "cells are missing in spite of --missing-as-value: $(cat err)"
 expect 0 "$NADE" info model --json
 python3 -c 'import json; c = json.load(open("out"))["columns"][0]; assert c["labels"] == ["", "p", "q"], c'

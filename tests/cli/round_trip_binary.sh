@@ -6,7 +6,7 @@ binary_data 200 2 >test.csv
 
 expect 0 "$NADE" train train.csv -o model "${network[@]}" --iterations 5 --log log.csv
 [ ! -s out ] || fail "train writes to stdout"
-holds err '4 columns: 4 binary (a, b, c, d)' 'iteration 5/5' 'validation log density' 'wrote model'
+holds err '4 columns: 4 binary' '  d: binary' 'iteration 5/5' 'validation log density' 'wrote model'
 [ "$(grep -c '^iteration ' err)" = 5 ] || fail "not one line an iteration: $(cat err)"
 [ "$(head -1 log.csv)" = iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds,stage ]
 [ "$(wc -l <log.csv)" = 6 ] || fail "--log: $(cat log.csv)"

@@ -4,7 +4,7 @@
 real_data 800 1 >train.csv
 real_data 100 2 >valid.csv
 expect 0 "$NADE" train train.csv --valid valid.csv -o model "${network[@]}" --iterations 6
-holds err '800 rows, 2 columns: 2 real (x, y)' '800 training rows, 100 validation rows'
+holds err '800 rows, 2 columns: 2 real' '800 training rows, 100 validation rows'
 expect 0 "$NADE" score model valid.csv
 [ "$(wc -l <out)" = 101 ]
 awk 'NR > 1 && !($1 < 50 && $1 > -1000) { exit 1 }' out || fail "scores out of range"
@@ -35,12 +35,12 @@ awk 'BEGIN {
     }
 }' >mixed.csv
 expect 0 "$NADE" train mixed.csv --drop id -o mixed_model "${small[@]}"
-holds err '1 real (size)' '1 binary (flag)' '2 categorical (colour, grade)' 'cells missing in 2 columns'
+holds err 'size: real' 'flag: binary' 'colour: categorical' 'grade: categorical' 'cells missing in 2 columns'
 expect 0 "$NADE" train mixed.csv --drop id --real grade --dry-run
-holds err '2 real (size, grade)' '1 categorical (colour)'
+holds err 'size: real' 'grade: real' 'colour: categorical'
 printf '# by hand\n\ngrade,real\nsize, real\n' >types
 expect 0 "$NADE" train mixed.csv --drop id --types types --dry-run
-holds err '2 real (size, grade)'
+holds err 'size: real' 'grade: real'
 expect 0 "$NADE" train mixed.csv --columns flag,1-2 --dry-run
 holds err '3 columns'
 printf 'grade,rael\n' >types
@@ -51,7 +51,7 @@ printf 'grade,real\nsize,real\ncolour,real\nflag,binary\n' >types
 refuse 2 'types, line 3' colour 'cannot be real' -- "$NADE" train mixed.csv --drop id --types types --dry-run
 printf 'grade,real\nsize,real\ngrade,categorical\n' >types # the last line counts
 expect 0 "$NADE" train mixed.csv --drop id --types types --dry-run
-holds err '1 real (size)' '2 categorical (colour, grade)'
+holds err 'size: real' 'colour: categorical' 'grade: categorical'
 refuse 2 colour -- "$NADE" train mixed.csv --drop id --real colour --dry-run
 expect 0 "$NADE" score mixed_model mixed.csv
 [ "$(wc -l <out)" = 401 ]

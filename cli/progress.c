@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report.h"
 
@@ -48,12 +49,26 @@ static double update_rate(struct progress *progress, const nade_progress *report
     return updates > 0 && seconds > 0 ? updates / seconds : (double)report->update / fmax(report->seconds, 1e-9);
 }
 
-/* Time left in the stage at the rate so far, the limit considered; patience may end the run earlier. */
-static double seconds_left(const struct progress *progress, const nade_progress *report, double rate)
+/* Time left in the stage at the rate so far if it ends after so many updates, the limit considered. */
+static double seconds_left(const struct progress *progress, const nade_progress *report, uint64_t updates, double rate)
 {
-    double left = (double)(report->updates - report->update) / rate;
+    double left = (double)(updates - report->update) / rate;
     if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
     return left;
+}
+
+/* "1:05", or "0:07 to 1:05" where nobody knows yet when validation will stop getting better. */
+static void format_left(const struct progress *progress, const nade_progress *report, double rate, char *text,
+                        size_t size)
+{
+    char soonest[DURATION_SIZE], latest[DURATION_SIZE];
+    uint64_t soon = report->soonest > report->update ? report->soonest : report->update;
+    format_duration(seconds_left(progress, report, soon, rate), soonest);
+    format_duration(seconds_left(progress, report, report->updates, rate), latest);
+    if (strcmp(soonest, latest) == 0)
+        snprintf(text, size, "%s", latest);
+    else
+        snprintf(text, size, "%s to %s", soonest, latest);
 }
 
 /* Losses are shown as log densities, higher is better, like everything else the command prints. */
@@ -75,14 +90,14 @@ void progress_train(struct progress *progress, const nade_progress *report)
     double seconds = progress_seconds(progress);
     if (progress->terminal && !report->iteration_done && seconds - progress->shown < refresh) return;
     progress->shown = seconds;
-    char losses[128], left[DURATION_SIZE], line[320];
+    char losses[128], left[2 * DURATION_SIZE + 4], line[320];
     format_losses(report, losses, sizeof losses);
+    format_left(progress, report, rate, left, sizeof left);
     char stage[64] = "";
     if (report->stage + 1 < report->stages)
         snprintf(stage, sizeof stage, "pretraining %" PRIu64 " layers, ", report->stage + 2);
     snprintf(line, sizeof line, "%s%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", progress->label,
-             stage, report->iteration, report->iterations, losses, rate,
-             format_duration(seconds_left(progress, report, rate), left));
+             stage, report->iteration, report->iterations, losses, rate, left);
     if (progress->terminal)
         report_passing_line(line);
     else

@@ -226,6 +226,16 @@ static void print_number(struct output *output, const char *label, const json_t 
     if (!isnan(value)) output_print(output, "  %-22s %.15g\n", label, value);
 }
 
+/* A number or a word. */
+static void print_value(struct output *output, const char *label, const json_t *object, const char *key)
+{
+    const char *word = text_of(object, key);
+    if (word[0])
+        output_print(output, "  %-22s %s\n", label, word);
+    else
+        print_number(output, label, object, key);
+}
+
 /* A record may lack any of them (docs/formats.md). */
 static void print_rows(struct output *output, double training, double validation)
 {
@@ -255,7 +265,7 @@ static void print_training(struct output *output, const json_t *training)
     print_number(output, "seed", training, "seed");
     /* Options that are in the file only where they are not the default. */
 #define ROW(member, type, usual, least, most, checkpoint, record, recipe, flag, ...)                                   \
-    if (record >= NADE_YOUNGER) print_number(output, flag, training, #member);
+    if (record >= NADE_YOUNGER) print_value(output, flag, training, #member);
     NADE_TRAIN_OPTIONS(ROW)
 #undef ROW
     print_rows(output, number_of(training, "train_rows"), number_of(training, "valid_rows"));

@@ -164,11 +164,14 @@ static int check_rates(const struct train_arguments *train)
 
 static int apply_preset(struct train_arguments *train)
 {
-    static const struct option_text paper[] = {
-        {"optimizer", "nag"}, {"momentum", "0.9"}, {"batch", "100"},      {"iterations", "100"},
-        {"updates", "1000"},  {"patience", "0"},   {"weight-decay", "0"}, {"lr", "0.016,0.004,0.001,0.00025,0.0000675"},
-        {"no-atoms", NULL},   {"no-maps", NULL},   {"no-cooldown", NULL}, {"components", "10"},
-        {"average", "0"},     {"pretrain", "20"}};
+    static const struct option_text paper[] = {{"optimizer", "nag"},   {"momentum", "0.9"},
+                                               {"batch", "100"},       {"iterations", "100"},
+                                               {"updates", "1000"},    {"patience", "0"},
+                                               {"weight-decay", "0"},  {"lr", "0.016,0.004,0.001,0.00025,0.0000675"},
+                                               {"no-atoms", NULL},     {"no-maps", NULL},
+                                               {"no-cooldown", NULL},  {"components", "10"},
+                                               {"average", "0"},       {"warmup", "0"},
+                                               {"schedule", "linear"}, {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
     if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */

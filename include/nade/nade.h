@@ -256,6 +256,7 @@ struct nade_progress {
     double best_valid_loss;  /* lowest so far */
     uint64_t best_iteration; /* where that was, counted from 1; 0: before the first */
     double seconds;          /* since training began */
+    uint64_t soonest;        /* updates after which the stage ends if validation gets no better from here on */
 };
 
 /* What a training run will take. */

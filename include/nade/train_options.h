@@ -23,6 +23,10 @@ typedef enum nade_optimizer { NADE_NAG = 0, NADE_ADAM = 1, NADE_LION = 2 } nade_
 /* For all orderings at once (the paper), or the classic one-hidden-layer NADE for a single one (its section 2). */
 typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_order;
 
+/* How the learning rate falls to zero, after it has risen: evenly, or as half a wave of the cosine does, slowly at both
+ * ends. */
+typedef enum nade_schedule { NADE_LINEAR = 0, NADE_COSINE = 1 } nade_schedule;
+
 /* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
  * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
 typedef enum nade_device {
@@ -49,6 +53,7 @@ typedef enum nade_precision {
     ROW(NADE_GELU, "gelu")                                                                                             \
     ROW(NADE_SILU, "silu")
 #define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam") ROW(NADE_LION, "lion")
+#define NADE_SCHEDULES(ROW) ROW(NADE_LINEAR, "linear") ROW(NADE_COSINE, "cosine")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */
@@ -69,8 +74,8 @@ typedef struct nade_train_options {
     uint64_t iterations; /* at most; 0: 100, on the CPU fewer where the table is large */
     uint64_t updates;    /* per iteration; 0: four times through the rows, but 40 to 1000 */
     nade_optimizer optimizer;
-    double learning_rate;  /* falls linearly to zero over all updates (but see cooldown); 0: 0.001 for Adam, 0.004 for
-                            NAG, 0.0002  for Lion */
+    double learning_rate;  /* the highest: falls to zero over all updates (schedule; but see cooldown); 0: 0.001 for
+                            Adam, 0.004 for NAG, 0.0002 for Lion */
     double momentum;       /* NAG's momentum, the first decay rate of Adam and Lion */
     double weight_decay;   /* on weights, not on biases */
     uint64_t patience;     /* stop after so many iterations without a better validation loss; 0: never */
@@ -115,6 +120,9 @@ typedef struct nade_train_options {
     double dropout; /* of a residual network: the share of its units that each update drops */
     int direct;     /* of a residual network: 1: it has a linear path from inputs to outputs */
     double direct_decay; /* the weight decay of that path */
+    uint64_t warmup;     /* updates in which the learning rate first rises to what it is then to fall from, half of all
+                            updates at most */
+    nade_schedule schedule;
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -123,7 +131,7 @@ typedef struct nade_train_options {
  * what, help).
  *
  * type: SIZE (size_t), COUNT (uint64_t), WORD (uint32_t), REAL (double), BOUND (double, NaN: none), FLAG (int), or
- * ACTIVATION, OPTIMIZER, ORDER, for which least and most are not used.
+ * ACTIVATION, OPTIMIZER, ORDER, SCHEDULE, for which least and most are not used.
  * checkpoint, record: its place among the options in checkpoints and among the numbers of the model file's training
  * record, or NADE_NOWHERE.  Places are never given again.  From NADE_YOUNGER on a value is written only where it is not
  * the default, so that files of those who do not use an option stay as they were before it.
@@ -164,7 +172,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \
     ROW(learning_rate, REAL, 0, 0, 1e6, 7, 0, NO, "lr", "RATE,...", "the learning rate", \
-        "learning rate at the start, falls linearly to zero; 0: 0.001 for adam, 0.004 for nag, 0.0002 for lion. Of several, each is " \
+        "highest learning rate, falls to zero over the run; 0: 0.001 for adam, 0.004 for nag, 0.0002 for lion. Of several, each is " \
         "trained, side by side on a CUDA device, and the one with the best validation becomes the model")
 
 #define NADE_TRAINING_OPTIONS(ROW) \
@@ -177,6 +185,11 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "updates per iteration; 0: four times through the rows, but 40 to 1000") \
     ROW(optimizer, OPTIMIZER, NADE_ADAM, 0, 0, 6, NADE_NOWHERE, MUST, "optimizer", "NAME", "the optimizer", \
         "adam (with decoupled weight decay), nag (Nesterov's momentum) or lion (the sign of a momentum)") \
+    ROW(warmup, COUNT, 0, 0, 1e9, NADE_YOUNGER + 21, NADE_YOUNGER + 21, TRAINING, "warmup", "N", \
+        "the number of updates in which the rate rises", \
+        "let the learning rate rise evenly from zero within the first N updates, half of all at most, before it falls") \
+    ROW(schedule, SCHEDULE, NADE_LINEAR, 0, 0, NADE_YOUNGER + 22, NADE_YOUNGER + 22, TRAINING, "schedule", "NAME", \
+        "the schedule", "how the rate falls to zero: linear, or cosine, slowly at both ends of the fall") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0.03, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \

@@ -25,20 +25,27 @@ enum data_role { DATA_TRAIN, DATA_VALID, DATA_ROLES };
  * else all of BLOCK_GRADIENT is made first.  Clipping comes between, and a sum over machines would. */
 struct update_rule {
     nade_optimizer optimizer;
-    double learning_rate; /* of update 0; update u of total_updates has learning_rate·(1 - u/total_updates) */
+    double learning_rate; /* the highest (nd_rate) */
+    nade_schedule schedule;
+    uint64_t warmup; /* updates from `begin` on in which the rate rises */
+    uint64_t begin;  /* the first update of this rule: rate, moments and average are as at the start of a run */
     double momentum;
     double weight_decay;
     double direct_decay; /* the weight decay of a residual network's linear path */
     double dropout;      /* the share of a residual network's units that updates drop (model/draws.h) */
     double clip;         /* a gradient whose norm is larger is scaled down to it; 0: none is */
     double average;      /* how much BLOCK_AVERAGE keeps of itself at most when it follows a step; 0: there is none */
-    uint64_t total_updates;
-    uint64_t first_draw; /* update u draws its rows and masks as number first_draw + u */
+    uint64_t total_updates; /* the rate would be zero then */
+    uint64_t first_draw;    /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
     bool scaled_means; /* gradients of means are multiplied by their scales: the heads' scale_gradient */
     bool share_device; /* take little of the device: others train on it too */
 };
+
+/* The learning rate of an update: within warmup updates from begin it rises by even steps to learning_rate; from there
+ * it falls to zero at total_updates. */
+double nd_rate(const struct update_rule *rule, uint64_t update);
 
 /* Whether something comes between gradient and step. */
 bool nd_is_between(const struct update_rule *rule);
@@ -103,6 +110,7 @@ struct backend_entries {
                         struct backend **backend);
     void (*close)(struct backend *backend);
 
+    /* values (plan->parameters); of moments NULL stands for zeros. */
     nade_status (*set_block)(nade_context *context, struct backend *backend, enum block block, const float *values);
     nade_status (*get_block)(nade_context *context, struct backend *backend, enum block block, float *values);
 

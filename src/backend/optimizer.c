@@ -44,6 +44,22 @@ double nd_clip_factor(const struct update_rule *rule, double squares)
     return rule->clip > 0 && norm > rule->clip ? rule->clip / norm : 1;
 }
 
+/* How much is left of the rate when `done` of 1 of its fall is done. */
+static double falling(nade_schedule schedule, double done)
+{
+    const double pi = 3.14159265358979323846;
+    if (ND_FAULT(FAULT_RATE_NOT_DECAYED)) return 1;
+    return schedule == NADE_COSINE ? 0.5 * (1 + cos(pi * done)) : 1 - done;
+}
+
+double nd_rate(const struct update_rule *rule, uint64_t update)
+{
+    double done = (double)(update - rule->begin), rise = (double)rule->warmup;
+    if (done < rise) return rule->learning_rate * ((done + 1) / rise);
+    double fall = (double)(rule->total_updates - rule->begin) - rise;
+    return rule->learning_rate * falling(rule->schedule, (done - rise) / fall);
+}
+
 /* An average over the last 1/(1 - decay) updates; of the first ones, over a tenth of those that were made, so that the
  * parameters that a run began with are soon forgotten. */
 static double fresh_share(const struct update_rule *rule, double update)
@@ -54,17 +70,17 @@ static double fresh_share(const struct update_rule *rule, double update)
 
 struct step_rates nd_step_rates(const struct update_rule *rule, uint64_t update)
 {
-    double done = ND_FAULT(FAULT_RATE_NOT_DECAYED) ? 0 : (double)update / (double)rule->total_updates;
+    double done = (double)(update - rule->begin); /* updates of this rule */
     double momentum = rule->momentum, second = optimizers[rule->optimizer].second;
     return (struct step_rates){
-        .rate = rule->learning_rate * (1 - done),
+        .rate = nd_rate(rule, update),
         .momentum = momentum,
         .second = second,
         .rest1 = 1 - momentum,
         .rest2 = 1 - second,
-        .correction1 = 1 / (1 - pow(momentum, (double)update + 1)),
-        .correction2 = 1 / (1 - pow(second, (double)update + 1)),
-        .fresh = fresh_share(rule, (double)update),
+        .correction1 = 1 / (1 - pow(momentum, done + 1)),
+        .correction2 = 1 / (1 - pow(second, done + 1)),
+        .fresh = fresh_share(rule, done),
     };
 }
 

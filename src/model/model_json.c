@@ -13,8 +13,20 @@
 const char *const nd_activation_names[ND_ACTIVATION_WORDS] = {NADE_ACTIVATIONS(WORD)};
 const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD)};
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
+static const char *const schedule_names[ND_SCHEDULE_WORDS] = {NADE_SCHEDULES(WORD)};
 #undef WORD
 const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
+
+const char *const *nd_choice_words(enum value_type type, size_t *count)
+{
+    switch (type) {
+    case VALUE_ACTIVATION: *count = ND_ACTIVATION_WORDS; return nd_activation_names;
+    case VALUE_OPTIMIZER: *count = ND_OPTIMIZER_WORDS; return nd_optimizer_names;
+    case VALUE_ORDER: *count = ND_ORDER_WORDS; return nd_order_names;
+    case VALUE_SCHEDULE: *count = ND_SCHEDULE_WORDS; return schedule_names;
+    default: return NULL;
+    }
+}
 
 /* One field a line, as the formatter wants it, would hide the table. */
 /* clang-format off */
@@ -188,8 +200,12 @@ static void put_field(struct model_writer *w, const struct training_record *reco
 {
     const char *at = (const char *)record + field->offset;
     double number = nd_value_number(field->type, at);
+    size_t words;
+    const char *const *word = nd_choice_words(field->type, &words);
     if (field->place >= NADE_YOUNGER && number == field->usual) return;
-    if (nd_value_is_whole(field->type))
+    if (word)
+        put_word(w, field->key, word[nd_value_whole(field->type, at)]);
+    else if (nd_value_is_whole(field->type))
         nd_write_count(w, field->key, nd_value_whole(field->type, at));
     else
         nd_write_number(w, field->key, number);

@@ -25,7 +25,8 @@ enum {
     ND_KINDS = 2,
     ND_ACTIVATION_WORDS = NADE_ACTIVATIONS(ND_ONE_MORE),
     ND_OPTIMIZER_WORDS = NADE_OPTIMIZERS(ND_ONE_MORE),
-    ND_ORDER_WORDS = NADE_ORDERS(ND_ONE_MORE)
+    ND_ORDER_WORDS = NADE_ORDERS(ND_ONE_MORE),
+    ND_SCHEDULE_WORDS = NADE_SCHEDULES(ND_ONE_MORE)
 };
 #undef ND_ONE_MORE
 
@@ -33,6 +34,9 @@ enum {
 extern const char *const nd_activation_names[ND_ACTIVATION_WORDS];
 extern const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS];
 extern const char *const nd_order_names[ND_ORDER_WORDS];
+
+/* The words of a choice's values; NULL: the type is no choice. */
+const char *const *nd_choice_words(enum value_type type, size_t *count);
 
 /* Kinds of network that this version knows. */
 enum { ND_MLP, ND_RESIDUAL };

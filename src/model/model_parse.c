@@ -238,7 +238,11 @@ static void read_field(struct model_reader *r, const struct json_value *object, 
     const struct json_value *value = nd_json_get(object, field->key);
     if (!value && field->place >= NADE_YOUNGER) nd_value_set(field->type, at, field->usual);
     if (!value) return; /* an earlier version did not know it: zero */
-    if (!nd_value_is_whole(field->type)) {
+    size_t words;
+    const char *const *choices = nd_choice_words(field->type, &words);
+    if (choices) {
+        nd_value_set(field->type, at, (double)nd_read_choice(r, object, field->key, choices, words));
+    } else if (!nd_value_is_whole(field->type)) {
         double number = nd_read_number(r, object, field->key, -DBL_MAX, DBL_MAX, "a number");
         memcpy(at, &number, sizeof number);
     } else if (field->type == VALUE_SIZE) {

@@ -8,7 +8,7 @@
 #include "model/model_json.h"
 
 _Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_optimizer) == sizeof(int) &&
-                   sizeof(nade_order) == sizeof(int),
+                   sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int),
                "enumerations are ints");
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -124,12 +124,8 @@ void nd_tidy_flags(nade_train_options *options, nade_replication_options *replic
 
 static double most_of(const struct option_row *row)
 {
-    switch (row->type) {
-    case VALUE_ACTIVATION: return ND_ACTIVATION_WORDS - 1;
-    case VALUE_OPTIMIZER: return ND_OPTIMIZER_WORDS - 1;
-    case VALUE_ORDER: return ND_ORDER_WORDS - 1;
-    default: return row->most;
-    }
+    size_t count;
+    return nd_choice_words(row->type, &count) ? (double)count - 1 : row->most;
 }
 
 nade_status nd_check_ranges(nade_context *context, const nade_train_options *options)

@@ -16,7 +16,8 @@ enum value_type {
     VALUE_FLAG,
     VALUE_ACTIVATION,
     VALUE_OPTIMIZER,
-    VALUE_ORDER
+    VALUE_ORDER,
+    VALUE_SCHEDULE
 };
 
 bool nd_value_is_whole(enum value_type type);

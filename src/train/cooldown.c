@@ -5,36 +5,41 @@
  * When it happens is a function of the history alone: a resumed run finds it there. */
 #include "train/run.h"
 
-/* Iterations without a better validation that are waited for: some, and a part of what the best one took; and those in
- * which the rate falls, likewise. */
-enum { WAIT_LEAST = 4, WAIT_PART = 4, FALL_LEAST = 4, FALL_PART = 2 };
-
 static bool may_cool(const struct run *run)
 {
     return run->options.cooldown && !run->options.patience && run->valid.rows > 0 && run->stage + 1 == run->stages;
 }
 
+/* Iterations without a better validation that are waited for: some, and a part of what the best one took; and those in
+ * which the rate falls, likewise. */
+static uint64_t iterations_of_wait(uint64_t best)
+{
+    return 4 + best / 4;
+}
+
 static uint64_t iterations_of_fall(uint64_t best)
 {
-    return FALL_LEAST + best / FALL_PART;
+    return 4 + best / 2;
 }
 
 /* True when the history says so after `iteration`, whose best so far was `best`; both count from 1. */
 static bool is_time(const struct run *run, uint64_t iteration, uint64_t best)
 {
-    return iteration - best >= WAIT_LEAST + best / WAIT_PART &&
+    return iteration - best >= iterations_of_wait(best) &&
            run->options.iterations > iteration + iterations_of_fall(best);
 }
 
-/* The rate falls from what it was after the best iteration to zero at the end of the run, which is now nearer. */
+/* The rate falls from what it was after the best iteration to zero at the end of the run, which is now nearer.  Moments
+ * begin at zero, so the rate first rises for a tenth of that time: their first steps are rough. */
 static void set_rule(struct run *run, uint64_t from, uint64_t best)
 {
-    double passed = (double)best / (double)run->options.iterations;
-    double fall = (double)(iterations_of_fall(best) * run->updates), done = (double)(from * run->updates);
+    run->before = run->rule;
     run->cooling_from = from;
     run->iterations = from + iterations_of_fall(best);
+    run->rule.learning_rate = nd_rate(&run->before, best * run->updates);
+    run->rule.warmup = iterations_of_fall(best) * run->updates / 10;
+    run->rule.begin = from * run->updates;
     run->rule.total_updates = run->iterations * run->updates;
-    run->rule.learning_rate *= (1 - passed) * (done + fall) / fall;
 }
 
 nade_status nd_cooldown_after_iteration(struct run *run)
@@ -43,9 +48,7 @@ nade_status nd_cooldown_after_iteration(struct run *run)
     set_rule(run, run->iteration, run->best_iteration);
     run->progress.iterations = run->iterations;
     run->progress.updates = run->rule.total_updates;
-    nade_status status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
-    if (status != NADE_OK || nd_result_block(run) == BLOCK_PARAMETERS) return status;
-    return run->entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
+    return nd_stage_from_best(run);
 }
 
 void nd_cooldown_resume(struct run *run)
@@ -55,4 +58,14 @@ void nd_cooldown_resume(struct run *run)
         if (best == 0 || run->history[i].valid_loss < run->history[best - 1].valid_loss) best = i + 1;
         if (is_time(run, i + 1, best)) set_rule(run, i + 1, best);
     }
+}
+
+uint64_t nd_soonest_end(const struct run *run)
+{
+    uint64_t best = run->best_iteration, patience = run->options.patience, end = run->iterations;
+    bool full = run->stage + 1 == run->stages;
+    uint64_t turn = best + iterations_of_wait(best);
+    if (full && patience && run->valid.rows > 0 && best + patience < end) end = best + patience;
+    if (!run->cooling_from && may_cool(run) && is_time(run, turn, best)) end = turn + iterations_of_fall(best);
+    return end;
 }

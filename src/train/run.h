@@ -34,8 +34,9 @@ struct run {
     struct arena stage_arena;
     struct plan plan;
     struct backend *backend;
-    struct update_rule rule;
-    float *best; /* (plan.parameters) of the best iteration */
+    struct update_rule rule;   /* of the next update */
+    struct update_rule before; /* of the updates before rule.begin */
+    float *best;               /* (plan.parameters) of the best iteration */
     uint64_t iterations;
 
     /* Counters of the stage. */
@@ -78,13 +79,22 @@ double nd_first_rate(const nade_train_options *options);
 /* The rule of run->stage's updates, and how many iterations it has. */
 void nd_fill_rule(struct run *run);
 
+/* The rate of the last update that was made. */
+double nd_last_rate(const struct run *run);
+
 /* Lets the rate fall to zero early, if it is time for that; a resumed run finds out whether it was (cooldown.c). */
 nade_status nd_cooldown_after_iteration(struct run *run);
 void nd_cooldown_resume(struct run *run);
 
+/* Iterations after which the stage ends if validation gets no better from here on. */
+uint64_t nd_soonest_end(const struct run *run);
+
 /* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);
+
+/* Goes on from the best parameters with moments at zero, as the rule's beginning wants it. */
+nade_status nd_stage_from_best(struct run *run);
 
 /* Begins the stage after run->stage with what that one hands on. */
 nade_status nd_stage_next(struct run *run);

@@ -20,6 +20,7 @@ void nd_fill_rule(struct run *run)
 {
     const nade_train_options *o = &run->options;
     run->iterations = is_full_run(run) ? o->iterations : o->pretrain;
+    uint64_t updates = run->iterations * run->updates;
     run->rule = (struct update_rule){
         .optimizer = o->optimizer,
         .learning_rate = nd_first_rate(o),
@@ -29,7 +30,9 @@ void nd_fill_rule(struct run *run)
         .dropout = o->dropout,
         .clip = o->clip,
         .average = o->average,
-        .total_updates = run->iterations * run->updates,
+        .schedule = o->schedule,
+        .warmup = o->warmup < updates / 2 ? o->warmup : updates / 2,
+        .total_updates = updates,
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
         .seed = o->seed,
@@ -82,6 +85,19 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     run->history = NULL;
     run->history_room = 0;
     return open_backend(run);
+}
+
+nade_status nd_stage_from_best(struct run *run)
+{
+    const struct backend_entries *entries = run->entries;
+    nade_status status = entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
+    if (status == NADE_OK && nd_result_block(run) == BLOCK_AVERAGE)
+        status = entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
+    if (status == NADE_OK && !ND_FAULT(FAULT_MOMENTS_KEPT))
+        status = entries->set_block(run->context, run->backend, BLOCK_MOMENT1, NULL);
+    if (status == NADE_OK && nd_moments_of(run->rule.optimizer) > 1)
+        status = entries->set_block(run->context, run->backend, BLOCK_MOMENT2, NULL);
+    return status;
 }
 
 /* Algorithm 1 trains for a number of iterations, so a stage hands on what it ended with; its best iteration only where

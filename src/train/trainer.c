@@ -43,6 +43,12 @@ static const char *find_tensor_not_finite(struct run *run, float *values)
     return plan->tensor[nd_weight_index(plan->layers)].name; /* all finite: the outputs themselves overflow */
 }
 
+double nd_last_rate(const struct run *run)
+{
+    uint64_t last = run->update - !ND_FAULT(FAULT_RATE_REPORTED);
+    return nd_rate(last < run->rule.begin ? &run->before : &run->rule, last);
+}
+
 static nade_status report_divergence(struct run *run, uint64_t update)
 {
     const char *name = find_tensor_not_finite(run, run->best);
@@ -64,8 +70,8 @@ static void tell(struct run *run, bool iteration_done)
     p->iteration = run->iteration;
     p->update = run->update;
     p->iteration_done = iteration_done;
-    uint64_t last = run->update - !ND_FAULT(FAULT_RATE_REPORTED);
-    p->learning_rate = run->rule.learning_rate * (1 - (double)last / (double)run->rule.total_updates);
+    p->learning_rate = nd_last_rate(run);
+    p->soonest = nd_soonest_end(run) * run->updates;
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;

@@ -57,3 +57,16 @@ holds out "average                0.95"
 expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp averaged resumed || fail "a resumed run with --average ends in another model"
 refuse 2 "--average: found '1'" "from 0 to 0.999999" -- "$NADE" train table.csv --average 1 -o model
+
+# The course of the rate: what is said of it, and a run that is resumed.
+expect 0 "$NADE" train table.csv "${small[@]}" --schedule linear --warmup 0 -o plain
+cmp plain adam || fail "a linear fall without a rise is not the default"
+expect 0 "$NADE" train table.csv "${small[@]}" --schedule cosine --warmup 10 --checkpoint whole --log log.csv -o waved
+expect 0 "$NADE" info waved
+holds out "schedule               cosine" "warmup                 10"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp waved resumed || fail "a resumed run with --schedule ends in another model"
+# Of 40 updates the last of each iteration: 9 of the fall's 30 are done, then 29.
+awk -F, 'NR > 1 { done = NR == 2 ? 9 : 29; rate = 0.0005 * (1 + cos(3.141592653589793 * done / 30))
+    if (($3 - rate) ^ 2 > 1e-20) exit 1 }' log.csv || fail "the rates of the log are not those of a cosine: $(cat log.csv)"
+refuse 2 "--schedule: found 'wave'" "linear or cosine" -- "$NADE" train table.csv --schedule wave -o model

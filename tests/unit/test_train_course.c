@@ -55,8 +55,10 @@ static void test_cooldown(void **state)
     assert_int_equal(seen.iterations, 9);
     assert_true(model->record.options.learning_rate == 0.01);
     const double first = 0.01 * (1 - 1.0 / 40);
-    for (uint64_t i = 6; i <= 9; i++) /* after 20 updates of the 80 in which it falls, 40, … less the last */
-        support_assert_close("rate", seen.rate[i], first * (1 - ((double)(i - 5) * 20 - 1) / 80), 1e-9, 0);
+    for (uint64_t i = 6; i <= 9; i++) /* of 80 updates it rises for 8; then after 12 of the 72 in which it falls, … */
+        support_assert_close("rate", seen.rate[i], first * (1 - ((double)(i - 5) * 20 - 1 - 8) / 72), 1e-9, 0);
+    /* The iteration at whose end it turns was made with the rate before. */
+    support_assert_close("rate at the turn", seen.rate[5], 0.01 * (1 - 99.0 / 800), 1e-9, 0);
     nade_model_free(model);
     nade_table_free(valid);
     nade_table_free(rows);

@@ -177,7 +177,11 @@ static nade_status set_block_cpu(nade_context *context, struct backend *opaque, 
     struct cpu_backend *backend = (void *)opaque;
     nade_status status = nd_cpu_need_block(context, backend, block);
     if (status != NADE_OK) return status;
-    memcpy(backend->block[block], values, backend->plan->parameters * sizeof(float));
+    size_t bytes = backend->plan->parameters * sizeof(float);
+    if (values)
+        memcpy(backend->block[block], values, bytes);
+    else
+        memset(backend->block[block], 0, bytes);
     if (block == BLOCK_PARAMETERS) backend->first_transposed_current = backend->packed_current = false;
     return NADE_OK;
 }

@@ -82,11 +82,18 @@ static cudaError_t refresh_shadow(const struct cuda_backend *backend)
     return error == cudaSuccess ? cudaStreamSynchronize(backend->stream) : error;
 }
 
+static cudaError_t clear_block(const struct cuda_backend *backend, enum block block)
+{
+    cudaError_t error = cudaMemsetAsync(backend->block[block], 0, backend->block_size * sizeof(float), backend->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(backend->stream) : error;
+}
+
 nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backend, enum block block,
                               const float *values)
 {
     nade_status status = nd_cuda_need_block(context, backend, block);
     if (status != NADE_OK) return status;
+    if (!values) return nd_cuda_check(context, clear_block(backend, block), "clearing moments on the device");
     if (block == BLOCK_PARAMETERS) backend->not_finite = false;
     cudaError_t error = cudaSuccess;
     for (size_t t = 0; t < backend->plan->tensors && error == cudaSuccess; t++) {

@@ -43,7 +43,7 @@ static nade_status REF(set_block)(nade_context *context, struct backend *opaque,
 {
     struct REF(backend) *backend = (void *)opaque;
     (void)context;
-    for (size_t i = 0; i < backend->plan->parameters; i++) backend->block[block][i] = (real)values[i];
+    for (size_t i = 0; i < backend->plan->parameters; i++) backend->block[block][i] = values ? (real)values[i] : 0;
     return NADE_OK;
 }
 

@@ -26,7 +26,7 @@ grep '^  ' err | cmp -s - expected || fail "$(cat err)"
 # 60 columns of as many kinds: their types, and all kinds where that is all that is asked for.
 awk 'BEGIN { for (c = 0; c < 60; c++) printf "%sc%d", c ? "," : "", c; print ""
     for (i = 0; i < 250; i++) for (c = 0; c < 60; c++) printf "%s%s", c % 2 ? "k" i % (c + 3) : i * 7 % (c + 30) / 4, c < 59 ? "," : "\n" }' >kinds.csv
-expect 0 "$NADE" train kinds.csv -o model "${network[@]}" --iterations 1 --updates 1
+expect 0 "$NADE" train kinds.csv -o model "${network[@]}" --iterations 1
 grep -qE '^  real \((2[0-9]|30) columns\): c0' err || fail "$(cat err)"
 grep -qE '^  categorical \(30 columns\): c1, c3, c5' err || fail "$(cat err)"
 holds err 'nade info tells more of each'

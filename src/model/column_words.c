@@ -45,6 +45,7 @@ static size_t describe(const struct column_spec *spec, char *text, size_t size)
             spec->atom[spec->atoms - 1]);
     } else if (spec->type == NADE_REAL) {
         if (spec->bounded) add(&w, ", %s", nd_ends_text(spec->low, spec->high, ends));
+        if (spec->offset > 0) add(&w, ", in steps of %.15g from %.15g", spec->step, spec->offset);
         add_atoms(&w, spec);
         if (spec->map && spec->map->knots > 2) add(&w, ", mapped");
     } else if (spec->type == NADE_DATE) {

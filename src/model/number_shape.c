@@ -121,13 +121,17 @@ static void collect_rest(struct shape *s)
 }
 
 /* The bound that the map keeps.  Where the bound itself occurs it is an atom, and its bin is not that of the values
- * beside it; where it is none, its bin, or what stands for it, must have room: other rows may hold it. */
+ * beside it; where it is none, the bin of what is recorded next to it, or what stands for it, must have room: other
+ * rows may hold it. */
 static double inner_bound(const struct shape *s, double bound, double direction)
 {
     const struct counted *end = direction > 0 ? &s->value[0] : &s->value[s->distinct - 1];
-    if (end->value == bound && end->atom) return bound + direction * s->spec->step / 2;
-    if (end->value != bound && s->spec->step <= 0) return bound;
-    return bound - direction * (s->spec->step > 0 ? s->spec->step / 2 : ND_SCALE_FLOOR * s->spec->sd);
+    const struct column_spec *spec = s->spec;
+    if (isinf(bound)) return bound;
+    if (end->value == bound && end->atom) return bound + direction * spec->step / 2;
+    if (spec->step <= 0) return end->value == bound ? bound - direction * ND_SCALE_FLOOR * spec->sd : bound;
+    double outermost = direction > 0 ? nd_first_recorded(spec, bound) : nd_last_recorded(spec, bound);
+    return outermost - direction * spec->step / 2;
 }
 
 static bool fit_map(struct shape *s, bool straight)

@@ -92,7 +92,9 @@ void nd_measure_real(const nade_table *table, size_t number, const size_t *rows,
     measured->beyond = find_beyond(column, rows, row_count);
     if (measured->beyond != SIZE_MAX) return;
     measured->flat = !learn_units(column, rows, row_count, spec);
-    spec->step = nd_recording_step(column, rows, row_count, table->single);
+    struct recording recording = nd_recording_step(column, rows, row_count, table->single);
+    spec->step = recording.step;
+    spec->offset = recording.offset;
     learn_floor(spec);
 }
 
@@ -196,21 +198,44 @@ bool nd_encode_real(const struct column_spec *spec, double value, float *cell)
     return fabsf(*cell) <= (float)ND_FARTHEST;
 }
 
-/* To a multiple of the step, which is an integer of units of 10^-k: dividing by 10^k rather than multiplying by 10^-k
- * gives the double that prints with k decimals. */
-double nd_round_to_step(double x, double step)
+static bool is_whole(double x)
+{
+    return fabs(nearbyint(x) - x) <= 1e-9 * fabs(x);
+}
+
+/* Step and offset are integers of units of 10^-k: dividing by 10^k rather than multiplying by 10^-k gives the double
+ * that prints with k decimals. */
+double nd_round_to_step(double x, double step, double offset)
 {
     double power = 1;
-    while (power < 1e12 && fabs(nearbyint(step * power) - step * power) > 1e-9 * step * power) power *= 10;
-    double units = fmax(nearbyint(step * power), 1);
-    double rounded = nearbyint(x * power / units - (ND_FAULT(FAULT_STEP_ROUNDED_DOWN) ? 0.5 : 0)) * units / power;
+    while (power < 1e12 && !(is_whole(step * power) && is_whole(offset * power))) power *= 10;
+    double units = fmax(nearbyint(step * power), 1), first = nearbyint(offset * power);
+    double number = nearbyint((x * power - first) / units - (ND_FAULT(FAULT_STEP_ROUNDED_DOWN) ? 0.5 : 0));
+    double rounded = (number * units + first) / power;
     return isfinite(rounded) ? rounded + 0.0 : x; /* + 0.0 makes -0 a 0 */
+}
+
+double nd_first_recorded(const struct column_spec *spec, double x)
+{
+    double nearest = nd_round_to_step(x, spec->step, spec->offset);
+    return nearest < x ? nd_round_to_step(nearest + spec->step, spec->step, spec->offset) : nearest;
+}
+
+double nd_last_recorded(const struct column_spec *spec, double x)
+{
+    double nearest = nd_round_to_step(x, spec->step, spec->offset);
+    return nearest > x ? nd_round_to_step(nearest - spec->step, spec->step, spec->offset) : nearest;
 }
 
 double nd_nearest_real(const struct column_spec *spec, double value)
 {
-    if (spec->step > 0) value = nd_round_to_step(value, spec->step);
-    return spec->bounded ? fmin(fmax(value, spec->low), spec->high) : value;
+    if (spec->bounded) value = fmin(fmax(value, spec->low), spec->high);
+    if (spec->step <= 0) return value;
+    value = nd_round_to_step(value, spec->step, spec->offset);
+    if (!spec->bounded) return value;
+    if (value < spec->low) value = nd_first_recorded(spec, spec->low);
+    if (value > spec->high) value = nd_last_recorded(spec, spec->high);
+    return fmin(fmax(value, spec->low), spec->high); /* bounds that no recorded number lies between */
 }
 
 double nd_decode_real(const struct column_spec *spec, double cell, bool exact)
@@ -262,13 +287,12 @@ struct bin nd_bin_of(const struct column_spec *spec, double x, double half)
 
 /* Where values are rounded, the bounds move inwards to values that can be returned, and the cells to be drawn are those
  * that round to these. */
-static void round_bounds(struct range *r, double step)
+static void round_bounds(struct range *r, const struct column_spec *spec)
 {
-    double least = nd_round_to_step(r->least, step), most = nd_round_to_step(r->most, step);
-    if (isfinite(least)) r->least = least < r->least ? nd_round_to_step(least + step, step) : least;
-    if (isfinite(most)) r->most = most > r->most ? nd_round_to_step(most - step, step) : most;
-    r->low = r->least - step / 2;
-    r->high = r->most + step / 2;
+    if (isfinite(r->least)) r->least = nd_first_recorded(spec, r->least);
+    if (isfinite(r->most)) r->most = nd_last_recorded(spec, r->most);
+    r->low = r->least - spec->step / 2;
+    r->high = r->most + spec->step / 2;
 }
 
 /* A bound and an atom beside it may be one in the model's units: the cells' bounds move so that exactly those atoms lie
@@ -315,7 +339,7 @@ nade_status nd_range_real(nade_context *context, const struct column_spec *spec,
     }
     range->low = range->least;
     range->high = range->most;
-    if (spec->step > 0 && !exact) round_bounds(range, spec->step);
+    if (spec->step > 0 && !exact) round_bounds(range, spec);
     range->low = spec->map ? map_end(spec->map, range->low) : (range->low - spec->mean) / spec->sd;
     range->high = spec->map ? map_end(spec->map, range->high) : (range->high - spec->mean) / spec->sd;
     if (range->least > range->most || (bound_atoms(spec, range) == 0 && !(range->low < range->high)))

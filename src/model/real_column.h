@@ -39,7 +39,11 @@ struct bin {
 /* The bin of x ± half, half in standard deviations.  spec may be NULL: no map. */
 struct bin nd_bin_of(const struct column_spec *spec, double x, double half);
 
-/* To a multiple of a column's recording step. */
-double nd_round_to_step(double x, double step);
+/* To the nearest offset + k step, k an integer. */
+double nd_round_to_step(double x, double step, double offset);
+
+/* The first number recorded by a column with a step that is at least x, and the last that is at most x. */
+double nd_first_recorded(const struct column_spec *spec, double x);
+double nd_last_recorded(const struct column_spec *spec, double x);
 
 #endif

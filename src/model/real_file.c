@@ -34,14 +34,15 @@ static void write_map(struct model_writer *w, const struct monotone_map *map)
     write_bound(w, "map_high", map->high);
 }
 
-const char *const nd_real_keys[] = {"gaussians",  "low",     "high",     "map_values", "map_cells",
-                                    "map_slopes", "map_low", "map_high", NULL};
+const char *const nd_real_keys[] = {"offset",    "gaussians",  "low",     "high",     "map_values",
+                                    "map_cells", "map_slopes", "map_low", "map_high", NULL};
 
 void nd_write_real(struct model_writer *w, const struct column_spec *spec)
 {
     nd_write_number(w, "mean", spec->mean);
     nd_write_number(w, "sd", spec->sd);
     nd_write_number(w, "step", spec->step);
+    if (spec->offset > 0) nd_write_number(w, "offset", spec->offset);
     nd_write_number(w, "floor", spec->floor);
     if (spec->atoms) nd_write_numbers(w, "atoms", spec->atom, spec->atoms);
     if (spec->gaussians) nd_write_count(w, "gaussians", spec->gaussians);
@@ -185,6 +186,10 @@ void nd_read_real(struct model_reader *r, const struct json_value *object, struc
     spec->sd = nd_read_number(r, object, "sd", ND_SD_LEAST, ND_SD_MOST, "a number above 0");
     spec->step = nd_read_number(r, object, ND_FAULT(FAULT_STEP_NOT_READ) ? "floor" : "step", 0, ND_STEP_MOST,
                                 "0 or a number above it");
+    if (nd_json_get(object, "offset"))
+        spec->offset = nd_read_number(r, object, "offset", 0, ND_STEP_MOST, "a number below the step");
+    if (spec->offset > 0 && !(spec->offset < spec->step))
+        nd_wrong(r, "offset", nd_json_get(object, "offset"), "a number below the step");
     spec->floor = nd_read_number(r, object, "floor", ND_FLOOR_LEAST, ND_FLOOR_MOST, "a float32 number above 0");
     if (nd_json_get(object, "gaussians"))
         spec->gaussians =

@@ -40,6 +40,7 @@ struct column_spec {
     const char *kind; /* in words, of nd_name_kinds; NULL before */
     double mean, sd;  /* real: of the training rows, and cell = (x - mean) / sd where there is no map; else 0 and 1 */
     double step;      /* real: recording step in data units, 0 = none found */
+    double offset;    /* real: values are multiples of the step and this, from 0 to below the step */
     double floor;     /* real: added to every component's scale, model's units */
     const char *form; /* date: how values are written, data/date_text.h; NULL: of other types */
     double cell;      /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */

@@ -165,6 +165,7 @@ static void compare_columns(const struct column_spec *found, const struct column
     assert_same_number(found->mean, expected->mean);
     assert_same_number(found->sd, expected->sd);
     assert_same_number(found->step, expected->step);
+    assert_same_number(found->offset, expected->offset);
     assert_same_number(found->floor, expected->floor);
     assert_int_equal(found->atoms, expected->atoms);
     for (size_t a = 0; a < expected->atoms; a++) assert_same_number(found->atom[a], expected->atom[a]);

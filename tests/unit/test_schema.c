@@ -366,7 +366,7 @@ static double step_of(const double *values, size_t count, bool single)
     memcpy(copy, values, count * sizeof *values);
     const size_t rows[] = {0, 1, 2, 3};
     column.cells.numbers = copy;
-    return nd_recording_step(&column, rows, count, single);
+    return nd_recording_step(&column, rows, count, single).step;
 }
 
 /* A grid that is no power of ten: enough different values on it, and enough of them off the next power of ten. */
@@ -376,10 +376,14 @@ static void test_steps_of_grids(void **state)
     static const struct {
         double unit, power, step;
         size_t distinct, tenfold;
+        double first, offset; /* of the values, as they are made and as they are found */
     } cases[] = {
-        {25, 100, 0.25, 12, 0},   {5, 1, 5, 12, 0},         {500, 1, 500, 12, 0},
-        {100, 1, 100, 12, 0},     {3, 10, 0.3, 12, 0},      {25, 100, 0.01, 9, 0},
-        {5, 1000, 0.001, 20, 36}, {5, 1000, 0.005, 20, 20}, {1, 100, 0.01, 12, 0},
+        {25, 100, 0.25, 12, 0, 0, 0},   {5, 1, 5, 12, 0, 0, 0},         {500, 1, 500, 12, 0, 0, 0},
+        {100, 1, 100, 12, 0, 0, 0},     {3, 10, 0.3, 12, 0, 0, 0},      {25, 100, 0.01, 9, 0, 0, 0},
+        {5, 1000, 0.001, 20, 36, 0, 0}, {5, 1000, 0.005, 20, 20, 0, 0}, {1, 100, 0.01, 12, 0, 0, 0},
+        {100, 100, 1, 12, 0, 99, 0.99}, {100, 100, 1, 12, 0, -1, 0.99}, {50, 100, 0.5, 12, 0, 49, 0.49},
+        {1000, 1, 1000, 12, 0, 1, 1},   {100, 100, 0.01, 9, 0, 99, 0},  {2, 1, 2, 22, 0, 1, 1},
+        {2, 1, 1, 20, 0, 1, 0}, /* odd numbers, so few that it may be by chance */
     };
     size_t rows[COUNT];
     double values[COUNT];
@@ -389,13 +393,17 @@ static void test_steps_of_grids(void **state)
         for (size_t row = 0; row < COUNT; row++) {
             double multiple = (double)(row % cases[i].distinct) - 3;
             rows[row] = row;
-            values[row] = cases[i].unit * (row < cases[i].tenfold ? 10 * multiple : multiple) / cases[i].power;
+            values[row] =
+                (cases[i].first + cases[i].unit * (row < cases[i].tenfold ? 10 * multiple : multiple)) / cases[i].power;
         }
-        assert_true(nd_recording_step(&column, rows, COUNT, false) == cases[i].step);
+        struct recording found = nd_recording_step(&column, rows, COUNT, false);
+        if (found.step != cases[i].step || found.offset != cases[i].offset)
+            fail_msg("case %zu: step %g from %g", i, found.step, found.offset);
         if (cases[i].step < 1e-3) continue;
         for (size_t row = 0; row < COUNT; row++)
             for (int side = -1; side <= 1; side += 2)
-                assert_true(nd_round_to_step(values[row] + side * 0.3 * cases[i].step, cases[i].step) == values[row]);
+                assert_true(nd_round_to_step(values[row] + side * 0.3 * found.step, found.step, found.offset) ==
+                            values[row]);
     }
 }
 

@@ -27,6 +27,8 @@ struct settings {
     nade_device device;
     nade_precision precision;
     size_t columns, units, layers, components, batch;
+    size_t blocks;    /* above 0: a residual network with a linear path, of so many units */
+    double dropout;   /* of these */
     size_t rows;      /* of the table */
     size_t orderings; /* score */
     uint64_t updates, warm;
@@ -96,6 +98,9 @@ static nade_status build_plan(struct run *run)
                                                      .floor = s->components > 0 ? ND_SCALE_FLOOR : 0};
     struct architecture architecture = {.hidden = hidden,
                                         .layers = s->layers,
+                                        .blocks = s->blocks,
+                                        .width = s->units,
+                                        .direct = true,
                                         .components = s->components > 0 ? s->components : 1,
                                         .activation = NADE_RELU,
                                         .masks = true};
@@ -149,6 +154,7 @@ static void *run_updates(void *argument)
     struct update_rule rule = {.optimizer = NADE_NAG,
                                .learning_rate = 1e-4,
                                .momentum = 0.9,
+                               .dropout = run->settings->dropout,
                                .total_updates = 1000000,
                                .batch = run->settings->batch,
                                .seed = 1};
@@ -256,14 +262,22 @@ static void run_part(void *argument, size_t part, unsigned worker)
     }
 }
 
-static void run_layer(struct pool *pool, const struct plan *plan, size_t layer, struct products products)
+/* to_inputs: whether what arrives at the layer's inputs is wanted. */
+static void run_layer(struct pool *pool, size_t inputs, size_t outputs, bool to_inputs, struct products products)
 {
-    products.inputs = nd_layer_inputs(plan, layer);
-    products.outputs = nd_layer_outputs(plan, layer);
+    products.inputs = inputs;
+    products.outputs = outputs;
     products.parts = nd_pool_threads(pool);
     for (products.step = 0; products.step < STEPS; products.step++)
-        if (layer > 0 || (products.step != PACK_BACKWARD && products.step != BACKWARD))
+        if (to_inputs || (products.step != PACK_BACKWARD && products.step != BACKWARD))
             nd_parallel_for(pool, products.parts, run_part, &products);
+}
+
+static void run_layers(struct pool *pool, const struct plan *plan, struct products products)
+{
+    for (size_t l = 0; l <= plan->layers; l++)
+        run_layer(pool, nd_layer_inputs(plan, l), nd_layer_outputs(plan, l), l > 0, products);
+    if (plan->direct) run_layer(pool, plan->inputs, plan->outputs, false, products);
 }
 
 static nade_status measure_products(struct run *run, const struct settings *s)
@@ -287,7 +301,7 @@ static nade_status measure_products(struct run *run, const struct settings *s)
     double start = 0, seconds;
     for (; done < s->updates + s->warm; done++) {
         if (done == s->warm) start = now();
-        for (size_t l = 0; l <= run->plan.layers; l++) run_layer(pool, &run->plan, l, products);
+        run_layers(pool, &run->plan, products);
     }
     seconds = now() - start;
     printf("{\"us_per_update\": %.3f, \"updates\": %llu}\n", 1e6 * seconds / (double)s->updates,
@@ -312,7 +326,7 @@ static void set_option(struct settings *s, const char *name, const char *value)
     static const char *const precisions[] = {"auto", "fp32", "tf32", "bf16"};
     static const char *const names[] = {"--device",     "--precision", "--columns", "--units",     "--layers",
                                         "--components", "--batch",     "--rows",    "--orderings", "--updates",
-                                        "--warm",       "--runs",      "--threads"};
+                                        "--warm",       "--runs",      "--threads", "--blocks",    "--dropout"};
     size_t number = strtoul(value, NULL, 10);
     switch (place_of(name, names, sizeof names / sizeof *names)) {
     case 0: s->device = (nade_device)place_of(value, devices, 4); break;
@@ -328,6 +342,8 @@ static void set_option(struct settings *s, const char *name, const char *value)
     case 10: s->warm = number; break;
     case 11: s->runs = number; break;
     case 12: s->threads = (unsigned)number; break;
+    case 13: s->blocks = number; break;
+    case 14: s->dropout = strtod(value, NULL); break;
     }
 }
 

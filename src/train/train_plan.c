@@ -10,19 +10,29 @@ static uint64_t table_bytes(const nade_table *table)
     return bytes;
 }
 
+/* Numbers that the CPU keeps of a row's layers: gradients, and the layers once more, packed; besides, of hidden layers
+ * their values, and their sums where the activation's slope reads them, of a residual network what its norms and gelus
+ * need on the way back, and the linear path's outputs. */
+static uint64_t numbers_of_layers(const struct plan *plan)
+{
+    uint64_t numbers = plan->direct ? plan->outputs : 0, each = nd_keeps_sums(plan->activation) ? 4 : 3;
+    if (plan->blocks) return numbers + (2 * plan->layers + 2 * (plan->blocks + 1)) * plan->hidden[0];
+    for (size_t l = 0; l < plan->layers; l++) numbers += each * plan->hidden[l];
+    return numbers;
+}
+
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
  * fresh rows; for the CPU backend four blocks of parameters, five with an average, and, packed for the products,
- * weights in two directions; the best so far and the model's own; the buffers of a batch, inputs and hidden layers
- * packed once more, hidden sums where the activation's slope reads them. */
+ * weights in two directions; the best so far and the model's own; the buffers of a batch, inputs packed once more. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
     const struct plan *plan = &run->model->plan;
     uint64_t cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows, width = 2 * plan->inputs + plan->outputs + 2 * plan->columns;
+    uint64_t rows = run->train.rows + run->valid.rows;
+    uint64_t width = 2 * plan->inputs + plan->outputs + 2 * plan->columns + numbers_of_layers(plan);
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
     uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : run->options.average > 0 ? 9 : 8;
-    for (size_t l = 0; l < plan->layers; l++) width += (nd_keeps_sums(plan->activation) ? 4 : 3) * plan->hidden[l];
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
            run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
@@ -37,8 +47,9 @@ static nade_status check_memory(const struct run *run, uint64_t estimate)
     if (estimate <= limit || on_device) return NADE_OK;
     return nd_fail(run->context, NADE_NO_MEMORY,
                    "there is not enough memory for training: it will hold about %s, the limit is %s (`max_memory`); "
-                   "smaller `hidden` or `batch` need less",
-                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed));
+                   "smaller %s or `batch` need less",
+                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed),
+                   run->options.blocks ? "`width`" : "`hidden`");
 }
 
 static nade_train_plan describe(const struct run *run, uint64_t memory)

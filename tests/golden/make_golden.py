@@ -41,7 +41,7 @@ TRAIN_ROWS, VALID_ROWS, ORDERS, UPDATES, REPEATS = 13, 9, 4, 20, 3
 ORDERING_SEED, TRAIN_SEED, VALID_SEED = 17, 4000000007, 23
 RULES = [ref.UpdateRule("nag", 0.02, 0.9, 0.01, 25, 7, TRAIN_SEED),
          ref.UpdateRule("adam", 0.01, 0.9, 0.02, 25, 7, TRAIN_SEED)]
-RESIDUAL_RULES = [RULES[0]._replace(direct_decay=0.05, dropout=0.3), RULES[1]._replace(direct_decay=0.3, dropout=0.15)]
+RESIDUAL_RULES = [RULES[0]._replace(learning_rate=0.005, direct_decay=0.05, dropout=0.3), RULES[1]._replace(direct_decay=0.3, dropout=0.15)]
 
 # name, kinds, hidden, components, activation, masks, share of missing cells; the ordering if there is only one; of a
 # residual network None, blocks, direct

@@ -1,5 +1,5 @@
 /* Files of format version 1 as they were written when it was the only one (golden/models): they stay readable and mean
- * the same.  Made by `nade train` with few iterations from the tables beside them; version2 and residual are binary
+ * the same.  Made by `nade train` with few iterations from the tables beside them; version2 and ensemble are binary
  * with another format_version and architecture.kind. */
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +48,9 @@ static void models_are_read_and_mean_the_same(void **state)
         {"fixed.safetensors",
          "binary.csv",
          {-4.178481853238058, -4.098271466467208, -4.178584701423574, -4.163275608606944}},
+        {"residual.safetensors",
+         "mixed.csv",
+         {-10.156472530981562, -9.548764923288157, -10.950240966086655, -4.078278999253932}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[400];

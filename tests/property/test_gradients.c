@@ -110,7 +110,7 @@ static void check_built(struct support_model *m, double missing)
     loss_at(m, parameters, &cells, observed, gradient);
     for (size_t t = 0; t < m->plan.tensors; t++)
         check_tensor(m, &m->plan.tensor[t], parameters, &cells, observed, gradient);
-    if (!dropped && nd_cpu_entries.residual >= (m->plan.blocks > 0)) check_cpu(m, &cells, observed, gradient);
+    if (!dropped) check_cpu(m, &cells, observed, gradient);
     support_free(m);
 }
 

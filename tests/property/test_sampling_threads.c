@@ -22,9 +22,8 @@ struct draws {
     float *cells;   /* (ROWS, columns): drawn all at once */
 };
 
-static void set_up(struct draws *d, const char *kinds, const size_t *hidden, size_t layers)
+static void set_up(struct draws *d)
 {
-    support_build(&d->m, kinds, hidden, layers, 3, NADE_RELU, true);
     d->columns = d->m.plan.columns;
     struct arena *arena = &d->m.arena;
     uint64_t *scratch = nd_arena_alloc(arena, d->columns, sizeof *scratch);
@@ -100,10 +99,9 @@ static void check_reference(struct draws *d)
     nd_reference_double.close(backend);
 }
 
-static void check(const char *kinds, const size_t *hidden, size_t layers)
+static void check(struct draws d)
 {
-    struct draws d;
-    set_up(&d, kinds, hidden, layers);
+    set_up(&d);
     struct backend *backend = open_with(&d, &nd_cpu_entries, 1);
     sample(&d, &nd_cpu_entries, backend, 0, ROWS, d.cells);
     check_filled(&d);
@@ -120,18 +118,36 @@ static void check(const char *kinds, const size_t *hidden, size_t layers)
     support_free(&d.m);
 }
 
+static void check_plain(const char *kinds, const size_t *hidden, size_t layers)
+{
+    struct draws d;
+    support_build(&d.m, kinds, hidden, layers, 3, NADE_RELU, true);
+    check(d);
+}
+
 static void test_every_place_and_thread(void **state)
 {
     /* Widths that are and are not multiples of what the products unroll by. */
     const size_t one[] = {50}, two[] = {50, 37}, three[] = {64, 130, 33};
     (void)state;
-    check("bbbbbbbbb", one, 1);
-    check("brcbr5", two, 2);
-    check("rrrbb", three, 3);
+    check_plain("bbbbbbbbb", one, 1);
+    check_plain("brcbr5", two, 2);
+    check_plain("rrrbb", three, 3);
+}
+
+static void test_residual_networks(void **state)
+{
+    (void)state;
+    for (int direct = 0; direct < 2; direct++) {
+        struct draws d;
+        support_build_residual(&d.m, "brcgr5", 2, 37, direct, 3, true);
+        check(d);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place_and_thread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place_and_thread),
+                                       cmocka_unit_test(test_residual_networks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

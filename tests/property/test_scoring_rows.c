@@ -16,11 +16,9 @@ static void score(const struct support_model *m, struct backend *backend, const 
 }
 
 /* The row of interest at `place` among others; its score must be the one it has alone. */
-static void check(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation)
+static void check(struct support_model m)
 {
-    struct support_model m;
     struct backend *backend = NULL;
-    support_build(&m, kinds, hidden, layers, 3, activation, true);
     size_t columns = m.plan.columns;
     float *others = nd_arena_alloc(&m.arena, PLACES * columns, sizeof *others);
     float *mixed = nd_arena_alloc(&m.arena, PLACES * columns, sizeof *mixed);
@@ -45,18 +43,36 @@ static void check(const char *kinds, const size_t *hidden, size_t layers, nade_a
     support_free(&m);
 }
 
+static void check_plain(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation)
+{
+    struct support_model m;
+    support_build(&m, kinds, hidden, layers, 3, activation, true);
+    check(m);
+}
+
 static void test_every_place(void **state)
 {
     /* Widths that are and are not multiples of what the products unroll by. */
     const size_t one[] = {50}, two[] = {50, 37}, three[] = {64, 500, 33};
     (void)state;
-    check("bbbbbbb", one, 1, NADE_RELU);
-    check("brcbr", two, 2, NADE_SIGMOID);
-    check("rrrbb", three, 3, NADE_RELU);
+    check_plain("bbbbbbb", one, 1, NADE_RELU);
+    check_plain("brcbr", two, 2, NADE_SIGMOID);
+    check_plain("rrrbb", three, 3, NADE_RELU);
+}
+
+static void test_every_place_of_residual_networks(void **state)
+{
+    (void)state;
+    for (int direct = 0; direct < 2; direct++) {
+        struct support_model m;
+        support_build_residual(&m, "brcbr", 2, 50, direct, 3, true);
+        check(m);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place),
+                                       cmocka_unit_test(test_every_place_of_residual_networks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,12 +57,10 @@ static double check_sum(const struct candidate *candidate, const double *log_den
 }
 
 /* Sums of each ordering over all states; ensembles are summed in tests/unit/test_train.c. */
-static void check_discrete(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation,
-                           bool masks)
+static void check_states(struct support_model *built)
 {
     enum { ORDERS = 4 };
-    struct support_model m;
-    support_build(&m, kinds, hidden, layers, 1, activation, masks);
+    struct support_model m = *built;
     size_t columns = m.plan.columns, states = count_states(&m.plan);
     float *values = nd_arena_alloc(&m.arena, states * columns, sizeof *values);
     double *log_density = nd_arena_alloc(&m.arena, ORDERS * states, sizeof *log_density);
@@ -84,6 +82,25 @@ static void check_discrete(const char *kinds, const size_t *hidden, size_t layer
         entries->close(backend);
     }
     support_free(&m);
+}
+
+static void check_discrete(const char *kinds, const size_t *hidden, size_t layers, nade_activation activation,
+                           bool masks)
+{
+    struct support_model m;
+    support_build(&m, kinds, hidden, layers, 1, activation, masks);
+    check_states(&m);
+}
+
+static void test_residual_states(void **state)
+{
+    (void)state;
+    for (size_t blocks = 1; blocks <= 3; blocks++)
+        for (int direct = 0; direct < 2; direct++) {
+            struct support_model m;
+            support_build_residual(&m, blocks == 2 ? "cc4b2" : "bbbbbbbb", blocks, 9, direct, 1, blocks < 3);
+            check_states(&m);
+        }
 }
 
 static void test_binary_states(void **state)
@@ -220,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_binary_states),           cmocka_unit_test(test_categorical_states),
         cmocka_unit_test(test_fixed_order_states),      cmocka_unit_test(test_real_integrals),
-        cmocka_unit_test(test_missing_is_marginalised),
+        cmocka_unit_test(test_missing_is_marginalised), cmocka_unit_test(test_residual_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,9 @@ struct outcome {
     double loss, valid, scores[ORDERS * ROWS];
 };
 
+/* The networks: of all orderings, of one, of one with factors for its positions, residual. */
+enum kind { PLAIN, FIXED, RESCALED, RESIDUAL };
+
 static void run_with(struct support_model *m, unsigned threads, nade_optimizer optimizer, double clip,
                      const struct encoded_rows *cells, const size_t *order, struct outcome *outcome)
 {
@@ -20,6 +23,8 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
                                .learning_rate = 0.01,
                                .momentum = 0.9,
                                .weight_decay = 0.001,
+                               .direct_decay = 0.01,
+                               .dropout = m->plan.blocks ? 0.2 : 0,
                                .clip = clip,
                                .total_updates = UPDATES,
                                .batch = BATCH,
@@ -41,15 +46,23 @@ static void run_with(struct support_model *m, unsigned threads, nade_optimizer o
 }
 
 /* Layers have more than one block of weight rows each. */
-static void check(nade_optimizer optimizer, double clip, bool fixed, bool rescale)
+static void build(struct support_model *m, enum kind kind)
 {
-    const size_t hidden[] = {70, 130}, ordering[] = {7, 2, 0, 9, 4, 1, 8, 3, 6, 5};
+    static const size_t hidden[] = {70, 130}, ordering[] = {7, 2, 0, 9, 4, 1, 8, 3, 6, 5};
+    const char *kinds = "brcbrbcbbr";
+    switch (kind) {
+    case PLAIN: support_build(m, kinds, hidden, 2, 3, NADE_RELU, true); break;
+    case FIXED: support_build_fixed(m, kinds, 200, 3, NADE_TANH, ordering); break;
+    case RESCALED: support_build_rescaled(m, kinds, 200, 3, NADE_TANH, ordering); break;
+    case RESIDUAL: support_build_residual(m, kinds, 2, 70, true, 3, true); break;
+    }
+}
+
+static void check(nade_optimizer optimizer, double clip, enum kind kind)
+{
     const unsigned counts[] = {2, 3, 8};
     struct support_model m;
-    if (fixed)
-        (rescale ? support_build_rescaled : support_build_fixed)(&m, "brcbrbcbbr", 200, 3, NADE_TANH, ordering);
-    else
-        support_build(&m, "brcbrbcbbr", hidden, 2, 3, NADE_RELU, true);
+    build(&m, kind);
     size_t columns = m.plan.columns, chunk = nd_cpu_chunk_rows(BATCH);
     assert_true((BATCH + chunk - 1) / chunk >= 5);
     float *values = nd_arena_alloc(&m.arena, ROWS * columns, sizeof *values);
@@ -75,30 +88,39 @@ static void check(nade_optimizer optimizer, double clip, bool fixed, bool rescal
 static void test_nag(void **state)
 {
     (void)state;
-    check(NADE_NAG, 0, false, false);
+    check(NADE_NAG, 0, PLAIN);
 }
 
 static void test_adam(void **state)
 {
     (void)state;
-    check(NADE_ADAM, 0, false, false);
+    check(NADE_ADAM, 0, PLAIN);
 }
 
 static void test_fixed_order(void **state)
 {
     (void)state;
-    check(NADE_NAG, 0, true, false);
-    check(NADE_ADAM, 0, true, false);
-    check(NADE_NAG, 0, true, true);
-    check(NADE_ADAM, 0, true, true);
+    check(NADE_NAG, 0, FIXED);
+    check(NADE_ADAM, 0, FIXED);
+    check(NADE_NAG, 0, RESCALED);
+    check(NADE_ADAM, 0, RESCALED);
+}
+
+/* With dropout; norms' gradients are added up from the chunks' parts. */
+static void test_residual(void **state)
+{
+    (void)state;
+    check(NADE_NAG, 0, RESIDUAL);
+    check(NADE_ADAM, 0, RESIDUAL);
 }
 
 /* Sections of gradients and of steps apart, and a norm summed in pieces. */
 static void test_clipping(void **state)
 {
     (void)state;
-    check(NADE_ADAM, 0.01, false, false);
-    check(NADE_LION, 0.01, true, true);
+    check(NADE_ADAM, 0.01, PLAIN);
+    check(NADE_LION, 0.01, RESCALED);
+    check(NADE_ADAM, 0.01, RESIDUAL);
 }
 
 /* Large batches feed 16 cores, small ones keep their products large. */
@@ -114,8 +136,8 @@ static void test_chunk_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nag),      cmocka_unit_test(test_adam),        cmocka_unit_test(test_fixed_order),
-        cmocka_unit_test(test_clipping), cmocka_unit_test(test_chunk_sizes),
+        cmocka_unit_test(test_nag),      cmocka_unit_test(test_adam),     cmocka_unit_test(test_fixed_order),
+        cmocka_unit_test(test_residual), cmocka_unit_test(test_clipping), cmocka_unit_test(test_chunk_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

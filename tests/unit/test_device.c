@@ -175,6 +175,14 @@ static void test_lacking_residual(void **state)
     assert_string_equal(nade_last_error(context),
                         "the device cuda can't compute residual networks, expected the device cpu");
     assert_null(backend);
+    for (int i = 0; i < 2; i++) {
+        support_assert_ok(context, nd_backend_open(context, &residual.plan, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO,
+                                                   &entries, &backend));
+        assert_ptr_equal(entries, &nd_cpu_entries);
+        entries->close(backend);
+    }
+    assert_int_equal(heard.count, 1);
+    assert_string_equal(heard.last, "the device cuda can't compute residual networks; the CPU is used instead");
     support_free(&residual);
     nade_context_free(context);
 }

@@ -114,7 +114,7 @@ static nade_train_options residual_options(void)
 {
     nade_train_options o;
     nade_train_options_init(&o, sizeof o);
-    o.device = NADE_DEVICE_REFERENCE;
+    o.device = NADE_DEVICE_CPU;
     o.blocks = 2;
     o.width = 6;
     o.dropout = 0.2;
@@ -188,8 +188,7 @@ static void test_resumed_run_is_the_same(void **state)
         rest.device = o.device;
         rest.resume = path;
         nade_model *resumed = train(f, &rest);
-        assert_true(resumed->plan.blocks == 2 && resumed->record.options.dropout == 0.2);
-        assert_int_equal(resumed->record.iterations_done, whole->record.iterations_done);
+        model_support_compare(resumed, whole);
         nade_model_free(resumed);
         rest.blocks = 1;
         refuse(f, &rest, "was made with another value of blocks");

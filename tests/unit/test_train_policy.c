@@ -243,14 +243,12 @@ static int keep_estimate(void *user, const nade_train_plan *plan)
 }
 
 /* What a run holds at most, and what its plan said of that; tables included in both. */
-static void compare_memory(const char *what, size_t rows, size_t columns, size_t units, size_t batch,
-                           nade_activation activation)
+static void compare_memory_of(const char *what, size_t rows, size_t columns, const nade_train_options *network)
 {
     struct peak peak = {0, 0};
     nade_context_options options;
     nade_context *context = NULL;
     nade_table *table = NULL;
-    const size_t layers[] = {units, units};
     nade_context_options_init(&options, sizeof options);
     options.allocator = (nade_allocator){&peak, counted_allocate, counted_release};
     options.threads = 1; /* so that counting needs no lock */
@@ -262,12 +260,8 @@ static void compare_memory(const char *what, size_t rows, size_t columns, size_t
     support_assert_ok(context, nade_table_from_array(context, values, rows, columns, NULL, &table));
     free(values);
     peak.most = peak.live;
-    nade_train_options o = small_options();
+    nade_train_options o = *network;
     uint64_t estimate = 0;
-    o.hidden = layers;
-    o.layers = 2;
-    o.batch = batch;
-    o.activation = activation;
     o.iterations = o.updates = 1;
     o.planned = keep_estimate;
     o.planned_user = &estimate;
@@ -279,6 +273,30 @@ static void compare_memory(const char *what, size_t rows, size_t columns, size_t
     nade_context_free(context);
 }
 
+static void compare_memory(const char *what, size_t rows, size_t columns, size_t units, size_t batch,
+                           nade_activation activation)
+{
+    const size_t layers[] = {units, units};
+    nade_train_options o = small_options();
+    o.hidden = layers;
+    o.layers = 2;
+    o.batch = batch;
+    o.activation = activation;
+    compare_memory_of(what, rows, columns, &o);
+}
+
+/* The same for a residual network. */
+static void compare_residual(const char *what, size_t columns, size_t blocks, size_t width, size_t batch)
+{
+    nade_train_options o;
+    nade_train_options_init(&o, sizeof o);
+    o.components = 3;
+    o.blocks = blocks;
+    o.width = width;
+    o.batch = batch;
+    compare_memory_of(what, 100, columns, &o);
+}
+
 /* A table, a network and a batch that are by far the largest part of what is held. */
 static void test_memory_estimate(void **state)
 {
@@ -288,6 +306,9 @@ static void test_memory_estimate(void **state)
     compare_memory("batch", 100, 30, 60, 50000, NADE_RELU);
     compare_memory("hidden layers", 100, 2, 300, 5000, NADE_RELU);
     compare_memory("hidden layers and sums", 100, 2, 300, 5000, NADE_GELU);
+    compare_residual("parameters of blocks", 4, 2, 700, 20);
+    compare_residual("batch with a linear path", 40, 1, 50, 20000);
+    compare_residual("blocks", 2, 3, 200, 5000);
 }
 
 int main(void)

@@ -32,28 +32,38 @@ static void close_cpu(struct backend *opaque)
     nd_arena_free(&arena);
 }
 
+static size_t blocks_for(size_t rows)
+{
+    return (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+}
+
+static void add_blocks(struct cpu_backend *backend, enum weight_kind kind, size_t layer, size_t rows)
+{
+    for (size_t first = 0; first < rows; first += BLOCK_ROWS) {
+        size_t left = rows - first;
+        backend->blocks[backend->block_count++] =
+            (struct weight_block){kind, layer, first, left < BLOCK_ROWS ? left : BLOCK_ROWS};
+    }
+}
+
 static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
 {
     const struct plan *plan = backend->plan;
-    size_t count = 0;
-    for (size_t l = 0; l <= plan->layers; l++) count += (nd_layer_outputs(plan, l) + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    size_t norms = plan->blocks ? plan->blocks + 1 : 0, direct = plan->direct ? plan->outputs : 0;
+    size_t count = norms * blocks_for(plan->hidden[0]) + blocks_for(direct);
+    for (size_t l = 0; l <= plan->layers; l++) count += blocks_for(nd_layer_outputs(plan, l));
     backend->blocks = nd_arena_alloc(arena, count, sizeof *backend->blocks);
     if (!backend->blocks) return false;
-    for (size_t l = 0; l <= plan->layers; l++) {
-        size_t rows = nd_layer_outputs(plan, l);
-        for (size_t first = 0; first < rows; first += BLOCK_ROWS) {
-            size_t left = rows - first;
-            backend->blocks[backend->block_count++] =
-                (struct weight_block){l, first, left < BLOCK_ROWS ? left : BLOCK_ROWS};
-        }
-    }
+    for (size_t l = 0; l <= plan->layers; l++) add_blocks(backend, WEIGHT_LAYER, l, nd_layer_outputs(plan, l));
+    add_blocks(backend, WEIGHT_DIRECT, plan->layers, direct);
+    for (size_t n = 0; n < norms; n++) add_blocks(backend, WEIGHT_NORM, n, plan->hidden[0]);
     return true;
 }
 
 static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, unsigned threads)
 {
     const struct plan *plan = backend->plan;
-    size_t widest_block = nd_widest_block(plan), widest_hidden = 1;
+    size_t widest_block = backend->widest_block, widest_hidden = 1;
     for (size_t l = 0; l < plan->layers; l++)
         if (backend->stride[l] > widest_hidden) widest_hidden = backend->stride[l];
     backend->scratch = nd_arena_alloc(arena, threads, sizeof *backend->scratch);
@@ -65,12 +75,13 @@ static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, u
         s->keys = nd_arena_alloc(arena, plan->columns, sizeof *s->keys);
         s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
         s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
-        s->sum = nd_arena_alloc(arena, plan->hidden[0], sizeof *s->sum);
-        s->tile[0] = nd_arena_alloc(arena, ND_TILE, widest_hidden * sizeof(float));
-        s->tile[1] = nd_arena_alloc(arena, ND_TILE, widest_hidden * sizeof(float));
+        s->sum = nd_arena_alloc(arena, backend->chain_width, sizeof *s->sum);
+        s->direct = nd_arena_alloc(arena, plan->direct ? ND_TILE : 0, widest_block * sizeof *s->direct);
+        for (size_t i = 0; i < 3; i++)
+            s->tile[i] = nd_arena_alloc(arena, i < 2 || plan->blocks ? ND_TILE : 0, widest_hidden * sizeof(float));
         s->space = nd_arena_alloc(arena, 1, sizeof *s->space);
-        if (!s->present || !s->observed || !s->keys || !s->block || !s->block_delta || !s->sum || !s->tile[0] ||
-            !s->tile[1] || !s->space)
+        if (!s->present || !s->observed || !s->keys || !s->block || !s->block_delta || !s->sum || !s->direct ||
+            !s->tile[0] || !s->tile[1] || !s->tile[2] || !s->space)
             return false;
     }
     return true;
@@ -88,7 +99,9 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
     backend->forward = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->forward);
     backend->backward = nd_arena_alloc(arena, plan->layers + 1, sizeof *backend->backward);
     if (!backend->stride || !backend->forward || !backend->backward) return false;
+    backend->widest_block = nd_widest_block(plan);
     backend->input_stride = stride_for(plan->inputs);
+    backend->chain_width = plan->hidden[0] + (plan->direct ? plan->outputs : 0);
     for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = stride_for(nd_layer_outputs(plan, l));
     backend->block[BLOCK_PARAMETERS] = allocate_block(plan, arena);
     if (!backend->block[BLOCK_PARAMETERS]) return false;
@@ -134,7 +147,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
         batch->delta[l] = nd_arena_alloc(arena, l < plan->layers ? layer_rows : rows, bytes);
         batch->packed[l] = nd_packed_alloc(arena, layer_rows, nd_layer_inputs(plan, l));
         if (!batch->delta[l] || !batch->packed[l]) return false;
-        if (l == plan->layers) break;
+        if (l == plan->layers || plan->blocks) continue;
         batch->hidden[l] = nd_arena_alloc(arena, layer_rows, bytes);
         if (!batch->hidden[l]) return false;
         if (!nd_slope_reads_sum(plan->activation)) continue;
@@ -142,6 +155,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
         if (!batch->sums[l]) return false;
     }
     if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
+    if (plan->blocks && !nd_cpu_residual_reserve(backend, arena, rows)) return false;
     batch->x = nd_arena_alloc(arena, rows, plan->columns * sizeof(float));
     batch->target = nd_arena_alloc(arena, rows, plan->columns);
     batch->factor = nd_arena_alloc(arena, rows, sizeof *batch->factor);
@@ -220,6 +234,7 @@ const struct backend_entries nd_cpu_entries = {
     .name = "cpu",
     .usual = NADE_PRECISION_FP32,
     .slice = ND_HOST_SLICE,
+    .residual = true,
     .open = open_cpu,
     .close = close_cpu,
     .set_block = set_block_cpu,

@@ -3,7 +3,8 @@
  * An update has two parallel sections.  First each chunk of the batch's rows goes forward and back through the network
  * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
  * optimiser step.  Sizes of chunks and blocks depend on batch and plan alone, so any number of threads gives the same
- * bytes.  A network of one ordering has sections of its own (cpu_fixed.c). */
+ * bytes.  A network of one ordering has sections of its own (cpu_fixed.c), a residual one its own way through the
+ * layers (cpu_residual.c). */
 #ifndef ND_BACKEND_CPU_BACKEND_H
 #define ND_BACKEND_CPU_BACKEND_H
 
@@ -12,9 +13,17 @@
 #include "backend/cpu/cpu_products.h"
 #include "base/parallel.h"
 
-/* Rows of one layer's weight that are one task of the second section. */
+/* What one task of the second section is about. */
+enum weight_kind {
+    WEIGHT_LAYER,  /* rows of a layer's weight, and of its bias */
+    WEIGHT_DIRECT, /* rows of the linear path's weight */
+    WEIGHT_NORM    /* both numbers of a norm's units */
+};
+
 struct weight_block {
-    size_t layer, first, count;
+    enum weight_kind kind;
+    size_t layer; /* or the norm's number */
+    size_t first, count;
 };
 
 /* A worker's scratch in the second section with a fixed order: a block of ND_UNITS hidden units. */
@@ -26,22 +35,33 @@ struct fixed_scratch {
     float *sums;                            /* (D, ND_UNITS): lines of path before factor and activation, or NULL */
 };
 
+/* What a residual network keeps of a batch; H is hidden[0], norms and places of dropout are numbered alike. */
+struct residual_buffers {
+    float **unit; /* (blocks + 1) of (capacity, stride[0]): norms' units */
+    float *
+        *slope; /* (blocks + 1) of (capacity, stride[0]): what the gelus multiply gradients with, dropout's part too */
+    float *inverse; /* (blocks + 1, capacity): norms' 1 / deviation */
+    float *parts;   /* (chunks, blocks + 1, 2, stride[0]): what each chunk adds to the norms' gradients */
+    float *direct;  /* (capacity, stride[layers]): the linear path's part of the outputs */
+};
+
 /* Buffers for the rows of a batch; strides in floats, multiples of 16. */
 struct batch_buffers {
     struct arena arena;
-    size_t capacity;             /* rows */
-    float *input;                /* (capacity, input_stride) */
-    float **hidden;              /* (L) of (capacity, stride[l]): activations */
-    float **sums;                /* (L) the same before the activation, where its slope reads them; else NULL */
-    float **delta;               /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
-    float **packed;              /* (L+1): input and hidden layers once more, packed for the weights' gradients */
-    float *x;                    /* (capacity, D): cells, 0 where missing */
-    uint8_t *target;             /* (capacity, D): 1 where present and hidden */
-    float *factor;               /* (capacity): what a cell's gradient is multiplied with */
-    double *weight;              /* (capacity): present / hidden cells */
-    double *loss;                /* (capacity) */
-    struct fixed_scratch *fixed; /* (threads), fixed order only, which has no input, hidden and lower delta */
-    double *scale_gradient;      /* (blocks of ND_UNITS hidden units, D), fixed order with factors only */
+    size_t capacity;                  /* rows */
+    float *input;                     /* (capacity, input_stride) */
+    float **hidden;                   /* (L) of (capacity, stride[l]): activations */
+    float **sums;                     /* (L) the same before the activation, where its slope reads them; else NULL */
+    float **delta;                    /* (L+1) of (capacity, stride[l]): gradients; the last starts as outputs */
+    float **packed;                   /* (L+1): input and hidden layers once more, packed for the weights' gradients */
+    float *x;                         /* (capacity, D): cells, 0 where missing */
+    uint8_t *target;                  /* (capacity, D): 1 where present and hidden */
+    float *factor;                    /* (capacity): what a cell's gradient is multiplied with */
+    double *weight;                   /* (capacity): present / hidden cells */
+    double *loss;                     /* (capacity) */
+    struct fixed_scratch *fixed;      /* (threads), fixed order only, which has no input, hidden and lower delta */
+    double *scale_gradient;           /* (blocks of ND_UNITS hidden units, D), fixed order with factors only */
+    struct residual_buffers residual; /* which has no hidden and sums */
 };
 
 /* Scratch of one worker. */
@@ -49,9 +69,10 @@ struct worker_scratch {
     uint8_t *present, *observed; /* (D) */
     uint64_t *keys;              /* (D) */
     double *block, *block_delta; /* (widest output block) */
-    double *sum;                 /* (hidden[0]): running sum of the first layer when scoring */
-    double *sums;                /* (ND_TILE, hidden[0]): those of a tile's rows when sampling; NULL before the first */
-    float *tile[2];              /* (ND_TILE, widest hidden layer) */
+    double *sum;                 /* (chain_width): running sum of the first layer when scoring */
+    double *sums;   /* (ND_TILE, chain_width): those of a tile's rows when sampling; NULL before the first */
+    double *direct; /* (ND_TILE, widest output block): the linear path's part of a tile's lines */
+    float *tile[3]; /* (ND_TILE, widest hidden layer); the third is residual networks' */
     struct product_space *space;
 };
 
@@ -64,15 +85,18 @@ struct cpu_backend {
     float *block[BLOCK_COUNT]; /* each (parameters) */
     struct encoded_rows data[DATA_ROLES];
     size_t input_stride;
-    size_t *stride; /* (L+1): of each layer's outputs */
+    size_t widest_block; /* nd_widest_block of the plan */
+    size_t *stride;      /* (L+1): of each layer's outputs */
     struct weight_block *blocks;
     size_t block_count;
     double *squares; /* of the gradient's pieces (cpu_between.c); NULL until needed */
     struct batch_buffers batch;
     struct worker_scratch *scratch; /* (threads) */
     float **forward, **backward;    /* (L+1) each: weights packed for either direction, NULL until needed */
+    float *forward_direct;          /* the linear path's, likewise */
     bool packed_current;            /* what is packed there are the present parameters */
-    float *first_transposed;        /* (inputs, hidden[0]) for scoring */
+    size_t chain_width;             /* hidden[0], and all outputs where there is a linear path */
+    float *first_transposed; /* (inputs, chain_width) for scoring: the first layer's weights, the linear path's */
     bool first_transposed_current;
 };
 
@@ -94,6 +118,9 @@ void nd_cpu_pack_block(const struct cpu_backend *backend, const struct weight_bl
 
 /* Makes the workers' scratch for training with a fixed order (cpu_fixed.c). */
 bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena);
+
+/* Makes what a residual network keeps of a batch of rows (cpu_residual.c). */
+bool nd_cpu_residual_reserve(struct cpu_backend *backend, struct arena *arena, size_t rows);
 
 nade_status nd_cpu_train_updates(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);

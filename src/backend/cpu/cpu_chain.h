@@ -8,21 +8,34 @@
 /* Makes the first layer's transpose and the packed upper layers current, which the functions below read. */
 nade_status nd_cpu_prepare_chain(nade_context *context, struct cpu_backend *backend);
 
-/* sum (hidden[0]) = the first layer's bias: nothing is observed. */
+/* Of sum (chain_width) the first hidden[0] are the first layer's, which begin with its bias; the others, where there is
+ * a linear path, are its part of all outputs.  Nothing is observed. */
 void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum);
 
-/* Adds a cell that is now observed to the first layer's running sum. */
+/* Adds a cell that is now observed to the running sum. */
 void nd_cpu_observe(const struct cpu_backend *backend, size_t column, float x, double *sum);
 
 /* out (hidden[0]) = the first layer's values that predict the column, from the sum of what is observed. */
 void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const double *sum, float *out);
 
+/* Makes line `line` of the tile one that predicts the column: the first layer's values into scratch->tile[0], the
+ * linear path's part of the column's outputs into scratch->direct. */
+void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t line, size_t column,
+                       const double *sum);
+
 /* The upper layers for scratch->tile[0], all ND_TILE lines of the first layer's values, used or not.  Returns the last
- * hidden layer's values, (ND_TILE, stride[L-1]), which lie in one of the two tiles. */
+ * hidden layer's values, (ND_TILE, stride[L-1]), which lie in one of the tiles. */
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch);
 
 /* outputs (column->output_width) from one line of the last hidden layer. */
 void nd_cpu_column_outputs(const struct cpu_backend *backend, const struct plan_column *column, const float *hidden,
                            double *outputs);
+
+/* The same for a line of a tile that nd_cpu_pass_hidden gave hidden (ND_TILE, stride[L-1]) for. */
+void nd_cpu_line_outputs(const struct cpu_backend *backend, const struct worker_scratch *scratch, size_t line,
+                         const struct plan_column *column, const float *hidden, double *outputs);
+
+/* nd_cpu_pass_hidden of residual networks (cpu_residual.c). */
+const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker_scratch *scratch);
 
 #endif

@@ -12,8 +12,8 @@ struct conditional_job {
     double *outputs; /* (rows, widest) */
 };
 
-/* The first layer of a row with all but its target observed. */
-static void begin_line(const struct conditional_job *job, size_t row, struct worker_scratch *scratch, float *line)
+/* A line for a row with all but its target observed. */
+static void begin_line(const struct conditional_job *job, size_t row, struct worker_scratch *scratch, size_t line)
 {
     const struct cpu_backend *backend = job->backend;
     const struct plan *plan = backend->plan;
@@ -23,7 +23,7 @@ static void begin_line(const struct conditional_job *job, size_t row, struct wor
         float x = nd_cell(job->cells, row, c);
         if (!isnan(x)) nd_cpu_observe(backend, c, x, scratch->sum);
     }
-    nd_cpu_activate_for(backend, job->target[row], scratch->sum, line);
+    nd_cpu_begin_line(backend, scratch, line, job->target[row], scratch->sum);
 }
 
 static void conditional_tile(void *argument, size_t task, unsigned worker)
@@ -33,18 +33,18 @@ static void conditional_tile(void *argument, size_t task, unsigned worker)
     const struct plan *plan = backend->plan;
     struct worker_scratch *scratch = &backend->scratch[worker];
     size_t first = task * ND_TILE, left = job->cells->rows - first, rows = left < ND_TILE ? left : ND_TILE;
-    for (size_t i = 0; i < rows; i++) begin_line(job, first + i, scratch, scratch->tile[0] + i * backend->stride[0]);
+    for (size_t i = 0; i < rows; i++) begin_line(job, first + i, scratch, i);
     const float *hidden = nd_cpu_pass_hidden(backend, scratch);
     for (size_t i = 0; i < rows; i++)
-        nd_cpu_column_outputs(backend, &plan->column[job->target[first + i]],
-                              hidden + i * backend->stride[plan->layers - 1], job->outputs + (first + i) * job->widest);
+        nd_cpu_line_outputs(backend, scratch, i, &plan->column[job->target[first + i]], hidden,
+                            job->outputs + (first + i) * job->widest);
 }
 
 nade_status nd_cpu_conditional_block(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                      const size_t *target, double *outputs)
 {
     struct cpu_backend *backend = (void *)opaque;
-    struct conditional_job job = {backend, cells, target, nd_widest_block(backend->plan), outputs};
+    struct conditional_job job = {backend, cells, target, backend->widest_block, outputs};
     nade_status status = nd_cpu_prepare_chain(context, backend);
     if (status != NADE_OK) return status;
     nd_parallel_for(backend->pool, (cells->rows + ND_TILE - 1) / ND_TILE, conditional_tile, &job);

@@ -201,13 +201,12 @@ static void step_block(const struct unit_block *b)
 {
     struct cpu_backend *backend = b->job->backend;
     const struct plan *plan = backend->plan;
-    const struct tensor_view *input = &plan->tensor[nd_weight_index(0)], *output = &plan->tensor[nd_weight_index(1)];
-    size_t begin = input->offset + b->first * input->columns, width = plan->hidden[0];
-    for (size_t k = 0; k < plan->outputs; k++)
-        nd_cpu_take_step(b->job, output->offset + k * output->columns + b->first, b->units, false);
-    nd_cpu_take_step(b->job, begin, b->units * input->columns, false);
-    nd_cpu_take_step(b->job, input[1].offset + b->first, b->units, true);
-    const float *weight = backend->block[BLOCK_PARAMETERS] + begin;
+    size_t input = nd_weight_index(0), output = nd_weight_index(1), width = plan->hidden[0];
+    size_t begin = b->first * plan->inputs;
+    for (size_t k = 0; k < plan->outputs; k++) nd_cpu_take_step(b->job, output, k * width + b->first, b->units);
+    nd_cpu_take_step(b->job, input, begin, b->units * plan->inputs);
+    nd_cpu_take_step(b->job, input + 1, b->first, b->units);
+    const float *weight = backend->block[BLOCK_PARAMETERS] + plan->tensor[input].offset + begin;
     for (size_t i = 0; i < plan->inputs; i++)
         for (size_t j = 0; j < b->units; j++)
             backend->first_transposed[i * width + b->first + j] = weight[j * plan->inputs + i];
@@ -241,7 +240,7 @@ static void run_output_bias(const struct batch_job *job)
     if (job->makes_gradients)
         nd_cpu_sum_rows(job->rows, bias->rows, backend->batch.delta[1], backend->stride[1],
                         backend->block[BLOCK_GRADIENT] + bias->offset);
-    if (job->takes_steps) nd_cpu_take_step(job, bias->offset, bias->rows, true);
+    if (job->takes_steps) nd_cpu_take_step(job, nd_weight_index(1) + 1, 0, bias->rows);
 }
 
 /* The last task is the output bias, which belongs to no hidden unit. */
@@ -273,7 +272,7 @@ static void run_scales(const struct batch_job *job)
         for (size_t b = 0; b < blocks_of(plan); b++) sum += backend->batch.scale_gradient[b * plan->columns + t];
         backend->block[BLOCK_GRADIENT][scale->offset + t] = (float)sum;
     }
-    if (job->takes_steps) nd_cpu_take_step(job, scale->offset, scale->rows, scale->is_bias);
+    if (job->takes_steps) nd_cpu_take_step(job, nd_scale_index(plan), 0, scale->rows);
 }
 
 void nd_cpu_fixed_weights(struct batch_job *job)

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/cpu_math.h"
 #include "base/fault.h"
+#include "base/philox.h"
 #include "model/mixture.h"
 
 #define ND_REAL float
@@ -343,6 +344,8 @@ static void add_scaled(float x, const float *restrict from, float *restrict to)
     for (size_t j = 0; j < ND_UNITS; j++) to[j] += x * from[j];
 }
 
+#include "backend/cpu/cpu_residual_kernels.h"
+
 extern const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS);
 
 const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
@@ -364,4 +367,11 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .absorb = absorb,
     .absorb_scaled = absorb_scaled,
     .add_scaled = add_scaled,
+    .add_rows = add_rows,
+    .multiply_rows = multiply_rows,
+    .norm = norm,
+    .norm_back = norm_back,
+    .gelu = gelu,
+    .drop = drop,
+    .narrow = narrow,
 };

@@ -13,6 +13,14 @@
 
 enum { ND_LANES = 16 };
 
+/* What an update drops. */
+struct dropout_draw {
+    uint32_t seed;
+    uint64_t update;
+    uint32_t threshold; /* 0: nothing */
+    float scale;
+};
+
 /* Hidden units that training with a fixed order takes together. */
 enum { ND_UNITS = 64 };
 
@@ -76,6 +84,36 @@ struct cpu_kernels {
 
     /* to (ND_UNITS) += x·from. */
     void (*add_scaled)(float x, const float *from, float *to);
+
+    /* Residual networks (cpu_residual_kernels.h).  Here (rows, width) have the row stride. */
+
+    /* to += from + bias. */
+    void (*add_rows)(size_t rows, size_t width, size_t stride, const float *bias, const float *from, float *to);
+
+    /* values *= factors. */
+    void (*multiply_rows)(size_t rows, size_t width, size_t stride, const float *factors, float *values);
+
+    /* LayerNorm of h: unit = (h - mean)·inverse, inverse (rows) = 1/deviation, out = unit·weight + bias.  unit may be
+     * out, or NULL with inverse. */
+    void (*norm)(size_t rows, size_t width, size_t stride, const float *h, const float *weight, const float *bias,
+                 float *unit, float *inverse, float *out);
+
+    /* Back through it: delta arrives at out; below = above + what arrives at h; the gradients of weight and bias
+     * (width) grow.  above may be NULL: zeros. */
+    void (*norm_back)(size_t rows, size_t width, size_t stride, const float *delta, const float *weight,
+                      const float *unit, const float *inverse, const float *above, float *below, float *weight_gradient,
+                      float *bias_gradient);
+
+    /* values = gelu(values + bias), slopes = its slope there; bias may be NULL, and so may slopes. */
+    void (*gelu)(size_t rows, size_t width, size_t stride, const float *bias, float *values, float *slopes);
+
+    /* Dropout (model/draws.h) of `count` units of a slot, the first of which is number `unit`: values and slopes become
+     * 0 or scale times what they are. */
+    void (*drop)(const struct dropout_draw *draw, uint32_t slot, uint32_t unit, size_t count, float *values,
+                 float *slopes);
+
+    /* out = (float)sum. */
+    void (*narrow)(size_t count, const double *sum, float *out);
 };
 
 /* The best variant for this processor. */

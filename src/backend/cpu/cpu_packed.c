@@ -12,9 +12,20 @@ float *nd_packed_alloc(struct arena *arena, size_t depth, size_t columns)
     return nd_arena_alloc(arena, depth, count);
 }
 
+static void pack_direct(const struct cpu_backend *backend, const struct weight_block *block)
+{
+    const struct plan *plan = backend->plan;
+    const float *weight = backend->block[BLOCK_PARAMETERS] + plan->tensor[nd_direct_index(plan)].offset;
+    if (backend->forward_direct)
+        backend->products->pack_transpose(plan->inputs, plan->outputs, block->first, block->count, weight,
+                                          backend->forward_direct);
+}
+
 void nd_cpu_pack_block(const struct cpu_backend *backend, const struct weight_block *block)
 {
     size_t l = block->layer;
+    if (block->kind == WEIGHT_DIRECT) pack_direct(backend, block);
+    if (block->kind != WEIGHT_LAYER) return;
     size_t inputs = nd_layer_inputs(backend->plan, l), outputs = nd_layer_outputs(backend->plan, l);
     const float *weight = backend->block[BLOCK_PARAMETERS] + backend->plan->tensor[nd_weight_index(l)].offset;
     if (backend->forward[l])
@@ -51,6 +62,8 @@ nade_status nd_cpu_pack_weights(nade_context *context, struct cpu_backend *backe
         if (training && l > 0 && !need(backend, &backend->backward[l], outputs, inputs))
             return nd_no_memory(context, "the packed weights");
     }
+    if (training && plan->direct && !need(backend, &backend->forward_direct, plan->inputs, plan->outputs))
+        return nd_no_memory(context, "the packed weights");
     if (backend->packed_current) return NADE_OK;
     nd_parallel_for(backend->pool, backend->block_count, pack_task, backend);
     backend->packed_current = true;

@@ -37,7 +37,7 @@ static float *cells_of(const struct walk *walk, size_t i)
 
 static double *sum_of(const struct walk *walk, size_t i)
 {
-    return walk->scratch->sums + i * walk->job->backend->plan->hidden[0];
+    return walk->scratch->sums + i * walk->job->backend->chain_width;
 }
 
 /* Moves on to the row's next missing cell; false when there is none. */
@@ -63,7 +63,7 @@ static void begin_row(struct walk *walk, size_t i)
     walk->next[i] = 0;
 }
 
-/* Draws the cell that the row stands at from its line of the last hidden layer. */
+/* Draws the cell that the row stands at from the tile's last hidden layer. */
 static void draw_cell(struct walk *walk, size_t i, const float *hidden)
 {
     const struct cpu_backend *backend = walk->job->backend;
@@ -71,7 +71,7 @@ static void draw_cell(struct walk *walk, size_t i, const float *hidden)
     size_t c = order_of(walk, i)[walk->next[i]++], row = walk->first + i;
     const struct plan_column *column = &backend->plan->column[c];
     struct philox_block words = nd_philox(query->seed, PURPOSE_SAMPLE, query->draw[row], query->row[row], (uint32_t)c);
-    nd_cpu_column_outputs(backend, column, hidden, walk->scratch->block);
+    nd_cpu_line_outputs(backend, walk->scratch, i, column, hidden, walk->scratch->block);
     float x = nd_draw_cell(query, column, c, walk->scratch->block, words.word);
     cells_of(walk, i)[c] = x;
     if (isnan(x))
@@ -84,19 +84,16 @@ static void draw_cell(struct walk *walk, size_t i, const float *hidden)
 static bool step(struct walk *walk)
 {
     const struct cpu_backend *backend = walk->job->backend;
-    const struct plan *plan = backend->plan;
     bool draws[ND_TILE], any = false;
     for (size_t i = 0; i < walk->rows; i++) {
         draws[i] = find_missing(walk, i);
         any = any || draws[i];
-        if (draws[i])
-            nd_cpu_activate_for(backend, order_of(walk, i)[walk->next[i]], sum_of(walk, i),
-                                walk->scratch->tile[0] + i * backend->stride[0]);
+        if (draws[i]) nd_cpu_begin_line(backend, walk->scratch, i, order_of(walk, i)[walk->next[i]], sum_of(walk, i));
     }
     if (!any) return false;
     const float *hidden = nd_cpu_pass_hidden(backend, walk->scratch);
     for (size_t i = 0; i < walk->rows; i++)
-        if (draws[i]) draw_cell(walk, i, hidden + i * backend->stride[plan->layers - 1]);
+        if (draws[i]) draw_cell(walk, i, hidden);
     return true;
 }
 
@@ -115,7 +112,7 @@ static bool reserve_sums(struct cpu_backend *backend)
     for (unsigned t = 0; t < nd_pool_threads(backend->pool); t++) {
         struct worker_scratch *scratch = &backend->scratch[t];
         if (!scratch->sums)
-            scratch->sums = nd_arena_alloc(&backend->arena, backend->plan->hidden[0], ND_TILE * sizeof(double));
+            scratch->sums = nd_arena_alloc(&backend->arena, backend->chain_width, ND_TILE * sizeof(double));
         if (!scratch->sums) return false;
     }
     return true;

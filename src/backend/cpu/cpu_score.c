@@ -3,7 +3,8 @@
  * Along an order the first layer is a running sum (paper, eqs. 4-5), kept in double since 784 additions in float drift.
  * Each scored position of each row is a line of a tile; full tiles pass the upper layers as one product of constant
  * shape, and of the outputs only the block of the position's own column is computed.  A scored row thus costs
- * D·(2H + H²(L-1)) multiply-adds for binary columns. */
+ * D·(2H + H²(L-1)) multiply-adds for binary columns.  The linear path of a residual network is part of the running sum.
+ */
 #include <math.h>
 
 #include "backend/cpu/cpu_chain.h"
@@ -31,14 +32,15 @@ struct tile {
     struct tile_line line[ND_TILE];
 };
 
-static double line_log_density(const struct score_job *job, const struct tile_line *line, const float *hidden,
-                               double *outputs)
+static double line_log_density(const struct score_job *job, const struct tile *tile, size_t i, const float *hidden,
+                               struct worker_scratch *scratch)
 {
     const struct cpu_backend *backend = job->backend;
+    const struct tile_line *line = &tile->line[i];
     double half = job->query->half_step ? job->query->half_step[line->column] : 0;
     const struct plan_column *column = &backend->plan->column[line->column];
-    nd_cpu_column_outputs(backend, column, hidden, outputs);
-    return nd_log_bin_or_density(column, outputs, (double)line->x, half);
+    nd_cpu_line_outputs(backend, scratch, i, column, hidden, scratch->block);
+    return nd_log_bin_or_density(column, scratch->block, (double)line->x, half);
 }
 
 static void finish_tile(const struct score_job *job, struct worker_scratch *scratch, struct tile *tile,
@@ -47,9 +49,8 @@ static void finish_tile(const struct score_job *job, struct worker_scratch *scra
     struct cpu_backend *backend = job->backend;
     if (tile->used == 0) return;
     const float *hidden = nd_cpu_pass_hidden(backend, scratch);
-    size_t stride = backend->stride[backend->plan->layers - 1];
     for (size_t i = 0; i < tile->used; i++)
-        log_density[tile->line[i].row] += line_log_density(job, &tile->line[i], hidden + i * stride, scratch->block);
+        log_density[tile->line[i].row] += line_log_density(job, tile, i, hidden, scratch);
     tile->used = 0;
 }
 
@@ -66,7 +67,7 @@ static void score_row(const struct score_job *job, size_t order, size_t row, str
         if (ND_FAULT(FAULT_MISSING_IS_ZERO) && isnan(x)) x = 0;
         if (isnan(x)) continue;
         if (t >= job->query->given) {
-            nd_cpu_activate_for(backend, columns[t], scratch->sum, scratch->tile[0] + tile->used * backend->stride[0]);
+            nd_cpu_begin_line(backend, scratch, tile->used, columns[t], scratch->sum);
             tile->line[tile->used++] = (struct tile_line){row, columns[t], x};
             if (tile->used == ND_TILE) finish_tile(job, scratch, tile, log_density);
         }

@@ -241,10 +241,18 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
     struct worker_scratch *scratch = &job->backend->scratch[worker];
     size_t first = task * job->chunk, rows = job->rows - first;
     if (rows > job->chunk) rows = job->chunk;
+    bool residual = job->backend->plan->blocks > 0;
     for (size_t slot = first; slot < first + rows; slot++) nd_cpu_prepare_slot(job, slot, scratch);
-    forward_rows(job, first, rows);
+    if (residual)
+        nd_cpu_residual_forward(job, first, rows, scratch);
+    else
+        forward_rows(job, first, rows);
     for (size_t slot = first; slot < first + rows; slot++) nd_cpu_row_loss(job, slot, scratch);
-    if (job->gradients) backward_rows(job, first, rows);
+    if (!job->gradients) return;
+    if (residual)
+        nd_cpu_residual_backward(job, task, first, rows, scratch);
+    else
+        backward_rows(job, first, rows);
 }
 
 /* ---- second section: weights ------------------------------------------------------------------------------------- */
@@ -256,10 +264,11 @@ void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t strid
         for (size_t i = 0; i < width; i++) sum[i] += delta[r * stride + i];
 }
 
-void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias)
+void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, size_t count)
 {
     struct cpu_backend *backend = job->backend;
-    float decay = is_bias ? 0 : (float)job->rule->weight_decay;
+    size_t offset = backend->plan->tensor[tensor].offset + first;
+    float decay = (float)nd_decay_of(job->rule, backend->plan, tensor);
     float *const *block = backend->block;
     backend->kernels->step(job->rule->optimizer, count, &job->rates, decay, block[BLOCK_GRADIENT] + offset,
                            block[BLOCK_MOMENT1] + offset, block[BLOCK_MOMENT2] + offset,
@@ -284,9 +293,9 @@ static void make_gradients(const struct batch_job *job, const struct weight_bloc
 
 static void take_steps(const struct batch_job *job, const struct weight_block *block)
 {
-    const struct tensor_view *weight = &job->backend->plan->tensor[nd_weight_index(block->layer)], *bias = weight + 1;
-    nd_cpu_take_step(job, weight->offset + block->first * weight->columns, block->count * weight->columns, false);
-    nd_cpu_take_step(job, bias->offset + block->first, block->count, true);
+    size_t weight = nd_weight_index(block->layer), columns = job->backend->plan->tensor[weight].columns;
+    nd_cpu_take_step(job, weight, block->first * columns, block->count * columns);
+    nd_cpu_take_step(job, weight + 1, block->first, block->count);
     nd_cpu_pack_block(job->backend, block);
 }
 
@@ -294,6 +303,10 @@ static void run_block(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
     const struct weight_block *block = &job->backend->blocks[task];
+    if (block->kind != WEIGHT_LAYER) {
+        nd_cpu_residual_weights(job, block, worker);
+        return;
+    }
     if (job->makes_gradients) make_gradients(job, block, worker);
     if (job->takes_steps) take_steps(job, block);
 }
@@ -356,6 +369,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     if (!backend->plan->ordering) backend->first_transposed_current = false;
     for (uint64_t update = first; update < first + count; update++) {
         struct step_rates rates = nd_step_rates(rule, update);
+        uint32_t threshold = nd_dropout_threshold(rule->dropout);
         struct batch_job job = {
             .backend = backend,
             .cells = &backend->data[DATA_TRAIN],
@@ -367,6 +381,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .gradients = true,
             .scaled_means = rule->scaled_means,
             .rates = nd_float_rates(&rates),
+            .dropout = {rule->seed, rule->first_draw + update, threshold, (float)nd_dropout_scale(threshold)},
         };
         double one = run_rows(&job) / (double)rule->batch;
         if (isfinite(one)) {

@@ -1,5 +1,5 @@
-/* What the two ways of training on the CPU share: cpu_train.c for networks of all orderings, cpu_fixed.c for those of
- * one. */
+/* What the ways of training on the CPU share: cpu_train.c for networks of all orderings, with cpu_residual.c for the
+ * residual ones among them, cpu_fixed.c for those of one. */
 #ifndef ND_BACKEND_CPU_TRAIN_H
 #define ND_BACKEND_CPU_TRAIN_H
 
@@ -25,6 +25,7 @@ struct batch_job {
     bool makes_gradients, takes_steps; /* what the section of weights is to do, in this order */
     const struct update_rule *rule;    /* of the steps */
     struct float_rates rates;
+    struct dropout_draw dropout;
 };
 
 /* Fills the slot's lines of batch.x, target, weight and factor; unless the order is fixed, its input too. */
@@ -36,8 +37,8 @@ void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scr
 /* sum (width) = the sum over rows of delta (rows, width), row after row. */
 void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum);
 
-/* The optimiser's step on `count` parameters from offset, by their gradients. */
-void nd_cpu_take_step(const struct batch_job *job, size_t offset, size_t count, bool is_bias);
+/* The optimiser's step on `count` numbers of a tensor, from its number `first` on, by their gradients. */
+void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, size_t count);
 
 /* What comes between gradient and step: memory for it, and its doing (cpu_between.c). */
 nade_status nd_cpu_prepare_between(nade_context *context, struct cpu_backend *backend, const struct update_rule *rule);
@@ -48,5 +49,14 @@ void nd_cpu_fixed_chunk(void *job, size_t task, unsigned worker);
 
 /* Fixed order, second section. */
 void nd_cpu_fixed_weights(struct batch_job *job);
+
+/* Residual networks: rows first … first+rows-1, which are chunk number `chunk`, to their outputs in the last of
+ * batch.delta, and back from the gradients that are there then. */
+void nd_cpu_residual_forward(const struct batch_job *job, size_t first, size_t rows, struct worker_scratch *scratch);
+void nd_cpu_residual_backward(const struct batch_job *job, size_t chunk, size_t first, size_t rows,
+                              struct worker_scratch *scratch);
+
+/* The second section for what a residual network has beside its layers. */
+void nd_cpu_residual_weights(const struct batch_job *job, const struct weight_block *block, unsigned worker);
 
 #endif

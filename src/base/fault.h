@@ -100,6 +100,7 @@ enum fault {
     FAULT_WEIGHTS_NOT_FINITE = 151, /* test_model_file_broken: weights that are not finite are read */
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
+    FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
 
     /* The command. */
     FAULT_EXIT_STATUS = 160,       /* flags_in_sentences: a wrong input ends with status 1 */

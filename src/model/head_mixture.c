@@ -218,20 +218,33 @@ static void move_component(const struct plan_column *column, const struct compon
     outputs[2 * column->stride + c] = log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor));
 }
 
-/* Deterministic and cheap: some of the values, evenly spaced, a fixed number of rounds. */
-static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
+static void fit_components(const struct plan_column *column, const float *values, size_t count, size_t every,
+                           double total, double *outputs)
 {
-    spread_evenly(column, outputs);
-    if (count == 0) return;
-    size_t every = count / EM_ROWS + 1;
-    size_t taken = (count - 1) / every + 1;
-    double total = (double)taken;
     for (int round = 0; round < EM_ROUNDS; round++) {
         struct component component[ND_COMPONENTS_MOST] = {{0}};
         begin_pass(column, outputs, component);
         for (size_t i = 0; i < count; i += every) add_value(column, values[i], component);
         for (size_t c = 0; c < column->components; c++) move_component(column, &component[c], total, c, outputs);
     }
+}
+
+/* Deterministic and cheap: some of the values, evenly spaced, a fixed number of rounds.  Of several Gaussians the last
+ * is wide and has the weight of a row: a value apart from all that were seen is then unlikely and not impossible. */
+static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
+{
+    struct plan_column fitted = *column;
+    size_t last = column->components - 1;
+    bool has_wide = last > column->atoms && !ND_FAULT(FAULT_NARROW_MARGINAL);
+    if (has_wide && count > 0) fitted.components--;
+    spread_evenly(&fitted, outputs);
+    if (count == 0) return;
+    size_t every = count / EM_ROWS + 1;
+    double total = (double)((count - 1) / every + 1);
+    fit_components(&fitted, values, count, every, total, outputs);
+    if (!has_wide) return;
+    outputs[last] = log(1 / total);
+    outputs[2 * column->stride + last] = log(2);
 }
 
 const struct head nd_head_mixture = {

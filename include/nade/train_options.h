@@ -123,6 +123,8 @@ typedef struct nade_train_options {
     uint64_t warmup;     /* updates in which the learning rate first rises to what it is then to fall from, half of all
                             updates at most */
     nade_schedule schedule;
+    int stratify; /* 1: how much is observed is spread evenly over the rows of each update, not drawn for each by itself
+                   */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -190,6 +192,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "let the learning rate rise evenly from zero within the first N updates, half of all at most, before it falls") \
     ROW(schedule, SCHEDULE, NADE_LINEAR, 0, 0, NADE_YOUNGER + 22, NADE_YOUNGER + 22, TRAINING, "schedule", "NAME", \
         "the schedule", "how the rate falls to zero: linear, or cosine, slowly at both ends of the fall") \
+    ROW(stratify, FLAG, 0, 0, 1, NADE_YOUNGER + 23, NADE_YOUNGER + 23, TRAINING, "stratify", NULL, NULL, \
+        "spread d, how much of a row is observed, evenly over the rows of each update, instead of drawing it for each by itself") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0.03, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \

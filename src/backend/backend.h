@@ -39,6 +39,7 @@ struct update_rule {
     uint64_t first_draw;    /* update u draws its rows and masks as number first_draw + u */
     size_t batch;
     uint32_t seed;
+    bool stratify;     /* d is spread evenly over the slots of a batch (model/draws.h) */
     bool scaled_means; /* gradients of means are multiplied by their scales: the heads' scale_gradient */
     bool share_device; /* take little of the device: others train on it too */
 };
@@ -46,6 +47,12 @@ struct update_rule {
 /* The learning rate of an update: within warmup updates from begin it rises by even steps to learning_rate; from there
  * it falls to zero at total_updates. */
 double nd_rate(const struct update_rule *rule, uint64_t update);
+
+/* What nd_draw_train_observed is told of a rule. */
+static inline uint32_t nd_strata(const struct update_rule *rule)
+{
+    return rule->stratify ? (uint32_t)rule->batch : 0;
+}
 
 /* Whether something comes between gradient and step. */
 bool nd_is_between(const struct update_rule *rule);

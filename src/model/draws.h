@@ -23,9 +23,17 @@ ND_INLINE uint32_t nd_draw_train_row(uint32_t seed, uint64_t update, uint32_t sl
     return nd_random_below(nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 0), rows);
 }
 
-/* d-1 of that slot, for a row with `present` cells: 0…present-1. */
-ND_INLINE uint32_t nd_draw_train_observed(uint32_t seed, uint64_t update, uint32_t slot, uint32_t present)
+/* d-1 of that slot, for a row with `present` cells: 0…present-1.  strata 0: drawn by itself.  Else the slots 0…strata-1
+ * of the batch fall into equal strata of that range, at a place that is drawn once for all of them: together they cover
+ * d evenly, and since a slot's row is any, each row has every d equally often. */
+ND_INLINE uint32_t nd_draw_train_observed(uint32_t seed, uint64_t update, uint32_t slot, uint32_t strata,
+                                          uint32_t present)
 {
+    if (strata > 0) {
+        uint32_t fraction = nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, 0, 2);
+        uint64_t place = (((uint64_t)slot << 32) | (ND_FAULT(FAULT_STRATA_FIXED) ? 0 : fraction)) / strata;
+        return (uint32_t)((place * present) >> 32);
+    }
     return nd_random_below(nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 1), present);
 }
 

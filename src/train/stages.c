@@ -36,6 +36,7 @@ void nd_fill_rule(struct run *run)
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
         .seed = o->seed,
+        .stratify = o->stratify != 0,
         .scaled_means = run->replication.scaled_means != 0,
         .share_device = run->replication.share_device != 0,
     };

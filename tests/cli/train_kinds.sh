@@ -58,6 +58,14 @@ expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp averaged resumed || fail "a resumed run with --average ends in another model"
 refuse 2 "--average: found '1'" "from 0 to 0.999999" -- "$NADE" train table.csv --average 1 -o model
 
+# How d is drawn: another model of the same kind, which goes on from a checkpoint.
+expect 0 "$NADE" train table.csv "${small[@]}" --stratify --checkpoint whole -o even
+cmp -s even adam && fail "stratified draws are those of each row by itself"
+expect 0 "$NADE" info even
+holds out "stratify               1"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp even resumed || fail "a resumed run with --stratify ends in another model"
+
 # The course of the rate: what is said of it, and a run that is resumed.
 expect 0 "$NADE" train table.csv "${small[@]}" --schedule linear --warmup 0 -o plain
 cmp plain adam || fail "a linear fall without a rise is not the default"

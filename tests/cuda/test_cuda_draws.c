@@ -25,7 +25,7 @@ static void check_slot(const struct encoded_rows *cells, const struct update_rul
         present[c] = !missing;
         count += !missing;
     }
-    uint32_t known = nd_draw_train_observed(rule->seed, draw, (uint32_t)slot, count);
+    uint32_t known = nd_draw_train_observed(rule->seed, draw, (uint32_t)slot, nd_strata(rule), count);
     nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, draw, (uint32_t)slot, cells->columns, present, known, keys,
                        expected);
     assert_memory_equal(observed, expected, cells->columns);
@@ -46,6 +46,7 @@ static void check_draws(draws_function draws, const struct gpu_plan *plan, enum 
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
         for (size_t u = 0; u < sizeof updates / sizeof *updates; u++) {
             rule.first_draw = firsts[i];
+            rule.stratify = u % 2;
             memset(row, 0xFF, batch * sizeof *row);
             memset(observed, 0xFF, batch * cells.columns);
             support_assert_ok(m.context, draws(m.context, backend, &rule, updates[u], row, observed));

@@ -90,6 +90,18 @@ static void test_first_updates(void **state)
     for (size_t i = 0; i < CASES; i++) check_updates(&training_cases[i]);
 }
 
+/* Drawn d that are spread over a batch: graphs, labels with holes, one block. */
+static void test_stratified(void **state)
+{
+    static const size_t chosen[] = {0, 5, CASE_BLOCK};
+    (void)state;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        struct training_case stratified = training_cases[chosen[i]];
+        stratified.rule.stratify = true;
+        check_updates(&stratified);
+    }
+}
+
 /* ---- rows that change --------------------------------------------------------------------------------------------
  */
 
@@ -228,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_updates),
+        cmocka_unit_test(test_stratified),
         cmocka_unit_test(test_changed_rows),
         cmocka_unit_test(test_average),
     };

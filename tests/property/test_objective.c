@@ -79,6 +79,64 @@ static void test_expectation(void **state)
     }
 }
 
+/* Mean over rows and all orderings of -log p. */
+static double exact_loss(const struct support_model *m, struct backend *backend, const struct encoded_rows *cells)
+{
+    size_t columns = m->plan.columns;
+    double sum = 0;
+    for (size_t number = 0; number < factorial(columns); number++) {
+        size_t order[16];
+        double log_density[16];
+        unrank(number, columns, order);
+        struct score_query query = {order, 1, columns, 0, NULL};
+        support_assert_ok(m->context, nd_reference_double.score_block(m->context, backend, cells, &query, log_density));
+        for (size_t row = 0; row < cells->rows; row++) sum -= log_density[row];
+    }
+    return sum / (double)factorial(columns) / (double)cells->rows;
+}
+
+/* The mean of the losses that updates find which change nothing, and its standard error. */
+static double drawn_loss(const struct support_model *m, struct backend *backend, bool stratify, double *error)
+{
+    enum { UPDATES = 3000 };
+    const struct update_rule rule = {.optimizer = NADE_NAG, .total_updates = UPDATES, .batch = 3, .stratify = stratify};
+    double sum = 0, squares = 0, loss;
+    uint64_t failed;
+    for (uint64_t u = 0; u < UPDATES; u++) {
+        support_assert_ok(m->context,
+                          nd_reference_double.train_updates(m->context, backend, &rule, u, 1, &loss, &failed));
+        sum += loss;
+        squares += loss * loss;
+    }
+    double mean = sum / UPDATES;
+    *error = sqrt((squares / UPDATES - mean * mean) / UPDATES);
+    return mean;
+}
+
+/* Both ways to draw d estimate the objective, rows with missing cells among them.  Three slots are fewer than there are
+ * d, so that a stratum has several. */
+static void test_stratified_draws(void **state)
+{
+    enum { ROWS = 4 };
+    const size_t one[] = {6};
+    struct support_model m;
+    struct backend *backend = NULL;
+    float values[ROWS * 4];
+    double error, stratified_error;
+    (void)state;
+    support_build(&m, "brcb", one, 1, 3, NADE_TANH, true);
+    support_random_cells(&m.plan, ROWS, 3, 0.3, values);
+    struct encoded_rows cells = {ROWS, 4, ENCODED_FLOATS, values};
+    support_assert_ok(m.context, nd_reference_double.open(m.context, &m.plan, NADE_PRECISION_AUTO, &backend));
+    support_assert_ok(m.context, nd_reference_double.set_block(m.context, backend, BLOCK_PARAMETERS, m.parameters));
+    support_assert_ok(m.context, nd_reference_double.set_data(m.context, backend, DATA_TRAIN, &cells));
+    double exact = exact_loss(&m, backend, &cells), drawn = drawn_loss(&m, backend, false, &error);
+    double stratified = drawn_loss(&m, backend, true, &stratified_error);
+    assert_true(fabs(drawn - exact) < 4 * error && fabs(stratified - exact) < 4 * stratified_error);
+    nd_reference_double.close(backend);
+    support_free(&m);
+}
+
 /* Column c of `from` becomes column to_place[c] of `to`: first-layer inputs, masks and output blocks move along. */
 static void permute_parameters(const struct support_model *from, const struct support_model *to, const size_t *to_place)
 {
@@ -148,6 +206,7 @@ static void test_permuted_columns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_expectation), cmocka_unit_test(test_permuted_columns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_expectation), cmocka_unit_test(test_stratified_draws),
+                                       cmocka_unit_test(test_permuted_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void test_distribution(void **state)
     for (uint32_t i = 0; i < DRAWS; i++) {
         nd_select_observed(5, PURPOSE_TRAIN_KEYS, i, 3, COLUMNS, present, 1, keys, observed);
         for (size_t c = 0; c < COLUMNS; c++) first[c] += observed[c];
-        sizes[nd_draw_train_observed(5, i, 3, COLUMNS)]++;
+        sizes[nd_draw_train_observed(5, i, 3, 0, COLUMNS)]++;
     }
     for (size_t c = 0; c < COLUMNS; c++) {
         double expected = (double)DRAWS / COLUMNS;
@@ -114,6 +114,38 @@ static void test_distribution(void **state)
         size_square += pow((double)sizes[c] - expected, 2) / expected;
     }
     assert_true(first_square < 27.9 && size_square < 27.9);
+}
+
+/* In every batch each d comes as often as any other, but for one; over many batches each slot's stratum is covered,
+ * also where a batch has fewer slots than there are d. */
+static void check_strata(uint32_t slots, uint32_t present)
+{
+    enum { UPDATES = 4000, MOST = 50 };
+    size_t all[MOST] = {0};
+    for (uint32_t update = 0; update < UPDATES; update++) {
+        size_t count[MOST] = {0};
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            uint32_t observed = nd_draw_train_observed(4, update, slot, slots, present);
+            assert_true(observed < present && observed >= slot * present / slots);
+            assert_true(observed <= ((slot + 1) * present - 1) / slots);
+            count[observed]++;
+        }
+        for (uint32_t d = 0; d < present; d++) {
+            assert_in_range(count[d], slots / present, (slots + present - 1) / present);
+            all[d] += count[d];
+        }
+    }
+    for (uint32_t d = 0; d < present; d++) assert_true(fabs((double)all[d] / UPDATES - (double)slots / present) < 0.03);
+}
+
+static void test_training_is_stratified(void **state)
+{
+    (void)state;
+    check_strata(20, 5);
+    check_strata(37, 10);
+    check_strata(7, 50);
+    check_strata(1, 3);
+    check_strata(100, 1);
 }
 
 /* Each row's repeats fall into different strata; over all rows every d is drawn equally often, within one percent. */
@@ -156,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_selection),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_distribution),
+        cmocka_unit_test(test_training_is_stratified),
         cmocka_unit_test(test_validation_is_stratified),
         cmocka_unit_test(test_orderings),
     };

@@ -52,7 +52,7 @@ static void observe_slot(const struct batch_job *job, size_t slot, uint32_t pres
     } else if (job->source == SOURCE_GIVEN) {
         memcpy(scratch->observed, job->observed + place * columns, columns);
     } else if (job->source == SOURCE_TRAIN) {
-        count = nd_draw_train_observed(job->seed, job->update, (uint32_t)place, present);
+        count = nd_draw_train_observed(job->seed, job->update, (uint32_t)place, job->strata, present);
         nd_select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, (uint32_t)place, columns, scratch->present,
                            count, scratch->keys, scratch->observed);
     } else {
@@ -376,6 +376,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .source = SOURCE_TRAIN,
             .seed = rule->seed,
             .update = rule->first_draw + update,
+            .strata = nd_strata(rule),
             .rows = rule->batch,
             .factor = 1 / (double)rule->batch,
             .gradients = true,

@@ -101,7 +101,7 @@ static double REF(batch)(struct REF(backend) * backend, const struct update_rule
         size_t row = nd_draw_train_row(rule->seed, update, at, (uint32_t)cells->rows);
         if (!plan->ordering) {
             uint32_t present = REF(find_present)(cells, row, work->present);
-            uint32_t count = nd_draw_train_observed(rule->seed, update, at, present);
+            uint32_t count = nd_draw_train_observed(rule->seed, update, at, nd_strata(rule), present);
             nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
                                work->keys, work->observed);
         }

@@ -40,7 +40,7 @@ __device__ void draw_slots(const struct small_job &job, const struct small_memor
             there = __popcll(memory.present[slot]);
         }
         const uint32_t observed = train
-                                      ? nd_draw_train_observed(job.seed, drawing.draw, slot, there)
+                                      ? nd_draw_train_observed(job.seed, drawing.draw, slot, job.strata, there)
                                       : nd_draw_valid_observed(job.seed, row, place % job.repeats, job.repeats, there);
         memory.row[slot] = row;
         memory.observed[slot] = observed;

@@ -41,7 +41,7 @@ __device__ uint32_t row_of_slot(const struct draw_job &job, uint64_t draw, uint3
 __device__ uint32_t count_observed(const struct draw_job &job, uint64_t draw, uint32_t slot, uint32_t row,
                                    uint32_t present)
 {
-    if (job.source == DRAW_TRAIN) return nd_draw_train_observed(job.seed, draw, slot, present);
+    if (job.source == DRAW_TRAIN) return nd_draw_train_observed(job.seed, draw, slot, job.strata, present);
     return nd_draw_valid_observed(job.seed, row, (job.offset + slot) % job.repeats, job.repeats, present);
 }
 

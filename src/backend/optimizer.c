@@ -29,8 +29,9 @@ size_t nd_moments_of(nade_optimizer optimizer)
 
 double nd_decay_of(const struct update_rule *rule, const struct plan *plan, size_t tensor)
 {
-    if (plan->tensor[tensor].is_bias) return 0;
-    return plan->direct && tensor == nd_direct_index(plan) ? rule->direct_decay : rule->weight_decay;
+    bool direct = plan->direct && tensor == nd_direct_index(plan) && !ND_FAULT(FAULT_DIRECT_DECAY);
+    if (plan->tensor[tensor].is_bias && !ND_FAULT(FAULT_BIASES_DECAY)) return 0;
+    return direct ? rule->direct_decay : rule->weight_decay;
 }
 
 bool nd_is_between(const struct update_rule *rule)

@@ -52,6 +52,17 @@ enum fault {
     FAULT_ABSENCE_LOST = 70,      /* test_schema: a missing cell stays missing where absence is a label */
     FAULT_BIN_SHIFTED = 71,       /* test_cell_score: the cell score's bin begins at the value, not around it */
     FAULT_RANGE_LATER = 72,       /* test_ranges: rows that miss the range of a second column are kept */
+    FAULT_NORM_VARIANCE = 80,     /* test_golden: the variance of a norm is divided by one unit less */
+    FAULT_NORM_KERNEL = 81,       /* test_residual_kernels: the same in the CPU's kernel */
+    FAULT_BIASES_DECAY = 82,      /* test_golden: biases and norms decay too */
+    FAULT_NORM_PART = 83,         /* test_residual_networks: norms learn from the first chunk of rows alone */
+    FAULT_STREAM_CUT = 84,        /* test_gradients: what goes past a block is lost on the way back */
+    FAULT_DIRECT_DECAY = 85,      /* test_golden: the linear path decays as the other weights do */
+    FAULT_DIRECT_LINE = 86,       /* test_residual_networks: a line has the linear path's part of the first column */
+    FAULT_DROPOUT_UNSCALED = 87,  /* test_golden: the units that dropout leaves stay as they are */
+    FAULT_DROPOUT_HALVES = 88,    /* test_golden: of two units that share a word the first has the higher half */
+    FAULT_DROPOUT_SLOPES = 89,    /* test_residual_kernels: dropped units still learn */
+    FAULT_START_ELSEWHERE = 91,   /* test_residual: a residual network does not begin with the columns' marginals */
     FAULT_PATCH_NOISE = 90,       /* test_patches_threads: four pixels of a patch share their noise */
 
     /* What training decides by itself. */
@@ -102,6 +113,7 @@ enum fault {
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
     FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
+    FAULT_KEYS_OF_KINDS = 155,      /* test_residual_file: the keys of one kind of network are let pass in another */
 
     /* The command. */
     FAULT_EXIT_STATUS = 160,       /* flags_in_sentences: a wrong input ends with status 1 */

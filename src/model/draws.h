@@ -57,7 +57,7 @@ ND_INLINE uint32_t nd_dropout_threshold(double share)
 /* What the others are multiplied with, so that their mean stays. */
 ND_INLINE double nd_dropout_scale(uint32_t threshold)
 {
-    return 65536.0 / (65536.0 - threshold);
+    return ND_FAULT(FAULT_DROPOUT_UNSCALED) ? 1 : 65536.0 / (65536.0 - threshold);
 }
 
 /* The 16 bits of unit number `unit` in a slot of an update.  Units are counted through all places of dropout: those of
@@ -65,7 +65,7 @@ ND_INLINE double nd_dropout_scale(uint32_t threshold)
 ND_INLINE uint32_t nd_dropout_bits(uint32_t seed, uint64_t update, uint32_t slot, uint32_t unit)
 {
     uint32_t word = nd_random_word(seed, PURPOSE_DROPOUT, update, slot, unit / 2);
-    return unit % 2 ? word >> 16 : word & 0xffffu;
+    return (unit % 2 == 1) != ND_FAULT(FAULT_DROPOUT_HALVES) ? word >> 16 : word & 0xffffu;
 }
 
 /* Marks in observed (columns) the first `count` present columns of the ordering with the keys of (purpose, draw, row).

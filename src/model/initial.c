@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/fault.h"
 #include "base/philox.h"
 #include "model/head.h"
 
@@ -101,7 +102,8 @@ static void fill_marginal(const struct plan *plan, const struct schema *schema, 
 {
     const struct column_spec *spec = column < schema->count ? &schema->column[column] : NULL;
     float *bias = parameters + plan->tensor[nd_weight_index(plan->layers) + 1].offset + plan->column[column].output;
-    if (!spec || spec->marginal_count != plan->column[column].output_width) {
+    bool fitted = spec && spec->marginal_count == plan->column[column].output_width;
+    if (!fitted || ND_FAULT(FAULT_START_ELSEWHERE)) {
         fill_output_bias(plan, column, parameters);
         return;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/column_words.h"
 #include "model/head.h"
 #include "model/holes.h"
@@ -204,7 +205,7 @@ static void read_architecture(struct model_reader *r, const struct json_value *r
     snprintf(r->where, sizeof r->where, "architecture.");
     int kind = nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
     nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS);
-    nd_check_keys(r, object, keys, LENGTH(keys), own_keys[kind]);
+    nd_check_keys(r, object, keys, LENGTH(keys), own_keys[ND_FAULT(FAULT_KEYS_OF_KINDS) ? !kind : kind]);
     if (kind == ND_RESIDUAL)
         read_blocks(r, object, architecture);
     else

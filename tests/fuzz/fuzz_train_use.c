@@ -29,6 +29,16 @@ static nade_status read_cells(nade_context *context, const uint8_t *bytes, size_
 
 #define ONE_MORE(value, word) +1
 
+/* A residual network in the place of hidden layers; where more is asked of it than it can, that is refused. */
+static void choose_blocks(uint8_t byte, nade_train_options *options)
+{
+    options->layers = 0;
+    options->blocks = byte & 4 ? 2 : 1;
+    options->width = 3;
+    options->dropout = byte & 8 ? 0.5 : 0;
+    options->direct = !(byte & 16);
+}
+
 static void choose_options(const uint8_t *bytes, nade_train_options *options, nade_replication_options *replication)
 {
     static const size_t hidden[] = {3, 2};
@@ -46,6 +56,7 @@ static void choose_options(const uint8_t *bytes, nade_train_options *options, na
     replication->pretrain_best = bytes[1] >> 6 & 1;
     options->replication = replication;
     options->pretrain = bytes[1] >> 7;
+    if (bytes[0] & 2) choose_blocks(bytes[0], options);
     options->activation = (nade_activation)(bytes[2] % (NADE_ACTIVATIONS(ONE_MORE)));
     options->optimizer = bytes[2] & 64 ? NADE_ADAM : NADE_NAG;
     options->components = bytes[3] % 4 + 1;

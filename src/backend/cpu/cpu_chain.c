@@ -102,9 +102,8 @@ void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch 
     const struct plan *plan = backend->plan;
     const struct plan_column *c = &plan->column[column];
     nd_cpu_activate_for(backend, column, sum, scratch->tile[0] + line * backend->stride[0]);
-    if (plan->direct)
-        memcpy(scratch->direct + line * backend->widest_block, sum + plan->hidden[0] + c->output,
-               c->output_width * sizeof *sum);
+    const double *direct = sum + plan->hidden[0] + (ND_FAULT(FAULT_DIRECT_LINE) ? 0 : c->output);
+    if (plan->direct) memcpy(scratch->direct + line * backend->widest_block, direct, c->output_width * sizeof *sum);
 }
 
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch)

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_chain.h"
 #include "backend/cpu/cpu_train.h"
+#include "base/fault.h"
 
 static const float *tensor_of(const struct cpu_backend *backend, size_t index)
 {
@@ -201,7 +202,7 @@ void nd_cpu_residual_backward(const struct batch_job *job, size_t chunk, size_t 
         back_layer(&w, down, delta_of(&w, up));
         back_gelu(&w, b, delta_of(&w, up));
         back_layer(&w, up, arrived);
-        back_norm(&w, chunk, b, arrived, delta_of(&w, down));
+        back_norm(&w, chunk, b, arrived, ND_FAULT(FAULT_STREAM_CUT) ? NULL : delta_of(&w, down));
     }
 }
 
@@ -222,7 +223,7 @@ static void make_direct_gradient(const struct batch_job *job, const struct weigh
 static void make_norm_gradients(const struct batch_job *job, const struct weight_block *block)
 {
     struct cpu_backend *backend = job->backend;
-    size_t chunks = (job->rows + job->chunk - 1) / job->chunk;
+    size_t chunks = ND_FAULT(FAULT_NORM_PART) ? 1 : (job->rows + job->chunk - 1) / job->chunk;
     for (size_t i = 0; i < 2; i++) {
         size_t tensor = nd_norm_index(backend->plan, block->layer) + i;
         float *gradient = backend->block[BLOCK_GRADIENT] + backend->plan->tensor[tensor].offset + block->first;

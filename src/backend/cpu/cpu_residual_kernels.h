@@ -36,7 +36,7 @@ static float variance_of_row(const float *h, float mean, size_t width)
     for (; i + ND_LANES <= width; i += ND_LANES)
         for (size_t l = 0; l < ND_LANES; l++) lane[l] += (h[i + l] - mean) * (h[i + l] - mean);
     for (size_t l = 0; i + l < width; l++) lane[l] += (h[i + l] - mean) * (h[i + l] - mean);
-    return mean_of_lanes(lane, width);
+    return mean_of_lanes(lane, ND_FAULT(FAULT_NORM_KERNEL) ? width - 1 : width);
 }
 
 static void norm(size_t rows, size_t width, size_t stride, const float *h, const float *weight, const float *bias,
@@ -160,7 +160,7 @@ static void drop(const struct dropout_draw *draw, uint32_t slot, uint32_t unit, 
         fill_factors(draw, slot, at / GROUP_UNITS, factor);
         for (size_t i = 0; i < now; i++) {
             values[first + i] *= factor[skipped + i];
-            slopes[first + i] *= factor[skipped + i];
+            slopes[first + i] *= ND_FAULT(FAULT_DROPOUT_SLOPES) ? 1 : factor[skipped + i];
         }
         first += now;
     }

@@ -22,7 +22,7 @@ static void REF(norm)(const struct plan *plan, const real *parameters, size_t no
     for (size_t i = 0; i < width; i++) mean += h[i];
     mean /= (real)width;
     for (size_t i = 0; i < width; i++) variance += (h[i] - mean) * (h[i] - mean);
-    variance /= (real)width;
+    variance /= (real)(ND_FAULT(FAULT_NORM_VARIANCE) ? width - 1 : width);
     real inverse = (real)(1 / sqrt((double)variance + ND_NORM_EPSILON));
     for (size_t i = 0; i < width; i++) {
         unit[i] = (h[i] - mean) * inverse;

@@ -214,15 +214,65 @@ static void narrow(enum relation relation, double value, double *low, double *hi
         *low = fmax(*low, value);
 }
 
+/* The number that a value of a column without an order is: of its label, or 0 or 1 itself; NaN: none. */
+static double number_of(const nade_column *column, double value)
+{
+    double number = NAN;
+    if (column->label_count == 0) return value;
+    const char *label = column->labels[(size_t)value];
+    return parse_number(label, strlen(label), &number) ? number : NAN;
+}
+
+/* True when all labels are numbers, absence aside. */
+static bool has_numbers(const nade_column *column)
+{
+    size_t numbers = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        bool number = !isnan(number_of(column, (double)i));
+        if (!number && column->labels[i][0] != '\0') return false;
+        numbers += number;
+    }
+    return column->label_count == 0 || numbers > 0;
+}
+
+/* Of two values a range holds one, which then is given, or both. */
+static int take_binary_range(const struct common *common, const struct condition *condition, const nade_column *column,
+                             double low, double high, struct conditions *conditions)
+{
+    double *given = &conditions->given[condition->column], found = NAN;
+    size_t within = 0;
+    for (int value = 0; value < 2; value++) {
+        double number = number_of(column, value);
+        if (!(number >= low && number <= high)) continue;
+        found = value;
+        within++;
+    }
+    if (within == 2) return EXIT_DONE;
+    if (within == 0 || (!isnan(*given) && *given != found))
+        return report_error(common, NADE_BAD_CALL, "%s: no value of column '%s' meets '%s'%s", condition->option,
+                            column->name, condition->text, within ? " and the other conditions" : "");
+    *given = found;
+    return EXIT_DONE;
+}
+
+bool meets_range(const nade_model *model, const struct conditions *conditions, size_t column, double value)
+{
+    double low = conditions->low[column], high = conditions->high[column];
+    if (isinf(low) && isinf(high)) return true;
+    nade_column of_model = column_of_model(model, column);
+    double number = of_model.numeric ? value : number_of(&of_model, value);
+    return number >= low && number <= high;
+}
+
 static int take_range(const struct common *common, const nade_model *model, const struct condition *condition,
                       struct conditions *conditions)
 {
     double value, left, low = -HUGE_VAL, high = HUGE_VAL;
     nade_column column = column_of_model(model, condition->column);
-    if (!column.numeric)
+    if (!column.numeric && !has_numbers(&column))
         return report_error(common, NADE_BAD_CALL,
-                            "%s: column '%s' is %s, expected a range on a column of numbers only", condition->option,
-                            column.name, nade_type_name(column.type));
+                            "%s: column '%s' is %s, expected a range on a column of numbers, or of labels that are",
+                            condition->option, column.name, nade_type_name(column.type));
     if (condition->has_left && condition->value &&
         (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
         return report_error(common, NADE_BAD_CALL,
@@ -236,6 +286,7 @@ static int take_range(const struct common *common, const nade_model *model, cons
     if (low > high)
         return report_error(common, NADE_BAD_CALL, "%s: no number meets '%s', expected a range that holds some",
                             condition->option, condition->text);
+    if (column.type == NADE_BINARY) return take_binary_range(common, condition, &column, low, high, conditions);
     conditions->low[condition->column] = fmax(conditions->low[condition->column], low);
     conditions->high[condition->column] = fmin(conditions->high[condition->column], high);
     conditions->ranges = true;

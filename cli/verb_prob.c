@@ -46,7 +46,7 @@ static const struct positional positionals[] = {{"MODEL", offsetof(struct prob_a
 static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "The event"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "what is to happen: this value, or a range of a column of numbers: COL<VALUE, <=, > or >=, VALUE<COL, or both ends "
+     .help = "what is to happen: this value, or a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both ends "
              "as in 30<=COL<50; may be given several times, and all of them are to hold"},
     {.name = "given", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(given),
      .help = "what is known, written in the same way; may be given several times"},
@@ -110,7 +110,7 @@ static bool happens(const struct prob_run *run, const double *row)
     const struct conditions *event = &run->event;
     for (size_t c = 0; c < run->columns; c++) {
         if (!isnan(event->given[c]) && row[c] != event->given[c]) return false;
-        if (row[c] < event->low[c] || row[c] > event->high[c]) return false;
+        if (!meets_range(run->model, event, c, row[c])) return false;
     }
     return true;
 }

@@ -54,7 +54,7 @@ static const struct option options[] = {
     {.name = "number", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(rows), .least = 1,
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
-     .help = "condition on this cell, or on a range of a column of numbers: COL<VALUE, <=, > or >=, VALUE<COL, or both "
+     .help = "condition on this cell, or on a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both "
              "ends as in 30<=COL<50; may be given several times, columns by name or by their zero-based number in the "
              "model"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,

@@ -406,7 +406,8 @@ typedef struct nade_sample_options {
     nade_device device;
     int exact; /* 1: numbers exactly as drawn; 0: rounded as the data are, real ones to the column's recording step,
                   counts to whole numbers */
-    /* (columns) each, in data units, both ends included: draw only rows whose numbers lie between them.  -INFINITY
+    /* (columns) each, in data units, both ends included: draw only rows whose numbers lie between them, or the numbers
+     * that their labels are, where all labels of a categorical column are numbers.  -INFINITY
      * and INFINITY where there is no bound; NULL: none at all.  One such column is drawn from its conditional cut off
      * at the bounds, first of all that is drawn; rows that miss the bounds of others are drawn anew.  Regions that are
      * too unlikely for that are refused. */

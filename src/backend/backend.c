@@ -18,7 +18,7 @@ bool nd_keeps_sums(nade_activation activation)
 static double draw(const struct sample_query *query, const struct plan_column *column, size_t c, const double *outputs,
                    const uint32_t words[4])
 {
-    if (c != query->bounded || !(query->low < query->high)) return column->head->sample(column, outputs, words);
+    if (c != query->bounded) return column->head->sample(column, outputs, words);
     return column->head->sample_between(column, outputs, query->low, query->high, words);
 }
 

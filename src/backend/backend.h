@@ -84,8 +84,8 @@ struct sample_query {
     const uint64_t *draw; /* (rows) */
     const uint32_t *row;  /* (rows) */
     uint32_t seed;
-    size_t bounded;   /* where low < high: a column of numbers that is drawn within them, plan's units */
-    double low, high; /* possibly infinite; both 0: no column is bounded */
+    size_t bounded;   /* the column that is drawn within low and high; SIZE_MAX: none */
+    double low, high; /* as its head takes them, possibly infinite or the same */
 };
 
 /* A draw of column c under a query from its outputs: the same in every backend.  NaN where outputs, or the draw, are

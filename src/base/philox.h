@@ -28,8 +28,8 @@ enum purpose {
                                  word 0: which of them */
     PURPOSE_PATCH = 10,       /* draw = number of the patch, row = 0; word 0: the image, 1: the top, 2: the left;
                                  word 4 + i: noise of pixel i */
-    PURPOSE_RARE_LABEL = 11,  /* draw, row as of PURPOSE_SAMPLE, row without tries; word c: the rare label, or the value
-                                 within a cell of dates, of column c */
+    PURPOSE_RARE_LABEL = 11,  /* draw, row as of PURPOSE_SAMPLE, of the try that is kept; word c: the rare label, or the
+                                 value  within a cell of dates, of column c */
     PURPOSE_DROPOUT = 12,     /* draw = update, row = slot in the batch; word n: units 2n and 2n+1 of all places */
 };
 

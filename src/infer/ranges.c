@@ -12,8 +12,9 @@ static nade_status read_range(nade_context *context, const struct column_spec *s
                               struct ranges *r)
 {
     const struct head *head = nd_head_for(spec->type);
-    if (!head->range)
-        return nd_fail(context, NADE_BAD_CALL, "column '%s' is %s, expected a range on a column of numbers", spec->name,
+    if (!head->range || (head->labels && !spec->number))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "column '%s' is %s, expected a range on a column of numbers, or of labels that are", spec->name,
                        nade_type_name(spec->type));
     struct range range = {.least = r->least[c], .most = r->most[c]};
     nade_status status = head->range(context, spec, exact, &range);
@@ -77,7 +78,7 @@ bool nd_within_ranges(const struct ranges *ranges, const nade_model *model, cons
 {
     if (!ranges->low || ND_FAULT(FAULT_RANGE_LATER)) return true;
     for (size_t c = 0; c < model->schema.count; c++) {
-        if (c == ranges->bounded || !isnan(given[c])) continue;
+        if (c == ranges->bounded || !isnan(given[c]) || model->plan.column[c].head->labels) continue;
         double place = nd_cell_place(&model->plan.column[c], (double)cells[c]);
         if (place < ranges->low[c] || place > ranges->high[c]) return false;
     }

@@ -13,6 +13,7 @@
 #include "infer/values.h"
 #include "model/draws.h"
 #include "model/head.h"
+#include "model/label_range.h"
 #include "model/rare_labels.h"
 
 /* Rows that one call of the backend draws; bounds the memory for their orderings. */
@@ -40,7 +41,14 @@ struct sampling {
     float *tried;         /* (lines, columns of the network): cells of the rows that are being drawn */
     size_t *pending;      /* (lines): rows of the block that have not met their ranges yet */
     uint64_t drawn, kept; /* rows so far */
+    uint32_t *kept_row;   /* (rows): the number of the try that was kept; NULL: there are no ranges, and no tries */
 };
+
+/* True for the value that rare labels share. */
+static bool is_shared(const struct column_spec *spec, double cell)
+{
+    return spec->rare_count > 0 && (size_t)cell == nd_value_count(spec) - 1;
+}
 
 /* ---- given cells ------------------------------------------------------------------------------------------------- */
 
@@ -53,12 +61,14 @@ static nade_status check_given_ranges(const struct sampling *s, const double *va
     char place[ND_PLACE_SIZE];
     for (size_t at = 0; at < s->rows * columns; at++) {
         size_t c = at % columns;
-        bool good = !(s->options->low && values[at] < s->options->low[c]) &&
-                    !(s->options->high && values[at] > s->options->high[c]);
+        const double *number = s->model->schema.column[c].number;
+        double value = number && !isnan(values[at]) ? number[(size_t)values[at]] : values[at];
+        bool good =
+            !(s->options->low && value < s->options->low[c]) && !(s->options->high && value > s->options->high[c]);
         if (!good)
             return nd_fail(s->context, NADE_BAD_CALL, "%scolumn '%s': the given %.15g lies outside the column's range",
                            nd_row_place(given_names, s->rows, columns, values, at / columns, place),
-                           s->model->schema.column[c].name, values[at]);
+                           s->model->schema.column[c].name, value);
     }
     return NADE_OK;
 }
@@ -233,6 +243,8 @@ static nade_status prepare(struct sampling *s, const double *values)
     s->row_rank = nd_arena_alloc(&s->arena, columns, 1);
     s->draw = nd_arena_alloc(&s->arena, s->lines, sizeof *s->draw);
     s->row = nd_arena_alloc(&s->arena, s->lines, sizeof *s->row);
+    if (s->options->low || s->options->high) s->kept_row = nd_arena_alloc(&s->arena, s->rows, sizeof *s->kept_row);
+    if ((s->options->low || s->options->high) && !s->kept_row) return nd_no_memory(s->context, "the samples");
     if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->rank || !s->row_rank || !s->draw ||
         !s->row)
         return nd_no_memory(s->context, "the samples");
@@ -285,7 +297,7 @@ static nade_status draw_values(struct sampling *s, struct sample_query query, si
             if (isnan(given[c]) && s->rank[c] > RANK_HOLES) tried[c] = NAN;
         sort_by_rank(s, s->row_rank, s->order + i * columns);
     }
-    query.low = query.high = 0;
+    query.bounded = SIZE_MAX;
     nade_status status = nd_session_draws(s->context, s->session, &query, lines, s->tried);
     for (size_t i = 0; i < lines && status == NADE_OK; i++)
         for (size_t h = 0; h < schema->hole_count; h++)
@@ -319,6 +331,25 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
     return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->pending[s->session->row / tries]));
 }
 
+/* True when the labels of a try that were not given are numbers within their ranges.  Of those that share a value it is
+ * the one that will be drawn for this try (draw_label). */
+static bool has_labels_within(const struct sampling *s, size_t line, const float *given)
+{
+    const float *tried = s->tried + line * s->model->plan.columns;
+    for (size_t c = 0; c < s->model->schema.count; c++) {
+        const struct column_spec *spec = &s->model->schema.column[c];
+        if (!spec->number || c == s->ranges.bounded || !isnan(given[c]) || !nd_is_ranged(&s->ranges, c)) continue;
+        size_t label = (size_t)tried[c];
+        if (is_shared(spec, (double)tried[c])) {
+            uint32_t word =
+                nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, s->draw[line], s->row[line], (uint32_t)c);
+            label = nd_draw_rare_label(spec, (double)nd_random_uniform(word));
+        }
+        if (!nd_label_is_between(spec, label, s->ranges.least[c], s->ranges.most[c])) return false;
+    }
+    return true;
+}
+
 /* Keeps each pending row's first try that lies within the ranges; returns how many rows are still without one. */
 static size_t keep_good(struct sampling *s, size_t first, size_t pending, size_t tries)
 {
@@ -327,7 +358,10 @@ static size_t keep_good(struct sampling *s, size_t first, size_t pending, size_t
         float *cells = s->cells + (first + s->pending[p]) * columns;
         const float *tried = s->tried + p * tries * columns;
         size_t t = 0;
-        while (t < tries && !nd_within_ranges(&s->ranges, s->model, cells, tried + t * columns)) t++;
+        while (t < tries && !(nd_within_ranges(&s->ranges, s->model, cells, tried + t * columns) &&
+                              has_labels_within(s, p * tries + t, cells)))
+            t++;
+        if (t < tries && s->kept_row) s->kept_row[first + s->pending[p]] = s->row[p * tries + t];
         if (t < tries) memcpy(cells, tried + t * columns, columns * sizeof *cells);
         s->kept += t < tries;
         if (t == tries) s->pending[left++] = s->pending[p];
@@ -377,26 +411,24 @@ static double cell_at(const struct sampling *s, size_t at)
     return (double)s->cells[at / columns * s->model->plan.columns + at % columns];
 }
 
-/* A label for the value that rare ones share: of random words that only the row's numbers and the column decide. */
-static double draw_label(const struct sampling *s, const struct column_spec *spec, size_t at)
+/* For what a drawn cell leaves open, the label among those that share a value or the value within a cell of dates: a
+ * uniform that only the row's numbers and the column decide. */
+static double own_uniform(const struct sampling *s, size_t at)
 {
     uint64_t draw;
-    uint32_t row;
+    uint32_t row, c = (uint32_t)(at % s->model->schema.count);
     number_row(s, at / s->model->schema.count, &draw, &row);
-    uint32_t word =
-        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->schema.count));
-    return (double)nd_draw_rare_label(spec, (double)nd_random_uniform(word));
+    if (s->kept_row) row = s->kept_row[at / s->model->schema.count];
+    return (double)nd_random_uniform(nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, c));
 }
 
-/* A value of its cell, likewise. */
-static double draw_within(const struct sampling *s, const struct column_spec *spec, size_t at)
+static double draw_label(const struct sampling *s, const struct column_spec *spec, size_t at)
 {
-    uint64_t draw;
-    uint32_t row;
-    number_row(s, at / s->model->schema.count, &draw, &row);
-    uint32_t word =
-        nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, (uint32_t)(at % s->model->schema.count));
-    return nd_head_for(spec->type)->within(spec, (double)nd_random_uniform(word));
+    size_t c = at % s->model->schema.count;
+    bool cut = c == s->ranges.bounded; /* others' labels lie within their ranges, or the try would not have been kept */
+    double uniform = own_uniform(s, at);
+    return (double)(cut ? nd_draw_rare_between(spec, s->ranges.least[c], s->ranges.most[c], uniform)
+                        : nd_draw_rare_label(spec, uniform));
 }
 
 static double decode_cell(const struct sampling *s, size_t at)
@@ -404,9 +436,9 @@ static double decode_cell(const struct sampling *s, size_t at)
     size_t c = at % s->model->schema.count;
     const struct column_spec *spec = &s->model->schema.column[c];
     double cell = cell_at(s, at);
-    if (spec->rare_count > 0 && (size_t)cell == nd_value_count(spec) - 1) return draw_label(s, spec, at);
+    if (is_shared(spec, cell)) return draw_label(s, spec, at);
     double x = nd_decode_value(spec, cell, s->options->exact);
-    if (nd_head_for(spec->type)->within) x += draw_within(s, spec, at);
+    if (nd_head_for(spec->type)->within) x += nd_head_for(spec->type)->within(spec, own_uniform(s, at));
     if (nd_head_for(spec->type)->labels || !s->ranges.low || !isfinite(x)) return x;
     return fmin(fmax(x, s->ranges.least[c]), s->ranges.most[c]);
 }

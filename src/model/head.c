@@ -77,6 +77,14 @@ nade_status nd_refuse_empty_range(nade_context *context, const struct column_spe
                    spec->name, text[end], beyond[end + (spec->form ? 2 : 0)]);
 }
 
+bool nd_keep_spec(struct arena *arena, const struct column_spec *spec, struct plan_column *column)
+{
+    struct column_spec *own = nd_arena_alloc(arena, 1, sizeof *own);
+    if (own) *own = *spec;
+    column->own = own;
+    return own != NULL;
+}
+
 bool nd_outputs_are_finite(const struct plan_column *column, const double *outputs)
 {
     bool good = true;

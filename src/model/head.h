@@ -70,7 +70,8 @@ struct head {
     /* The value nearest to a number that the column can have; NULL: labels. */
     double (*nearest)(const struct column_spec *spec, double value);
 
-    /* Fills in what is not yet set of a range, which holds some value.  NULL: the values have no order. */
+    /* Fills in what is not yet set of a range, which holds some value.  NULL: the values have no order; of labels it is
+     * called where all are numbers (spec->number). */
     nade_status (*range)(nade_context *context, const struct column_spec *spec, bool exact, struct range *range);
 
     /* ---- its distribution ---- */
@@ -133,6 +134,9 @@ const char *nd_ends_text(double least, double most, char text[ND_ENDS_TEXT]);
 
 /* The sentence for a range that no value of a column lies in. */
 nade_status nd_refuse_empty_range(nade_context *context, const struct column_spec *spec, double least, double most);
+
+/* For plan: keeps a copy of what is known of the column as column->own.  False: no memory. */
+bool nd_keep_spec(struct arena *arena, const struct column_spec *spec, struct plan_column *column);
 
 /* True when float32 can hold all of a column's outputs: what the functions above expect of them.  A device computes in
  * float32, so that what the CPU holds in double must not go beyond it. */

@@ -96,14 +96,11 @@ static void read_units(struct model_reader *r, const struct json_value *object, 
 static nade_status plan(nade_context *context, struct arena *arena, const struct column_spec *spec, size_t components,
                         struct plan_column *column)
 {
-    struct column_spec *own = nd_arena_alloc(arena, 1, sizeof *own);
-    if (!own) return nd_no_memory(context, "the network");
-    *own = *spec; /* whose mean and sd are those of log(1 + k) */
-    column->own = own;
     column->input_width = 1;
     column->output_width = 3 * components;
     column->components = components;
-    return NADE_OK;
+    /* Whose mean and sd are those of log(1 + k). */
+    return nd_keep_spec(arena, spec, column) ? NADE_OK : nd_no_memory(context, "the network");
 }
 
 static bool encode(const struct column_spec *spec, double value, float *cell)

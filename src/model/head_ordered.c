@@ -125,12 +125,8 @@ static nade_status plan(nade_context *context, struct arena *arena, const struct
     if (spec->atoms < 1 || spec->atoms > VALUES_MOST)
         return nd_fail(context, NADE_BAD_INPUT, "column '%s' has %zu values, expected 1 to %d of an ordered column",
                        spec->name, spec->atoms, VALUES_MOST);
-    struct column_spec *own = nd_arena_alloc(arena, 1, sizeof *own);
-    if (!own) return nd_no_memory(context, "the network");
-    *own = *spec;
-    column->own = own;
     column->input_width = column->output_width = column->values = spec->atoms;
-    return NADE_OK;
+    return nd_keep_spec(arena, spec, column) ? NADE_OK : nd_no_memory(context, "the network");
 }
 
 /* The first value that is at least x; spec->atoms: none. */

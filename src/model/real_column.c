@@ -120,11 +120,7 @@ nade_status nd_plan_real(nade_context *context, struct arena *arena, const struc
     column->ascending = spec->ascending;
     column->atom = spec->atom_cell;
     column->atom_place = spec->atom_place;
-    struct column_spec *own = nd_arena_alloc(arena, 1, sizeof *own);
-    if (!own) return nd_no_memory(context, "the network");
-    *own = *spec;
-    column->own = own;
-    return NADE_OK;
+    return nd_keep_spec(arena, spec, column) ? NADE_OK : nd_no_memory(context, "the network");
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */

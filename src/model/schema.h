@@ -58,6 +58,7 @@ struct column_spec {
     const struct monotone_map *map; /* real: between values and cells; NULL: cells are standardised by mean and sd */
     const char *const *labels;      /* (label_count) the texts; "" is absence */
     size_t label_count;     /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
+    const double *number;   /* (label_count) what they are as numbers, absence NaN; NULL: not all are */
     size_t rare_count;      /* the last labels, which share a value: rare_labels.h.  0: none */
     const double *rare;     /* (rare_count) their cells in training */
     const double *rare_sum; /* (rare_count) of the above and a half each, added up */

@@ -50,7 +50,7 @@ refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --whe
 refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample model --where 'x>1e9' --where k=u
 refuse 2 "the range of column 'x' is too unlikely" -- "$NADE" sample fixed --where 'x>1e9'
 refuse 2 "nade: column 'x': the given 1 lies outside" -- "$NADE" sample model --where x=1 --where 'x>2'
-refuse 2 "column 'k' is binary, expected a range on a column of numbers only" -- "$NADE" sample model --where 'k>1'
+refuse 2 "column 'k' is binary, expected a range on a column of numbers, or of labels that are" -- "$NADE" sample model --where 'k>1'
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where 'x>big'
 for range in '1<=x>=2' '1>x<2' '1<x=2'; do
     refuse 2 "--where: found '$range', expected a range between two numbers such as" -- "$NADE" sample model --where "$range"
@@ -59,8 +59,28 @@ for range in '3<=x<=2' '2>=x>=3' '2<x<2' '2<=x<2'; do
     refuse 2 "--where: no number meets '$range'" -- "$NADE" sample model --where "$range"
 done
 refuse 2 "column 'x': found 'big', expected a number" -- "$NADE" sample model --where '1<x<big'
-refuse 2 "column 'k' is binary, expected a range on a column of numbers only" -- "$NADE" sample model --where '0<k<2'
+refuse 2 "column 'k' is binary, expected a range on a column of numbers, or of labels that are" -- "$NADE" sample model --where '0<k<2'
 refuse 2 "column 'y': found 'x<2', expected a number" -- "$NADE" sample model --where '1=x<2'
 refuse 2 "--where: found '5<z<2'" -- "$NADE" sample model --where '5<z<2'
 refuse 2 "--where: found 'z<1'" -- "$NADE" sample model --where 'z<1'
-only data.csv fixed many model
+
+# Labels that are numbers have ranges too: those within, of two values the one, of rare ones those that share an output.
+awk 'BEGIN { print "rating,flag,level,x"; for (i = 0; i < 400; i++) print (i == 7 ? 8 : 1 + i * i % 5) "," (i % 3 > 0) "," "L" i % 2 "," i % 11 + 0.25 }' >rated.csv
+expect 0 "$NADE" train rated.csv -o rated "${network[@]}" --iterations 3 --quiet
+expect 0 "$NADE" sample rated -n 300 --where 'rating>=5' --quiet
+[ "$(awk -F, 'NR > 1 { print ($1 >= 5) }' out | sort -u)" = 1 ] || fail "$(cat out)"
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | wc -l)" -gt 1 ] || fail "$(cat out)"
+expect 0 "$NADE" sample rated -n 100 --where '1<rating<3' --where 'x<3' --where 'flag>0' --quiet
+awk -F, 'NR > 1 && !($1 == 2 && $4 < 3 && $2 == 1) { exit 1 }' out || fail "$(cat out)"
+sum=0
+for rating in 4 5 6 7 8 9 10; do
+    expect 0 "$NADE" prob rated --where rating=$rating -n 4000 --quiet
+    sum=$(awk -F, -v sum="$sum" 'NR == 2 { print sum + $1 }' out)
+done
+expect 0 "$NADE" prob rated --where 'rating>=4' -n 4000 --quiet
+awk -F, -v sum="$sum" 'NR == 2 && ($1 - sum > 1e-9 || sum - $1 > 1e-9) { exit 1 }' out || fail "$sum: $(cat out)"
+expect 0 "$NADE" prob rated --where 'flag<1' --given 'rating<=2' -n 1000 --quiet
+refuse 2 "--where: no value of column 'flag' meets 'flag>1'" -- "$NADE" sample rated --where 'flag>1'
+refuse 2 "--where: no value of column 'flag' meets 'flag<1' and the other conditions" -- "$NADE" sample rated --where flag=1 --where 'flag<1'
+refuse 2 "column 'level' is binary, expected a range on a column of numbers, or of labels that are" -- "$NADE" sample rated --where 'level>1'
+only data.csv fixed many model rated rated.csv

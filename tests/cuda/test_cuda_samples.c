@@ -28,7 +28,7 @@ static struct sample_query query_for(struct support_model *m, size_t rows, uint3
         else
             nd_draw_order(seed, PURPOSE_SAMPLE_ORDER, draw[r], row[r], columns, scratch, order + r * columns);
     }
-    return (struct sample_query){order, draw, row, seed, 0, 0, 0};
+    return (struct sample_query){order, draw, row, seed, SIZE_MAX, 0, 0};
 }
 
 static void sample(struct support_model *m, const struct backend_entries *entries, nade_precision precision,

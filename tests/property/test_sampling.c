@@ -260,7 +260,7 @@ static void check_columns(const struct backend_entries *entries, const char *kin
         nd_draw_order(5, PURPOSE_SAMPLE_ORDER, i, 0, columns, scratch, order + i * columns);
     }
     for (size_t i = 0; i < SOME * columns; i++) cells[i] = NAN;
-    struct sample_query query = {order, draw, row, 99, 0, 0, 0};
+    struct sample_query query = {order, draw, row, 99, SIZE_MAX, 0, 0};
     struct backend *backend = open_with(entries, &m);
     support_assert_ok(m.context, entries->sample_block(m.context, backend, &query, SOME, cells));
     entries->close(backend);

@@ -45,7 +45,7 @@ static void set_up(struct draws *d)
 static void sample(struct draws *d, const struct backend_entries *entries, struct backend *backend, size_t first,
                    size_t rows, float *cells)
 {
-    struct sample_query query = {d->order + first * d->columns, d->draw + first, d->row + first, 17, 0, 0, 0};
+    struct sample_query query = {d->order + first * d->columns, d->draw + first, d->row + first, 17, SIZE_MAX, 0, 0};
     memcpy(cells, d->given + first * d->columns, rows * d->columns * sizeof *cells);
     support_assert_ok(d->m.context, entries->sample_block(d->m.context, backend, &query, rows, cells));
 }

@@ -46,7 +46,7 @@ static nade_status answer(struct work *w)
     const struct score_query score = {w->order, 1, COLUMNS, 0, NULL};
     const uint64_t draw = 0;
     const uint32_t row = 0;
-    const struct sample_query sample = {.order = w->order, .draw = &draw, .row = &row, .seed = 1};
+    const struct sample_query sample = {.order = w->order, .draw = &draw, .row = &row, .seed = 1, .bounded = SIZE_MAX};
     static double log_density[ROWS];
     float drawn[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++) drawn[c] = NAN;

@@ -30,7 +30,9 @@ static void test_promises(void **state)
         assert_true(head->loss_gradient && head->fit_marginal && head->sample && head->mode && head->tail);
         assert_true(head->learn || head->measure);
         bool numbers = !head->labels;
-        assert_true(numbers == (head->range && head->sample_between && head->log_between));
+        bool ranges = head->range != NULL; /* labels may have them, where they are numbers */
+        assert_true(ranges == (head->sample_between != NULL) && ranges == (head->log_between != NULL));
+        assert_true(ranges || !numbers);
         assert_true(numbers == (head->mean && head->quantile && head->decode && head->expected));
         assert_false(head->labels && head->continuous);
     }

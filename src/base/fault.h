@@ -90,7 +90,7 @@ enum fault {
     FAULT_ROWS_BEYOND = 119,          /* test_data_reader: listed rows that the table does not have are passed over */
     FAULT_RARE_CATEGORIES = 120,      /* test_data_types: 20 usual integers are too many for labels */
     FAULT_HEADER_REPEATED = 121,      /* test_data_csv: a first row of texts that come again below is a header */
-    FAULT_STEP_OF_DECIMALS = 122,     /* test_schema: the recording step is the last decimal, of halves too */
+    FAULT_STEP_OF_DECIMALS = 122,     /* test_recording_step: the recording step is the last decimal, of halves too */
 
     /* What a model is asked. */
     FAULT_REST_NEEDED = 130,        /* test_conditionals: columns that are neither asked for nor given must be there */
@@ -101,9 +101,12 @@ enum fault {
     FAULT_GAIN_UNITS = 135,         /* test_summary: the marginals' densities stay in standardised units */
     FAULT_INTERVAL_ONE_SIDED = 136, /* test_imputing: as much is left out on each side as on both */
     FAULT_MEAN_IS_MODE = 137,       /* test_imputing: the mean of a real cell is its mode */
-    FAULT_STEP_ROUNDED_DOWN = 138,  /* test_schema: values are cut to a multiple of the step, not rounded */
+    FAULT_STEP_ROUNDED_DOWN = 138,  /* test_recording_step: values are cut to a multiple of the step, not rounded */
     FAULT_UNSEEN_UNCOUNTED = 139,   /* test_schema: labels that training has not seen are not counted */
     FAULT_NO_SHARES = 142,          /* test_many_labels: a rare label has the probability of all of them */
+    FAULT_RANGE_SHARE = 143,        /* test_label_ranges: a range has all of the value that rare labels share */
+    FAULT_LABEL_OF_FIRST_TRY = 144, /* test_label_ranges: a rare label is that of the first try, not of the kept one */
+    FAULT_OFFSET_FORGOTTEN = 145,   /* test_recording_step: steps begin at zero */
     FAULT_SENTINEL_READ = 141,      /* test_sentinels: a number that training took for a missing cell is a value */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 

@@ -132,7 +132,7 @@ static struct grid find_grid(const struct table_column *column, const size_t *ro
 {
     int64_t of_all, of_differences, first;
     find_divisors(column, rows, row_count, power, &of_all, &of_differences, &first);
-    if (of_all > 0 && of_differences > of_all) {
+    if (of_all > 0 && of_differences > of_all && !ND_FAULT(FAULT_OFFSET_FORGOTTEN)) {
         struct grid grid = {.first = (first % of_differences + of_differences) % of_differences,
                             .step = of_differences};
         if (is_used(column, rows, row_count, power, of_differences / of_all, &grid)) return grid;

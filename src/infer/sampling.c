@@ -418,7 +418,7 @@ static double own_uniform(const struct sampling *s, size_t at)
     uint64_t draw;
     uint32_t row, c = (uint32_t)(at % s->model->schema.count);
     number_row(s, at / s->model->schema.count, &draw, &row);
-    if (s->kept_row) row = s->kept_row[at / s->model->schema.count];
+    if (s->kept_row && !ND_FAULT(FAULT_LABEL_OF_FIRST_TRY)) row = s->kept_row[at / s->model->schema.count];
     return (double)nd_random_uniform(nd_random_word(s->options->seed, PURPOSE_RARE_LABEL, draw, row, c));
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 #include "base/philox.h"
 #include "model/log_sum.h"
@@ -79,6 +80,7 @@ static double term_of(const struct plan_column *column, const double *outputs, s
     if (spec->rare_count == 0 || value < first_rare(spec))
         return nd_label_is_between(spec, value, low, high) ? outputs[value] : -HUGE_VAL;
     double share = rare_between(spec, low, high) / spec->rare_sum[spec->rare_count - 1];
+    if (ND_FAULT(FAULT_RANGE_SHARE)) share = share > 0;
     return share > 0 ? outputs[value] + log(share) : -HUGE_VAL;
 }
 

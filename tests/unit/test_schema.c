@@ -1,37 +1,13 @@
-/* From tables to a model's columns and cells: labels, units, recording steps, matching, refusals. */
+/* From tables to a model's columns and cells: labels, units, matching, refusals. */
 #include <math.h>
 
-#include "data/recording_step.h"
 #include "model/encode.h"
 #include "model/far_values.h"
 #include "model/odd_labels.h"
 #include "model/real_column.h"
 #include "model/schema.h"
 #include "support/support.h"
-#include "unit/data_files.h"
-
-struct warnings {
-    size_t count;
-    char last[300];
-};
-
-static void keep_warning(void *user, const char *warning)
-{
-    struct warnings *w = user;
-    w->count++;
-    snprintf(w->last, sizeof w->last, "%s", warning);
-}
-
-static nade_context *context_with(struct warnings *warnings)
-{
-    nade_context_options options;
-    nade_context *context;
-    nade_context_options_init(&options, sizeof options);
-    options.warn = keep_warning;
-    options.warn_user = warnings;
-    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
-    return context;
-}
+#include "unit/column_fixture.h"
 
 static nade_status try_to_learn(nade_context *context, struct arena *arena, const char *text, struct schema *schema)
 {
@@ -81,8 +57,8 @@ static void test_learns_columns(void **state)
 /* Columns in another order and one too many: matched by name, the extra one ignored with a warning. */
 static void test_encodes_by_name(void **state)
 {
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
     struct encoded_rows cells;
@@ -331,8 +307,8 @@ static void test_latin1(void **state)
 
 static void test_constant_columns_warn(void **state)
 {
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
     (void)state;
@@ -359,84 +335,11 @@ static void test_a_column_without_values_is_refused(void **state)
     nade_context_free(context);
 }
 
-static double step_of(const double *values, size_t count, bool single)
-{
-    struct table_column column = {.storage = STORE_DOUBLES};
-    double copy[16];
-    memcpy(copy, values, count * sizeof *values);
-    const size_t rows[] = {0, 1, 2, 3};
-    column.cells.numbers = copy;
-    return nd_recording_step(&column, rows, count, single).step;
-}
-
-/* A grid that is no power of ten: enough different values on it, and enough of them off the next power of ten. */
-static void test_steps_of_grids(void **state)
-{
-    enum { COUNT = 40 };
-    static const struct {
-        double unit, power, step;
-        size_t distinct, tenfold;
-        double first, offset; /* of the values, as they are made and as they are found */
-    } cases[] = {
-        {25, 100, 0.25, 12, 0, 0, 0},   {5, 1, 5, 12, 0, 0, 0},         {500, 1, 500, 12, 0, 0, 0},
-        {100, 1, 100, 12, 0, 0, 0},     {3, 10, 0.3, 12, 0, 0, 0},      {25, 100, 0.01, 9, 0, 0, 0},
-        {5, 1000, 0.001, 20, 36, 0, 0}, {5, 1000, 0.005, 20, 20, 0, 0}, {1, 100, 0.01, 12, 0, 0, 0},
-        {100, 100, 1, 12, 0, 99, 0.99}, {100, 100, 1, 12, 0, -1, 0.99}, {50, 100, 0.5, 12, 0, 49, 0.49},
-        {1000, 1, 1000, 12, 0, 1, 1},   {100, 100, 0.01, 9, 0, 99, 0},  {2, 1, 2, 22, 0, 1, 1},
-        {2, 1, 1, 20, 0, 1, 0}, /* odd numbers, so few that it may be by chance */
-    };
-    size_t rows[COUNT];
-    double values[COUNT];
-    struct table_column column = {.storage = STORE_DOUBLES, .cells.numbers = values};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        for (size_t row = 0; row < COUNT; row++) {
-            double multiple = (double)(row % cases[i].distinct) - 3;
-            rows[row] = row;
-            values[row] =
-                (cases[i].first + cases[i].unit * (row < cases[i].tenfold ? 10 * multiple : multiple)) / cases[i].power;
-        }
-        struct recording found = nd_recording_step(&column, rows, COUNT, false);
-        if (found.step != cases[i].step || found.offset != cases[i].offset)
-            fail_msg("case %zu: step %g from %g", i, found.step, found.offset);
-        if (cases[i].step < 1e-3) continue;
-        for (size_t row = 0; row < COUNT; row++)
-            for (int side = -1; side <= 1; side += 2)
-                assert_true(nd_round_to_step(values[row] + side * 0.3 * found.step, found.step, found.offset) ==
-                            values[row]);
-    }
-}
-
-/* Doubles and floats hold integers up to 2^53 and 2^24; beyond, their own precision is all that shows. */
-static void test_steps_of_large_integers(void **state)
-{
-    const double large[] = {1e15 + 1, 1e15 - 3, -1e15}, halves[] = {1e15 + 0.5, 1e15}, larger[] = {1e16, 1e16 + 2};
-    const double floats[] = {1e7, 1e7 + 1};
-    (void)state;
-    assert_true(step_of(large, 3, false) == 1);
-    assert_true(step_of(halves, 2, false) == 0);
-    assert_true(step_of(larger, 2, false) == 0);
-    assert_true(step_of(floats, 2, true) == 1);
-    assert_true(step_of(larger, 2, true) == 0);
-}
-
-static void test_recording_steps(void **state)
-{
-    const double cents[] = {7.40, NAN, 3.25, -11.05}, whole[] = {5, 1e6, -3}, fine[] = {0.1 + 1e-7, 2.5};
-    const double noise[] = {0.12345678901234567, 3.9876543210987654}, single[] = {(double)0.1f, (double)7.3f};
-    (void)state;
-    support_assert_close("cents", step_of(cents, 4, false), 0.01, 1e-15, 0);
-    assert_true(step_of(whole, 3, false) == 1);
-    support_assert_close("fine", step_of(fine, 2, false), 1e-7, 1e-12, 0);
-    assert_true(step_of(noise, 2, false) == 0);
-    support_assert_close("float", step_of(single, 2, true), 0.1, 1e-15, 0);
-}
-
 /* The deviation counts as 1 only for numbers that rounding alone may tell apart, and never in silence. */
 static void test_deviations_of_any_size(void **state)
 {
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     struct arena arena = {context->allocator, NULL};
     struct schema s = {0};
     (void)state;
@@ -465,8 +368,8 @@ static void test_deviations_of_any_size(void **state)
 static void test_warns_of_far_values(void **state)
 {
     enum { ROWS = 200 };
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     struct arena arena = {context->allocator, NULL};
     size_t rows[ROWS];
     double values[ROWS][4];
@@ -497,8 +400,8 @@ static void test_warns_of_far_values_among_many(void **state)
     enum { ROWS = 66000, PASSED_OVER = 142 };
     static double values[ROWS];
     static size_t rows[ROWS];
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     struct arena arena = {context->allocator, NULL};
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
@@ -522,8 +425,8 @@ static void test_warns_of_far_values_among_many(void **state)
 /* How many warnings of odd labels a text gives. */
 static size_t odd_labels(const char *text, const char *words)
 {
-    struct warnings warnings = {0, ""};
-    nade_context *context = context_with(&warnings);
+    struct kept_warnings warnings;
+    nade_context *context = warned_context(&warnings);
     nade_table *table = read_good(context, text, NULL);
     nd_warn_of_odd_labels(context, table);
     if (words) assert_non_null(strstr(warnings.last, words));
@@ -562,9 +465,6 @@ int main(void)
         cmocka_unit_test(test_latin1),
         cmocka_unit_test(test_constant_columns_warn),
         cmocka_unit_test(test_a_column_without_values_is_refused),
-        cmocka_unit_test(test_recording_steps),
-        cmocka_unit_test(test_steps_of_grids),
-        cmocka_unit_test(test_steps_of_large_integers),
         cmocka_unit_test(test_deviations_of_any_size),
         cmocka_unit_test(test_warns_of_far_values),
         cmocka_unit_test(test_warns_of_far_values_among_many),

@@ -195,7 +195,7 @@ static void open_bench(struct bench *b, nade_precision precision)
     float *parameters = nd_arena_alloc(&b->arena, b->plan.parameters, sizeof *parameters);
     demand(parameters && nd_cuda_open(b->context, &b->plan, precision, &b->backend) == NADE_OK, "opening the device");
     b->work = (struct cuda_work){b->context, b->backend, NADE_OK};
-    nd_initial_parameters(&b->plan, &b->schema, 1, 1, parameters);
+    nd_initial_parameters(&b->plan, &b->schema, 1, 1, false, parameters);
     demand(nd_cuda_set_block(b->context, b->backend, BLOCK_PARAMETERS, parameters) == NADE_OK &&
                nd_cuda_need_all_blocks(b->context, b->backend) == NADE_OK &&
                nd_pass_build(b->context, b->backend, b->batch, true, &b->pass) == NADE_OK,

@@ -118,7 +118,7 @@ static nade_status open_backend(struct run *run)
     status = run->entries->open(run->context, &run->plan, precision, &run->backend);
     float *parameters = nd_arena_alloc(&run->arena, run->plan.parameters, sizeof *parameters);
     if (!parameters) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, &run->schema, 1, 1, parameters);
+    nd_initial_parameters(&run->plan, &run->schema, 1, 1, false, parameters);
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, parameters);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->cells);
     return status;

@@ -82,8 +82,17 @@ static void format_losses(const nade_progress *report, char *text, size_t size)
                  -report->best_valid_loss);
 }
 
+/* What a run begins with, validated. */
+static void show_start(const struct progress *progress, const nade_progress *report)
+{
+    if (report->iteration_done)
+        report_note(progress->common, "%siteration 0/%" PRIu64 "  valid %.4f  before the first update", progress->label,
+                    report->iterations, -report->valid_loss);
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
+    if (progress->visible && report->update == 0) show_start(progress, report);
     if (!progress->visible || report->update == 0) return;
     double rate = update_rate(progress, report);
     if (!progress->terminal && !report->iteration_done) return;

@@ -57,7 +57,8 @@ void train_grid_close(struct train_grid *grid)
 static bool is_shown(const struct train_run *run, const nade_progress *report)
 {
     uint64_t lines = 10, iterations = report->iterations;
-    bool tenth = report->iteration * lines / iterations > (report->iteration - 1) * lines / iterations;
+    bool tenth =
+        report->iteration == 0 || report->iteration * lines / iterations > (report->iteration - 1) * lines / iterations;
     if (!run->progress.terminal) return !run->grid->brief || tenth;
     const struct train_run *first = run->grid->run;
     while (first->ended) first++;
@@ -71,7 +72,7 @@ static int on_progress(void *user, const nade_progress *report)
     pthread_mutex_lock(&grid->mutex);
     if (report->iteration_done || run->last.iteration == 0) run->last = *report;
     if (report->best_iteration == 0) run->best_train_loss = NAN;
-    if (report->iteration_done && report->best_iteration == report->iteration)
+    if (report->iteration_done && report->iteration > 0 && report->best_iteration == report->iteration)
         run->best_train_loss = report->train_loss;
     if (grid->log) train_log_write(grid->log, run->setting.rate, report);
     if (is_shown(run, report)) progress_train(&run->progress, report);

@@ -211,13 +211,15 @@ static void print_validation(struct output *output, const json_t *training)
     double best = number_of(training, "best_iteration");
     double first = valid_at(losses, 1), last = valid_at(losses, count);
     double at_best = best >= 1 && best <= (double)count ? valid_at(losses, (size_t)best) : NAN;
+    double start = -number_of(training, "start_loss");
     if (isnan(first) || isnan(last) || (best != 0 && isnan(at_best))) return;
-    if (best == 0)
-        output_print(output, "  %-22s first %.6g, last %.6g nats per row, pretraining's best is better\n", "validation",
-                     first, last);
+    output_print(output, "  %-22s ", "validation");
+    if (!isnan(start)) output_print(output, "start %.6g, ", start);
+    if (best != 0)
+        output_print(output, "first %.6g, best %.6g, last %.6g nats per row\n", first, at_best, last);
     else
-        output_print(output, "  %-22s first %.6g, best %.6g, last %.6g nats per row\n", "validation", first, at_best,
-                     last);
+        output_print(output, "first %.6g, last %.6g nats per row, %s is better\n", first, last,
+                     isnan(start) ? "pretraining's best" : "the start");
 }
 
 static void print_number(struct output *output, const char *label, const json_t *object, const char *key)

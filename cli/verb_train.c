@@ -171,7 +171,8 @@ static int apply_preset(struct train_arguments *train)
                                                {"no-atoms", NULL},     {"no-maps", NULL},
                                                {"no-cooldown", NULL},  {"components", "10"},
                                                {"average", "0"},       {"warmup", "0"},
-                                               {"schedule", "linear"}, {"pretrain", "20"}};
+                                               {"schedule", "linear"}, {"start", "random"},
+                                               {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
     if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */
@@ -379,6 +380,8 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
                                 json_number(train_grid_seconds(&run->grid)), "interrupted", interrupt_signal() != 0);
     if (summary && outcome) json_object_update(summary, outcome);
     json_decref(outcome);
+    if (summary && !isnan(last->start_loss))
+        json_object_set_new(summary, "start_log_density", json_number(-last->start_loss));
     if (summary && run->grid.count > 1) {
         json_object_set_new(summary, "lr", json_number(chosen->setting.rate));
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
@@ -398,13 +401,15 @@ static int summarise(const struct train_arguments *train, const struct train_wor
     const struct common *common = &train->common;
     if (common->json) return summarise_as_json(train, run);
     const nade_progress *last = &run->grid.chosen->last;
-    char valid[96] = "", file[1024], stage[96] = "";
+    char valid[128] = "", file[1024], stage[96] = "";
     if (last->stage + 1 < last->stages)
         snprintf(stage, sizeof stage,
                  "still pretraining, so the model has %" PRIu64 " layers of %zu: ", last->stage + 2,
                  train->options.layers);
     if (!isnan(last->best_valid_loss))
-        snprintf(valid, sizeof valid, ", validation log density %.6g nats per row", -last->best_valid_loss);
+        snprintf(valid, sizeof valid, "%s, validation log density %.6g nats per row",
+                 last->best_iteration == 0 && !isnan(last->start_loss) ? ", what it began with" : "",
+                 -last->best_valid_loss);
     train_grid_note(&run->grid);
     report_note(common, "%s%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
                 run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,

@@ -97,6 +97,7 @@ static const struct field gaussian_model_fields[] = {
 #define KIND_OPTIMIZER .kind = FIELD_CHOICE, .choices = optimizer_choices
 #define KIND_ORDER .kind = FIELD_CHOICE, .choices = order_choices
 #define KIND_SCHEDULE .kind = FIELD_CHOICE, .choices = schedule_choices
+#define KIND_START .kind = FIELD_CHOICE, .choices = start_choices
 #define IN_MODEL_NO(...)
 #define IN_MODEL_MODEL(...) FIELD_ROW(true, __VA_ARGS__)
 #define IN_MODEL_TRAINING(...)

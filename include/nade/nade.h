@@ -254,9 +254,10 @@ struct nade_progress {
     double train_loss;       /* mean over the iteration's updates */
     double valid_loss;       /* on the fixed validation draws; NaN without validation rows */
     double best_valid_loss;  /* lowest so far */
-    uint64_t best_iteration; /* where that was, counted from 1; 0: before the first */
+    uint64_t best_iteration; /* where that was, counted from 1; 0: what the stage began with, or none yet */
     double seconds;          /* since training began */
     uint64_t soonest;        /* updates after which the stage ends if validation gets no better from here on */
+    double start_loss;       /* on the same draws, of what the stage began with: iteration 0; NaN: not validated */
 };
 
 /* What a training run will take. */

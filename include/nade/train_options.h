@@ -27,6 +27,10 @@ typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_o
  * ends. */
 typedef enum nade_schedule { NADE_LINEAR = 0, NADE_COSINE = 1 } nade_schedule;
 
+/* What a network of hidden layers begins with: random outputs near what the heads ask for, or those of independent
+ * columns, which the first updates then change.  A residual network begins with the latter. */
+typedef enum nade_start { NADE_START_RANDOM = 0, NADE_START_MARGINALS = 1 } nade_start;
+
 /* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
  * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
 typedef enum nade_device {
@@ -54,6 +58,7 @@ typedef enum nade_precision {
     ROW(NADE_SILU, "silu")
 #define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam") ROW(NADE_LION, "lion")
 #define NADE_SCHEDULES(ROW) ROW(NADE_LINEAR, "linear") ROW(NADE_COSINE, "cosine")
+#define NADE_STARTS(ROW) ROW(NADE_START_RANDOM, "random") ROW(NADE_START_MARGINALS, "marginals")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */
@@ -125,6 +130,8 @@ typedef struct nade_train_options {
     nade_schedule schedule;
     int stratify; /* 1: how much is observed is spread evenly over the rows of each update, not drawn for each by itself
                    */
+    nade_start
+        start; /* marginals, as of residual networks: what the run begins with is validated too, as iteration 0 */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -133,7 +140,7 @@ typedef struct nade_train_options {
  * what, help).
  *
  * type: SIZE (size_t), COUNT (uint64_t), WORD (uint32_t), REAL (double), BOUND (double, NaN: none), FLAG (int), or
- * ACTIVATION, OPTIMIZER, ORDER, SCHEDULE, for which least and most are not used.
+ * ACTIVATION, OPTIMIZER, ORDER, SCHEDULE, START, for which least and most are not used.
  * checkpoint, record: its place among the options in checkpoints and among the numbers of the model file's training
  * record, or NADE_NOWHERE.  Places are never given again.  From NADE_YOUNGER on a value is written only where it is not
  * the default, so that files of those who do not use an option stay as they were before it.
@@ -208,6 +215,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "the decay of the average", \
         "validate and keep a running average of the parameters, which keeps DECAY of itself at each update, less at " \
         "first; 0.999 averages over some 1000 updates; 0: the parameters themselves") \
+    ROW(start, START, NADE_START_RANDOM, 0, 0, NADE_YOUNGER + 24, NADE_YOUNGER + 24, TRAINING, "start", "NAME", \
+        "the start", \
+        "random, or marginals: begin as the model of independent columns, which is validated as iteration 0 and kept " \
+        "unless another is better; residual networks always do") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
         "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
         "start with all layers at once") \

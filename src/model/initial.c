@@ -120,7 +120,7 @@ static void fill_residual(const struct plan *plan, const struct schema *schema, 
 }
 
 void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, double scale,
-                           float *parameters)
+                           bool marginals, float *parameters)
 {
     if (plan->blocks) {
         fill_residual(plan, schema, seed, scale, parameters);
@@ -128,6 +128,10 @@ void nd_initial_parameters(const struct plan *plan, const struct schema *schema,
     }
     for (size_t layer = 0; layer < plan->layers; layer++) fill_layer(plan, seed, layer, scale, parameters);
     for (size_t column = 0; column < plan->columns; column++) {
+        if (marginals) {
+            fill_marginal(plan, schema, column, parameters);
+            continue;
+        }
         fill_output_weights(plan, seed, column, parameters);
         fill_output_bias(plan, column, parameters);
     }

@@ -12,8 +12,9 @@ nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct 
 /* Hidden biases uniform in ±1/sqrt(inputs), hidden weights in ±scale/sqrt(inputs); output weights in a smaller range
  * and output biases as each head asks.  A residual network is at first the model of independent columns: its input and
  * ups are drawn like hidden layers, its norms pass on what they get, downs, output weights and direct are zero, and the
- * output's bias are the columns' marginals where these have been fitted.  parameters (plan->parameters), zeroed. */
+ * output's bias are the columns' marginals where these have been fitted.  marginals: output weights and biases are so
+ * in a network of hidden layers too.  parameters (plan->parameters), zeroed. */
 void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, double scale,
-                           float *parameters);
+                           bool marginals, float *parameters);
 
 #endif

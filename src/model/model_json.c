@@ -2,6 +2,7 @@
 #include "model/model_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ const char *const nd_activation_names[ND_ACTIVATION_WORDS] = {NADE_ACTIVATIONS(W
 const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD)};
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
 static const char *const schedule_names[ND_SCHEDULE_WORDS] = {NADE_SCHEDULES(WORD)};
+static const char *const start_names[ND_START_WORDS] = {NADE_STARTS(WORD)};
 #undef WORD
 const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
 
@@ -24,6 +26,7 @@ const char *const *nd_choice_words(enum value_type type, size_t *count)
     case VALUE_OPTIMIZER: *count = ND_OPTIMIZER_WORDS; return nd_optimizer_names;
     case VALUE_ORDER: *count = ND_ORDER_WORDS; return nd_order_names;
     case VALUE_SCHEDULE: *count = ND_SCHEDULE_WORDS; return schedule_names;
+    case VALUE_START: *count = ND_START_WORDS; return start_names;
     default: return NULL;
     }
 }
@@ -40,12 +43,13 @@ static const struct record_field fields[] = {
     NADE_REPLICATION_OPTIONS(ROW)
 #undef ROW
 #undef OPTION
-#define OUTCOME(member, type, place) {#member, type, offsetof(struct training_record, member), place, 0}
-    OUTCOME(iterations_done, VALUE_COUNT, 6),
-    OUTCOME(best_iteration, VALUE_COUNT, 7),
-    OUTCOME(train_rows, VALUE_SIZE, 11),
-    OUTCOME(valid_rows, VALUE_SIZE, 12),
-    OUTCOME(valid_repeats, VALUE_SIZE, 13),
+#define OUTCOME(member, type, usual, place) {#member, type, offsetof(struct training_record, member), place, usual}
+    OUTCOME(iterations_done, VALUE_COUNT, 0, 6),
+    OUTCOME(best_iteration, VALUE_COUNT, 0, 7),
+    OUTCOME(train_rows, VALUE_SIZE, 0, 11),
+    OUTCOME(valid_rows, VALUE_SIZE, 0, 12),
+    OUTCOME(valid_repeats, VALUE_SIZE, 0, 13),
+    OUTCOME(start_loss, VALUE_BOUND, NAN, NADE_YOUNGER + 25),
 #undef OUTCOME
 };
 /* clang-format on */
@@ -202,7 +206,8 @@ static void put_field(struct model_writer *w, const struct training_record *reco
     double number = nd_value_number(field->type, at);
     size_t words;
     const char *const *word = nd_choice_words(field->type, &words);
-    if (field->place >= NADE_YOUNGER && number == field->usual) return;
+    bool usual = number == field->usual || (isnan(number) && isnan(field->usual));
+    if (field->place >= NADE_YOUNGER && usual) return;
     if (word)
         put_word(w, field->key, word[nd_value_whole(field->type, at)]);
     else if (nd_value_is_whole(field->type))

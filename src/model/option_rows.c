@@ -8,7 +8,8 @@
 #include "model/model_json.h"
 
 _Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_optimizer) == sizeof(int) &&
-                   sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int),
+                   sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int) &&
+                   sizeof(nade_start) == sizeof(int),
                "enumerations are ints");
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */

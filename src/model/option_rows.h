@@ -17,7 +17,8 @@ enum value_type {
     VALUE_ACTIVATION,
     VALUE_OPTIMIZER,
     VALUE_ORDER,
-    VALUE_SCHEDULE
+    VALUE_SCHEDULE,
+    VALUE_START
 };
 
 bool nd_value_is_whole(enum value_type type);

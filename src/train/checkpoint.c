@@ -76,6 +76,10 @@ static void put_state(const struct run *run, struct json_writer *writer)
     put_counter(writer, "best_iteration", run->best_iteration);
     nd_json_put_key(writer, "best_loss");
     nd_json_put_real(writer, run->best_loss);
+    if (!isnan(run->start_loss)) {
+        nd_json_put_key(writer, "start_loss");
+        nd_json_put_real(writer, run->start_loss);
+    }
     put_history(run, writer);
     nd_json_put_key(writer, "train_rows");
     nd_json_put_text(writer, fingerprint_text(run->train.rows, run->train_fingerprint, text));
@@ -309,6 +313,7 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
     run->update = iteration * run->updates;
     run->best_iteration = best;
     run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
+    run->start_loss = number_of(nd_json_get(text, "start_loss"), NAN);
     status = read_history(run, text);
     if (status == NADE_OK) nd_cooldown_resume(run);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);

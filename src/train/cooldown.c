@@ -3,6 +3,8 @@
  * rate ends with are better by far, in densities and in samples.  So a run is as long as its table wants.
  *
  * When it happens is a function of the history alone: a resumed run finds it there. */
+#include <math.h>
+
 #include "train/run.h"
 
 static bool may_cool(const struct run *run)
@@ -22,11 +24,18 @@ static uint64_t iterations_of_fall(uint64_t best)
     return 4 + best / 2;
 }
 
-/* True when the history says so after `iteration`, whose best so far was `best`; both count from 1. */
+/* True when the history says so after `iteration`, whose best so far was `best`; 0 is what the run began with. */
 static bool is_time(const struct run *run, uint64_t iteration, uint64_t best)
 {
     return iteration - best >= iterations_of_wait(best) &&
            run->options.iterations > iteration + iterations_of_fall(best);
+}
+
+/* A rate that had just begun to rise says nothing of what a run can bear; a third of the highest is a guess. */
+static double rate_after(const struct update_rule *rule, uint64_t update)
+{
+    double rate = nd_rate(rule, update);
+    return update < rule->begin + rule->warmup || update == 0 ? fmax(rate, rule->learning_rate / 3) : rate;
 }
 
 /* The rate falls from what it was after the best iteration to zero at the end of the run, which is now nearer.  Moments
@@ -36,7 +45,7 @@ static void set_rule(struct run *run, uint64_t from, uint64_t best)
     run->before = run->rule;
     run->cooling_from = from;
     run->iterations = from + iterations_of_fall(best);
-    run->rule.learning_rate = nd_rate(&run->before, best * run->updates);
+    run->rule.learning_rate = rate_after(&run->before, best * run->updates);
     run->rule.warmup = iterations_of_fall(best) * run->updates / 10;
     run->rule.begin = from * run->updates;
     run->rule.total_updates = run->iterations * run->updates;
@@ -54,8 +63,12 @@ nade_status nd_cooldown_after_iteration(struct run *run)
 void nd_cooldown_resume(struct run *run)
 {
     uint64_t best = 0;
+    double lowest = isnan(run->start_loss) ? INFINITY : run->start_loss;
     for (uint64_t i = 0; may_cool(run) && i < run->iteration && !run->cooling_from; i++) {
-        if (best == 0 || run->history[i].valid_loss < run->history[best - 1].valid_loss) best = i + 1;
+        if (run->history[i].valid_loss < lowest) {
+            lowest = run->history[i].valid_loss;
+            best = i + 1;
+        }
         if (is_time(run, i + 1, best)) set_rule(run, i + 1, best);
     }
 }

@@ -41,6 +41,7 @@ struct run {
 
     /* Counters of the stage. */
     uint64_t iteration, update; /* finished */
+    double start_loss;          /* validation loss of what the stage began with, iteration 0; NaN: it is no candidate */
     double best_loss;
     uint64_t best_iteration;
     uint64_t cooling_from;         /* the iteration after which the rate began to fall to zero early; 0: it has not */
@@ -57,6 +58,12 @@ struct run {
 static inline size_t nd_train_rows(const struct run *run)
 {
     return run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows;
+}
+
+/* Whether the run begins as the model of independent columns, which then is iteration 0, a candidate like others. */
+static inline bool nd_starts_at_marginals(const struct run *run)
+{
+    return run->options.start == NADE_START_MARGINALS || run->options.blocks > 0;
 }
 
 /* What is validated, kept as best and handed on. */

@@ -78,11 +78,12 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
     if (!run->best) return nd_no_memory(run->context, "the parameters");
     nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale,
-                          run->best);
+                          run->options.start == NADE_START_MARGINALS, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     nd_fill_rule(run);
     run->iteration = run->update = run->best_iteration = run->cooling_from = 0;
     run->best_loss = INFINITY;
+    run->start_loss = NAN;
     run->history = NULL;
     run->history_room = 0;
     return open_backend(run);
@@ -125,7 +126,7 @@ nade_status nd_stage_next(struct run *run)
     run->stage++;
     status = nd_stage_begin(run, &old.plan, parameters);
     /* A network that is handed on whole and best is one that the full run has to better. */
-    if (parameters == old.best && old.plan.layers == run->plan.layers) run->best_loss = old.best_loss;
+    if (parameters == old.best && old.plan.layers == run->plan.layers) run->start_loss = run->best_loss = old.best_loss;
     nd_arena_free(&old.stage_arena);
     return status;
 }

@@ -45,7 +45,7 @@ static const char *find_tensor_not_finite(struct run *run, float *values)
 
 double nd_last_rate(const struct run *run)
 {
-    uint64_t last = run->update - !ND_FAULT(FAULT_RATE_REPORTED);
+    uint64_t last = run->update > 0 ? run->update - !ND_FAULT(FAULT_RATE_REPORTED) : 0;
     return nd_rate(last < run->rule.begin ? &run->before : &run->rule, last);
 }
 
@@ -72,6 +72,7 @@ static void tell(struct run *run, bool iteration_done)
     p->iteration_done = iteration_done;
     p->learning_rate = nd_last_rate(run);
     p->soonest = nd_soonest_end(run) * run->updates;
+    p->start_loss = run->start_loss;
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;
@@ -116,7 +117,21 @@ static nade_status validate(struct run *run, double *loss)
     if (status == NADE_OK) status = exchange(run);
     if (status != NADE_OK) return status;
     *loss += run->valid_scale;
-    return isfinite(*loss) ? NADE_OK : report_divergence(run, run->update - 1);
+    return NADE_OK;
+}
+
+/* Iteration 0: where a run begins as the model of independent columns, no later one is kept that is worse. */
+static nade_status validate_start(struct run *run)
+{
+    double loss;
+    if (!nd_starts_at_marginals(run) || run->valid.rows == 0 || !isnan(run->start_loss)) return NADE_OK;
+    nade_status status = validate(run, &loss);
+    if (status != NADE_OK || !isfinite(loss)) return status;
+    run->start_loss = loss;
+    if (!ND_FAULT(FAULT_START_FORGOTTEN)) run->best_loss = loss;
+    run->progress.valid_loss = loss;
+    tell(run, true);
+    return nd_checkpoint_after_iteration(run);
 }
 
 /* Keeps the parameters if they are the best so far; without validation rows the latest are. */
@@ -155,6 +170,8 @@ static nade_status run_iteration(struct run *run)
     if (status == NADE_OK) status = run_updates(run, &train_loss);
     bool whole = !run->stop;
     if (status == NADE_OK) status = validate(run, &valid_loss);
+    if (status == NADE_OK && run->valid.rows > 0 && !isfinite(valid_loss))
+        status = report_divergence(run, run->update - 1);
     if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
     if (status == NADE_OK) status = keep_best(run, valid_loss);
     if (status == NADE_OK && whole) status = nd_cooldown_after_iteration(run);
@@ -192,7 +209,10 @@ static nade_status run_stage(struct run *run)
         .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
     };
-    if (run->iteration) tell(run, false); /* a resumed run first says where it stands */
+    if (run->iteration)
+        tell(run, false); /* a resumed run first says where it stands */
+    else
+        status = validate_start(run);
     while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !ends_early(run))
         status = run_iteration(run);
     return status;
@@ -231,13 +251,14 @@ static nade_status fill_record(struct run *run)
     record_options(run, r);
     r->iterations_done = run->iteration;
     r->best_iteration = run->best_iteration;
+    r->start_loss = nd_starts_at_marginals(run) ? run->start_loss : NAN;
     r->train_rows = nd_train_rows(run);
     r->valid_rows = run->valid.rows;
     r->valid_repeats = run->valid.rows ? run->valid_repeats : 0;
     r->fingerprint = run->train_fingerprint;
     r->history = nd_arena_alloc(&run->model->arena, run->iteration, sizeof *r->history);
     if (!r->history) return nd_no_memory(run->context, "the training record");
-    memcpy(r->history, run->history, run->iteration * sizeof *r->history);
+    if (run->iteration) memcpy(r->history, run->history, run->iteration * sizeof *r->history);
     return NADE_OK;
 }
 

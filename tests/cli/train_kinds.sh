@@ -58,6 +58,25 @@ expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp averaged resumed || fail "a resumed run with --average ends in another model"
 refuse 2 "--average: found '1'" "from 0 to 0.999999" -- "$NADE" train table.csv --average 1 -o model
 
+# The model of independent columns as iteration 0: stopped there a model gains nothing over them, of any kind.
+short=(--iterations 2 --updates 20 --device cpu)
+for kind in "--hidden 9,8" "--hidden 9 --order fixed" "--hidden 9,8 --pretrain 1"; do
+    # shellcheck disable=SC2086  # words on purpose
+    expect 0 "$NADE" train table.csv "${short[@]}" $kind --start marginals --log log.csv -o begun
+    [ "$(sed -n 2p log.csv | cut -d, -f1,2,4)" = 0,0,nan ] || fail "the log does not begin with iteration 0: $(cat log.csv)"
+    holds err "iteration 0/" "before the first update"
+    expect 0 "$NADE" info begun
+    holds out "validation             start -" "start                  marginals"
+    # shellcheck disable=SC2086
+    expect 0 "$NADE" train table.csv "${short[@]}" $kind --start marginals --time-limit 1e-9 -o begun
+    holds err "best iteration 0 of 0, what it began with"
+    expect 0 "$NADE" score begun table.csv --device cpu --json -o scores.csv
+    python3 - err <<'PY' || fail "the start is not independent columns: $(cat err)"
+import json, sys
+sys.exit(abs(json.load(open(sys.argv[1]))["gain"]) > 1e-5)
+PY
+done
+
 # How d is drawn: another model of the same kind, which goes on from a checkpoint.
 expect 0 "$NADE" train table.csv "${small[@]}" --stratify --checkpoint whole -o even
 cmp -s even adam && fail "stratified draws are those of each row by itself"

@@ -74,7 +74,7 @@ static inline int teardown(void **state)
 
 /* What a run says of its iterations, and when it is to be stopped. */
 struct seen {
-    uint64_t iteration, iterations, stop_after;
+    uint64_t iteration, iterations, stop_after; /* stop_after 0: at iteration 0 where there is one */
     double rate[64];
 };
 

@@ -29,7 +29,7 @@ static void test_starts_as_independent_columns(void **state)
     support_assert_ok(m.context, nd_fit_marginals(m.context, &m.arena, pool, &m.plan, &rows, &m.schema));
     nd_pool_free(pool);
     memset(m.parameters, 0, m.plan.parameters * sizeof *m.parameters);
-    nd_initial_parameters(&m.plan, &m.schema, 3, 1, m.parameters);
+    nd_initial_parameters(&m.plan, &m.schema, 3, 1, false, m.parameters);
     const struct backend_entries *e = &nd_reference_double;
     support_assert_ok(m.context, e->open(m.context, &m.plan, NADE_PRECISION_AUTO, &backend));
     support_assert_ok(m.context, e->set_block(m.context, backend, BLOCK_PARAMETERS, m.parameters));
@@ -54,7 +54,7 @@ static void test_first_parameters(void **state)
     (void)state;
     support_build_residual(&m, "brb", 2, 7, true, 2, true);
     memset(m.parameters, 0, m.plan.parameters * sizeof *m.parameters);
-    nd_initial_parameters(&m.plan, &m.schema, 3, 1, m.parameters);
+    nd_initial_parameters(&m.plan, &m.schema, 3, 1, false, m.parameters);
     for (size_t t = 0; t < m.plan.tensors; t++) {
         const struct tensor_view *view = &m.plan.tensor[t];
         const float *values = m.parameters + view->offset;

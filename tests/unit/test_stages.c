@@ -103,7 +103,8 @@ static void test_algorithm_1(void **state)
 
     next_stage(&f, &old);
     float *fresh = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *fresh);
-    nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale, fresh);
+    nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale, false,
+                          fresh);
     assert_true(run->plan.layers == 3 && run->iterations == 2 && run->rule.first_draw == 20);
     assert_true(run->rule.total_updates == 20);
     for (size_t t = 0; t < 4; t++) compare_tensor(run, t, old.parameters, old.plan.tensor[t].offset);
@@ -190,7 +191,7 @@ static void test_initial_scale(void **state)
     support_assert_ok(f.context, nd_stage_begin(run, NULL, NULL));
     const struct plan *plan = &run->plan;
     float *scaled = nd_arena_alloc(&run->stage_arena, plan->parameters, sizeof *scaled);
-    nd_initial_parameters(plan, &run->model->schema, run->options.seed, 4, scaled);
+    nd_initial_parameters(plan, &run->model->schema, run->options.seed, 4, false, scaled);
     for (size_t layer = 0; layer < plan->layers; layer++)
         assert_true(is_scaled(&plan->tensor[nd_weight_index(layer)], 4, run->best, scaled));
     for (size_t layer = 0; layer < plan->layers; layer++)

@@ -272,6 +272,7 @@ static void print_training(struct output *output, const json_t *training)
 #undef ROW
     print_rows(output, number_of(training, "train_rows"), number_of(training, "valid_rows"));
     print_iterations(output, training);
+    if (number_of(training, "retried") > 0) print_number(output, "tried again", training, "retried");
     print_validation(output, training);
     output_print(output, "  %-22s %s\n", "data fingerprint", text_of(training, "fingerprint"));
 }

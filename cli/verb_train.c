@@ -172,7 +172,7 @@ static int apply_preset(struct train_arguments *train)
                                                {"no-cooldown", NULL},  {"components", "10"},
                                                {"average", "0"},       {"warmup", "0"},
                                                {"schedule", "linear"}, {"start", "random"},
-                                               {"pretrain", "20"}};
+                                               {"retries", "0"},       {"pretrain", "20"}};
     size_t count = sizeof paper / sizeof *paper;
     if (train->preset == PRESET_DEFAULT) return EXIT_DONE;
     if (train->options.order == NADE_ORDER_FIXED) count--; /* it has one layer: nothing to pretrain */

@@ -277,7 +277,7 @@ NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
 
 /* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out.  The
  * parameters are those of the iteration with the lowest validation loss (without validation rows: the last).
- * NADE_NOT_FINITE names the update and the tensor where the run diverged. */
+ * NADE_NOT_FINITE names the update and the tensor where the run diverged, more often than it had retries. */
 NADE_API nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                                 const nade_train_options *options, nade_model **model);
 

@@ -132,6 +132,8 @@ typedef struct nade_train_options {
                    */
     nade_start
         start; /* marginals, as of residual networks: what the run begins with is validated too, as iteration 0 */
+    uint64_t retries; /* times at most that a run which diverges, or ends with a validation below its first, goes back
+                         to its best parameters and on with a third of the learning rate; 0: NADE_NOT_FINITE */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -227,6 +229,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(cooldown, FLAG, 1, 0, 1, NADE_YOUNGER + 2, NADE_YOUNGER + 2, TRAINING, "no-cooldown", NULL, NULL, \
         "do all iterations with the rate falling evenly, also when validation stops getting better; without it the run " \
         "then goes back to its best iteration and lets the rate fall to zero from there") \
+    ROW(retries, COUNT, 0, 0, 20, NADE_YOUNGER + 26, NADE_YOUNGER + 26, TRAINING, "retries", "N", \
+        "the number of retries", \
+        "go back to the best iteration and on with a third of the learning rate, N times at most, when a loss is not " \
+        "finite or a run ends below its first validation; 0: a loss that is not finite is an error") \
     ROW(time_limit, REAL, 0, 0, 1e12, NADE_NOWHERE, NADE_NOWHERE, NO, "time-limit", "S", "the time limit", \
         "stop after S seconds with the best model so far; 0: no limit. Several rates of --lr have S seconds together") \
     ROW(seed, WORD, 0, 0, 4294967295.0, 12, 10, NO, "seed", "N", NULL, "fixes every random number")

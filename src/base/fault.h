@@ -74,8 +74,9 @@ enum fault {
     FAULT_FARTHEST = 105,           /* test_train_policy: values up to 1e18 deviations away are taken */
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
+    FAULT_RATE_NOT_LOWERED = 98,    /* test_retries: a run that diverged goes on with the same rate */
     FAULT_START_FORGOTTEN = 99,     /* test_train_course: what a run begins with is validated and not kept */
-    FAULT_MOMENTS_KEPT = 109,       /* test_cooldown: parameters that go back keep the momentum of those left */
+    FAULT_MOMENTS_KEPT = 109,       /* test_turns: parameters that go back keep the momentum of those left */
     FAULT_AVERAGE_NOT_TRIED = 108,  /* test_train_course: with an average the parameters themselves are validated */
 
     /* Files to tables. */

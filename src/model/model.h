@@ -15,6 +15,7 @@ struct training_record {
     nade_train_options options;
     nade_replication_options replication;
     uint64_t iterations_done, best_iteration;
+    uint64_t retried;  /* times that the full run went back with a lower rate */
     double start_loss; /* validation loss of iteration 0, what the run began with; NaN: it was not validated */
     size_t train_rows, valid_rows, valid_repeats;
     uint64_t fingerprint;          /* of the training cells at first, see nd_fingerprint */

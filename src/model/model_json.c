@@ -50,6 +50,7 @@ static const struct record_field fields[] = {
     OUTCOME(valid_rows, VALUE_SIZE, 0, 12),
     OUTCOME(valid_repeats, VALUE_SIZE, 0, 13),
     OUTCOME(start_loss, VALUE_BOUND, NAN, NADE_YOUNGER + 25),
+    OUTCOME(retried, VALUE_COUNT, 0, NADE_YOUNGER + 27),
 #undef OUTCOME
 };
 /* clang-format on */

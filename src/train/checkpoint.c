@@ -50,6 +50,16 @@ static void put_history(const struct run *run, struct json_writer *writer)
     nd_json_close(writer, ']');
 }
 
+/* Only where there are some. */
+static void put_divergences(const struct run *run, struct json_writer *writer)
+{
+    if (run->diverged_count == 0) return;
+    nd_json_put_key(writer, "diverged");
+    nd_json_open(writer, '[');
+    for (size_t i = 0; i < run->diverged_count; i++) nd_json_put_integer(writer, (int64_t)run->diverged[i]);
+    nd_json_close(writer, ']');
+}
+
 enum { FINGERPRINT_TEXT = 17 };
 
 static const char *fingerprint_text(size_t rows, uint64_t fingerprint, char text[FINGERPRINT_TEXT])
@@ -81,6 +91,7 @@ static void put_state(const struct run *run, struct json_writer *writer)
         nd_json_put_real(writer, run->start_loss);
     }
     put_history(run, writer);
+    put_divergences(run, writer);
     nd_json_put_key(writer, "train_rows");
     nd_json_put_text(writer, fingerprint_text(run->train.rows, run->train_fingerprint, text));
     nd_json_put_key(writer, "valid_rows");
@@ -250,6 +261,21 @@ static nade_status read_history(struct run *run, const struct json_value *text)
     return NADE_OK;
 }
 
+static nade_status read_divergences(struct run *run, const struct json_value *text)
+{
+    const struct json_value *list = nd_json_get(text, "diverged"), *value = list ? nd_json_first(list) : NULL;
+    uint64_t least = 0;
+    if (!list) return NADE_OK;
+    if (!nd_json_is(list, ND_LIST) || list->is.count > run->options.retries) return broken(run, "diverged");
+    for (size_t i = 0; i < list->is.count; i++, value = nd_json_after(value)) {
+        if (!nd_json_is(value, ND_INTEGER) || value->is.integer < (int64_t)least ||
+            value->is.integer > (int64_t)run->iteration)
+            return broken(run, "diverged");
+        least = run->diverged[run->diverged_count++] = (uint64_t)value->is.integer;
+    }
+    return NADE_OK;
+}
+
 static nade_status read_tensor(struct run *run, const struct checkpoint *checkpoint, const char *name, float *values)
 {
     const struct safetensors_entry *entry = nd_safetensors_find(&checkpoint->file, name);
@@ -300,22 +326,30 @@ static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
     return status;
 }
 
-nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint)
+/* Counters and history of the stage, and with that the course that it took. */
+static nade_status restore_course(struct run *run, const struct json_value *text)
 {
-    const struct json_value *text = checkpoint->text;
-    uint64_t iteration, best;
-    if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
-    nade_status status = nd_stage_begin(run, NULL, NULL);
-    if (status != NADE_OK) return status;
-    if (!read_counter(text, "iteration", run->iterations, &iteration)) return broken(run, "iteration");
+    uint64_t iteration, best, most = run->options.retries ? UINT32_MAX : run->iterations;
+    if (!read_counter(text, "iteration", most, &iteration)) return broken(run, "iteration");
     if (!read_counter(text, "best_iteration", iteration, &best)) return broken(run, "best_iteration");
     run->iteration = iteration;
     run->update = iteration * run->updates;
     run->best_iteration = best;
     run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
     run->start_loss = number_of(nd_json_get(text, "start_loss"), NAN);
-    status = read_history(run, text);
-    if (status == NADE_OK) nd_cooldown_resume(run);
+    nade_status status = read_history(run, text);
+    if (status == NADE_OK) status = read_divergences(run, text);
+    if (status != NADE_OK) return status;
+    nd_turns_resume(run);
+    return iteration <= run->iterations ? NADE_OK : broken(run, "iteration"); /* retries may have made it longer */
+}
+
+nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint)
+{
+    const struct json_value *text = checkpoint->text;
+    if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
+    nade_status status = nd_stage_begin(run, NULL, NULL);
+    if (status == NADE_OK) status = restore_course(run, text);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);
     return status == NADE_OK ? nd_fresh_restore(run) : status;
 }

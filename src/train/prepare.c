@@ -236,7 +236,7 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 }
 
 /* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
- * How long a run really is, validation decides (cooldown.c); on the CPU that of a large table is bounded by time. */
+ * How long a run really is, validation decides (turns.c); on the CPU that of a large table is bounded by time. */
 static void settle_length(struct run *run)
 {
     enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };

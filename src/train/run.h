@@ -11,6 +11,8 @@
 
 struct fresh_rows; /* fresh_rows.c */
 
+enum { ND_RETRIES_MOST = 20 }; /* what the option allows */
+
 struct run {
     nade_context *context;
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
@@ -37,6 +39,7 @@ struct run {
     struct update_rule rule;   /* of the next update */
     struct update_rule before; /* of the updates before rule.begin */
     float *best;               /* (plan.parameters) of the best iteration */
+    float *spare; /* (plan.parameters) what may become the best; NULL: best itself, where nothing goes back to it */
     uint64_t iterations;
 
     /* Counters of the stage. */
@@ -44,7 +47,11 @@ struct run {
     double start_loss;          /* validation loss of what the stage began with, iteration 0; NaN: it is no candidate */
     double best_loss;
     uint64_t best_iteration;
-    uint64_t cooling_from;         /* the iteration after which the rate began to fall to zero early; 0: it has not */
+    uint64_t fall_from; /* the iteration after which it went back to let the rate fall to zero; 0: it has not */
+    uint64_t retries;   /* times that it went back with a lower rate */
+    uint64_t diverged[ND_RETRIES_MOST]; /* (diverged_count) iterations finished when it did because of a loss that was
+                                           not finite */
+    size_t diverged_count;
     struct history_entry *history; /* (iteration) of this stage */
     size_t history_room;
 
@@ -89,9 +96,15 @@ void nd_fill_rule(struct run *run);
 /* The rate of the last update that was made. */
 double nd_last_rate(const struct run *run);
 
-/* Lets the rate fall to zero early, if it is time for that; a resumed run finds out whether it was (cooldown.c). */
-nade_status nd_cooldown_after_iteration(struct run *run);
-void nd_cooldown_resume(struct run *run);
+/* Goes back to the best parameters, if it is time for that (turns.c): after an iteration; after one that could not be
+ * finished since the loss of an update was not finite, where nd_may_retry says so.  A resumed run finds out where it
+ * did. */
+nade_status nd_turn_after_iteration(struct run *run);
+bool nd_may_retry(const struct run *run);
+nade_status nd_turn_after_divergence(struct run *run, uint64_t update, const char *tensor);
+void nd_turns_resume(struct run *run);
+
+bool nd_is_out_of_patience(const struct run *run);
 
 /* Iterations after which the stage ends if validation gets no better from here on. */
 uint64_t nd_soonest_end(const struct run *run);

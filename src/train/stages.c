@@ -76,12 +76,15 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     nade_status status = build_stage_plan(run);
     if (status != NADE_OK) return status;
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
-    if (!run->best) return nd_no_memory(run->context, "the parameters");
+    run->spare = NULL;
+    if (run->options.retries) run->spare = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->spare);
+    if (!run->best || (run->options.retries && !run->spare)) return nd_no_memory(run->context, "the parameters");
     nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale,
                           run->options.start == NADE_START_MARGINALS, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     nd_fill_rule(run);
-    run->iteration = run->update = run->best_iteration = run->cooling_from = 0;
+    run->iteration = run->update = run->best_iteration = run->fall_from = run->retries = 0;
+    run->diverged_count = 0;
     run->best_loss = INFINITY;
     run->start_loss = NAN;
     run->history = NULL;

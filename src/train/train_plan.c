@@ -23,7 +23,8 @@ static uint64_t numbers_of_layers(const struct plan *plan)
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
  * fresh rows; for the CPU backend four blocks of parameters, five with an average, and, packed for the products,
- * weights in two directions; the best so far and the model's own; the buffers of a batch, inputs packed once more. */
+ * weights in two directions; the best so far, with retries what may become it, and the model's own; the buffers of a
+ * batch, inputs packed once more. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
@@ -32,7 +33,9 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t rows = run->train.rows + run->valid.rows;
     uint64_t width = 2 * plan->inputs + plan->outputs + 2 * plan->columns + numbers_of_layers(plan);
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
-    uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : run->options.average > 0 ? 9 : 8;
+    uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : 8;
+    if (run->options.average > 0) copies++;
+    if (run->options.retries > 0) copies++;
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
            run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);

@@ -49,9 +49,11 @@ double nd_last_rate(const struct run *run)
     return nd_rate(last < run->rule.begin ? &run->before : &run->rule, last);
 }
 
-static nade_status report_divergence(struct run *run, uint64_t update)
+/* What a run that has diverged goes on with, or how it ends. */
+static nade_status meet_divergence(struct run *run, uint64_t update)
 {
-    const char *name = find_tensor_not_finite(run, run->best);
+    const char *name = find_tensor_not_finite(run, run->spare ? run->spare : run->best);
+    if (nd_may_retry(run)) return nd_turn_after_divergence(run, update, name);
     return nd_fail(run->context, NADE_NOT_FINITE,
                    "training diverged: the loss at update %" PRIu64
                    " is not finite (tensor %s); try a lower learning rate than %g",
@@ -79,7 +81,8 @@ static void tell(struct run *run, bool iteration_done)
     if (o->progress(o->progress_user, p)) run->stop = true;
 }
 
-/* The updates of one iteration, in slices short enough for a sign of life.  *loss: their mean in data units. */
+/* The updates of one iteration, in slices short enough for a sign of life.  *loss: their mean in data units.
+ * NADE_NOT_FINITE: that of run->update was not finite. */
 static nade_status run_updates(struct run *run, double *loss)
 {
     uint64_t slice = run->entries->slice, done = 0;
@@ -89,7 +92,7 @@ static nade_status run_updates(struct run *run, double *loss)
         double mean;
         nade_status status =
             run->entries->train_updates(run->context, run->backend, &run->rule, run->update, count, &mean, &failed);
-        if (status == NADE_NOT_FINITE) return report_divergence(run, failed);
+        if (status == NADE_NOT_FINITE) run->update = failed;
         if (status != NADE_OK) return status;
         sum += mean * (double)count;
         done += count;
@@ -134,15 +137,33 @@ static nade_status validate_start(struct run *run)
     return nd_checkpoint_after_iteration(run);
 }
 
-/* Keeps the parameters if they are the best so far; without validation rows the latest are. */
+/* Keeps the parameters of an iteration if they are the best so far; without validation rows the latest are.
+ * NADE_NOT_FINITE: they can't be. */
 static nade_status keep_best(struct run *run, double loss)
 {
+    float *kept = run->spare ? run->spare : run->best;
     if (run->valid.rows > 0 && !(loss < run->best_loss)) return NADE_OK;
-    run->best_loss = loss;
-    run->best_iteration = run->iteration;
-    nade_status status = run->entries->get_block(run->context, run->backend, nd_result_block(run), run->best);
+    nade_status status = run->entries->get_block(run->context, run->backend, nd_result_block(run), kept);
     if (status != NADE_OK) return status;
-    return has_nonfinite(run->best, run->plan.parameters) ? report_divergence(run, run->update - 1) : NADE_OK;
+    if (has_nonfinite(kept, run->plan.parameters)) return NADE_NOT_FINITE;
+    if (run->spare) run->spare = run->best;
+    run->best = kept;
+    run->best_loss = loss;
+    run->best_iteration = run->iteration + 1;
+    return NADE_OK;
+}
+
+/* Trains and validates for one iteration.  NADE_NOT_FINITE: it could not be finished. */
+static nade_status try_iteration(struct run *run, double *train_loss, double *valid_loss, bool *whole)
+{
+    nade_status status = run_updates(run, train_loss);
+    *whole = !run->stop;
+    if (status == NADE_OK) status = validate(run, valid_loss);
+    if (status != NADE_OK) return status;
+    bool finite = run->valid.rows == 0 || isfinite(*valid_loss);
+    status = finite ? keep_best(run, *valid_loss) : NADE_NOT_FINITE;
+    if (status == NADE_NOT_FINITE) run->update--; /* the last that was made is to blame */
+    return status;
 }
 
 static nade_status remember(struct run *run, double train_loss, double valid_loss)
@@ -166,24 +187,15 @@ static nade_status remember(struct run *run, double train_loss, double valid_los
 static nade_status run_iteration(struct run *run)
 {
     double train_loss = NAN, valid_loss = NAN;
+    bool whole = true;
     nade_status status = nd_fresh_before_iteration(run);
-    if (status == NADE_OK) status = run_updates(run, &train_loss);
-    bool whole = !run->stop;
-    if (status == NADE_OK) status = validate(run, &valid_loss);
-    if (status == NADE_OK && run->valid.rows > 0 && !isfinite(valid_loss))
-        status = report_divergence(run, run->update - 1);
+    if (status == NADE_OK) status = try_iteration(run, &train_loss, &valid_loss, &whole);
+    if (status == NADE_NOT_FINITE) return meet_divergence(run, run->update);
     if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
-    if (status == NADE_OK) status = keep_best(run, valid_loss);
-    if (status == NADE_OK && whole) status = nd_cooldown_after_iteration(run);
+    if (status == NADE_OK && whole) status = nd_turn_after_iteration(run);
     if (status != NADE_OK) return status;
     tell(run, true); /* before the checkpoint: an iteration that it knows has been logged */
     return whole ? nd_checkpoint_after_iteration(run) : NADE_OK;
-}
-
-static bool is_out_of_patience(const struct run *run)
-{
-    uint64_t patience = run->options.patience;
-    return patience && run->iteration - run->best_iteration >= patience + ND_FAULT(FAULT_PATIENCE);
 }
 
 static bool is_low_enough(const struct run *run)
@@ -194,7 +206,7 @@ static bool is_low_enough(const struct run *run)
 /* Stages of pretraining have their number of iterations in any case. */
 static bool ends_early(const struct run *run)
 {
-    return run->stage + 1 == run->stages && (is_out_of_patience(run) || is_low_enough(run));
+    return run->stage + 1 == run->stages && (nd_is_out_of_patience(run) || is_low_enough(run));
 }
 
 static nade_status run_stage(struct run *run)
@@ -251,6 +263,7 @@ static nade_status fill_record(struct run *run)
     record_options(run, r);
     r->iterations_done = run->iteration;
     r->best_iteration = run->best_iteration;
+    r->retried = run->retries;
     r->start_loss = nd_starts_at_marginals(run) ? run->start_loss : NAN;
     r->train_rows = nd_train_rows(run);
     r->valid_rows = run->valid.rows;

@@ -97,3 +97,13 @@ cmp waved resumed || fail "a resumed run with --schedule ends in another model"
 awk -F, 'NR > 1 { done = NR == 2 ? 9 : 29; rate = 0.0005 * (1 + cos(3.141592653589793 * done / 30))
     if (($3 - rate) ^ 2 > 1e-20) exit 1 }' log.csv || fail "the rates of the log are not those of a cosine: $(cat log.csv)"
 refuse 2 "--schedule: found 'wave'" "linear or cosine" -- "$NADE" train table.csv --schedule wave -o model
+
+# A rate with which losses are not finite: an error, or a lower rate and a warning for each time.
+wild=(--hidden "9,8" --iterations 3 --updates 30 --device cpu --optimizer nag --lr 100000)
+refuse 1 "training diverged: the loss at update" -- "$NADE" train table.csv "${wild[@]}" -o model
+expect 0 "$NADE" train table.csv "${wild[@]}" --retries 20 --checkpoint whole -o tamed
+holds err "warning: the loss at update" "goes back to iteration 0, its best, and on with a third of the learning rate"
+expect 0 "$NADE" info tamed
+holds out "tried again            " "retries                20"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp tamed resumed || fail "a resumed run with --retries ends in another model"

@@ -76,12 +76,12 @@ static void go_back(struct fixture *f)
     run->update = 50;
     run->best_iteration = 2;
     run->best_loss = 4;
-    support_assert_ok(f->context, nd_cooldown_after_iteration(run));
-    assert_true(run->cooling_from == 0 && nd_soonest_end(run) == 2 + 4 + 5);
+    support_assert_ok(f->context, nd_turn_after_iteration(run));
+    assert_true(run->fall_from == 0 && nd_soonest_end(run) == 2 + 4 + 5);
     run->iteration = 6;
     run->update = 60;
-    support_assert_ok(f->context, nd_cooldown_after_iteration(run));
-    assert_int_equal(run->cooling_from, 6);
+    support_assert_ok(f->context, nd_turn_after_iteration(run));
+    assert_int_equal(run->fall_from, 6);
     assert_true(run->iterations == 11 && nd_soonest_end(run) == 11);
 }
 

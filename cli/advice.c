@@ -37,7 +37,7 @@ static const struct wording {
     {"`blocks`", "--blocks"},
     {"`width`", "--width"},
     {"`dropout`", "--dropout"},
-    {"`direct`", "--no-direct"},
+    {"`direct`", "--direct"},
     {"`direct_decay`", "--direct-decay"},
     {"`activation`", "--activation"},
     {"`pretrain`", "--pretrain"},

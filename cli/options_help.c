@@ -77,6 +77,14 @@ static void format_count(uint64_t count, const struct option *option, char *text
         snprintf(text, size, "%" PRIu64, count);
 }
 
+static void format_real(double number, const struct option *option, char *text, size_t size)
+{
+    if (number < option->least)
+        snprintf(text, size, "auto");
+    else
+        snprintf(text, size, "%.15g", number);
+}
+
 const char *format_default(const struct option *option, const void *arguments, char text[DEFAULT_SIZE])
 {
     const size_t size = DEFAULT_SIZE;
@@ -96,7 +104,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     case OPTION_SIZE: format_count(*(const size_t *)(const void *)place, option, text, size); break;
     case OPTION_U32: snprintf(text, size, "%" PRIu32, *(const uint32_t *)(const void *)place); break;
     case OPTION_U64: format_count(*(const uint64_t *)(const void *)place, option, text, size); break;
-    case OPTION_REAL: snprintf(text, size, "%.15g", *(const double *)(const void *)place); break;
+    case OPTION_REAL: format_real(*(const double *)(const void *)place, option, text, size); break;
     case OPTION_CHOICE: snprintf(text, size, "%s", choice_name(option, place)); break;
     case OPTION_SIZES: append_sizes((const void *)place, text, size); break;
     case OPTION_REALS: append_reals((const void *)place, text, size); break;

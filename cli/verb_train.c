@@ -95,7 +95,7 @@ static const struct option options[] = {
     HEADER_OPTION(AT(read.header)),
     {.kind = OPTION_HEADING, .help = "Network"},
     {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
-     .help = "units of each hidden layer"},
+     .help = "a plain network with hidden layers of so many units each, in place of a residual one"},
     NADE_NETWORK_OPTIONS(TRAIN_ROW)
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
      .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},
@@ -136,8 +136,6 @@ static void init_train(void *arguments)
     nade_read_options_init(&train->read, sizeof train->read);
     nade_train_options_init(&train->options, sizeof train->options);
     nade_replication_options_init(&train->replication);
-    for (size_t l = 0; l < train->options.layers && l < SIZES_MOST; l++)
-        train->hidden.size[train->hidden.count++] = train->options.hidden[l];
     train->rates = (struct real_list){.count = 1, .value = {train->options.learning_rate}};
 }
 

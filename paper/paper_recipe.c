@@ -385,6 +385,7 @@ static void set_defaults(struct paper_recipe *recipe)
     options->atoms = 0;
     options->maps = 0;
     options->cooldown = 0;
+    options->average = 0;
     options->weight_decay = 0;
     options->patience = 0;
     options->valid_fraction = 0;

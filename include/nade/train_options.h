@@ -69,8 +69,9 @@ typedef struct nade_replication_options nade_replication_options; /* replication
 
 typedef struct nade_train_options {
     size_t size;
-    const size_t *hidden; /* (layers) units of each hidden layer */
-    size_t layers;        /* 1 or more */
+    const size_t *hidden; /* (layers) units of each hidden layer of a plain network; NULL: none */
+    size_t layers;        /* 0: a residual network; but with a fixed order one layer of 500 units, with pretraining or
+                             another activation than gelu's and relu's two of them */
     size_t components;    /* of the mixture of a column of real numbers or dates, Gaussians; of counts, negative
                              binomials */
     nade_activation activation;
@@ -119,10 +120,13 @@ typedef struct nade_train_options {
                                  is 1; infinite: none.  A resumed run needs the same */
     int holes;      /* 1: where cells are missing is learnt too, so that samples can have holes (docs/model.md) */
     double average; /* of a running average of the parameters, which is validated and becomes the model: what it keeps
-                       of itself from update to update, at most (docs/model.md); 0: there is none */
-    size_t blocks;  /* of a residual network; 0: one of hidden layers.  hidden must then be the default */
-    size_t width;   /* of a residual network: its units; this and what follows must be the default without one */
-    double dropout; /* of a residual network: the share of its units that each update drops */
+                       of itself from update to update, at most (docs/model.md); 0: there is none; below 0: as
+                       docs/recipe.md says */
+    size_t blocks;  /* of a residual network; 0: as docs/recipe.md says.  hidden must be NULL */
+    size_t width;   /* of a residual network: its units; 0: as docs/recipe.md says.  This and what follows must be the
+                       default without one */
+    double dropout; /* of a residual network: the share of its units that each update drops; below 0: as docs/recipe.md
+                       says */
     int direct;     /* of a residual network: 1: it has a linear path from inputs to outputs */
     double direct_decay; /* the weight decay of that path */
     uint64_t warmup;     /* updates in which the learning rate first rises to what it is then to fall from, half of all
@@ -173,12 +177,12 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "single hidden layer (500 unless --hidden says otherwise) and no masks") \
     ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
         "do not show the network which of its inputs are observed") \
-    ROW(blocks, SIZE, 0, 0, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
-        "blocks of a residual network with normalisation and gelu; 0: hidden layers, see --hidden") \
-    ROW(width, SIZE, 512, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
-        "with --blocks: units of the residual network") \
-    ROW(direct, FLAG, 1, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "no-direct", NULL, NULL, \
-        "with --blocks: no linear path from the inputs to the outputs")
+    ROW(blocks, SIZE, 0, 1, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
+        "blocks of a residual network, with normalisation and gelu; without it 2") \
+    ROW(width, SIZE, 0, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
+        "units of a residual network; without it 128, for 5000 rows and more 256, on a CUDA device 512") \
+    ROW(direct, FLAG, 0, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "direct", NULL, NULL, \
+        "give a residual network a linear path from the inputs to the outputs")
 
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \
@@ -209,14 +213,14 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "on weights, not on biases") \
     ROW(direct_decay, REAL, 0.03, 0, 1e6, NADE_YOUNGER + 33, NADE_YOUNGER + 33, NO, "direct-decay", "W", \
         "the weight decay of the linear path", "weight decay of a residual network's linear path") \
-    ROW(dropout, REAL, 0, 0, 0.99, NADE_YOUNGER + 34, NADE_YOUNGER + 34, NO, "dropout", "P", "the dropout", \
-        "share of a residual network's units that each update drops") \
+    ROW(dropout, REAL, -1, 0, 0.99, NADE_YOUNGER + 34, NADE_YOUNGER + 34, NO, "dropout", "P", "the dropout", \
+        "share of a residual network's units that each update drops; without it none") \
     ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
         "scale an update's gradient down where its norm is above NORM; 0: never") \
-    ROW(average, REAL, 0, 0, 0.999999, NADE_YOUNGER + 20, NADE_YOUNGER + 20, TRAINING, "average", "DECAY", \
+    ROW(average, REAL, -1, 0, 0.999999, NADE_YOUNGER + 20, NADE_YOUNGER + 20, TRAINING, "average", "DECAY", \
         "the decay of the average", \
         "validate and keep a running average of the parameters, which keeps DECAY of itself at each update, less at " \
-        "first; 0.999 averages over some 1000 updates; 0: the parameters themselves") \
+        "first, over some 1000 updates for 0.999; 0: the parameters themselves; without it 0.999") \
     ROW(start, START, NADE_START_RANDOM, 0, 0, NADE_YOUNGER + 24, NADE_YOUNGER + 24, TRAINING, "start", "NAME", \
         "the start", \
         "random, or marginals: begin as the model of independent columns, which is validated as iteration 0 and kept " \

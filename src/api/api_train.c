@@ -2,13 +2,9 @@
 #include "nade/replication.h"
 #include "train/trainer.h"
 
-static const size_t usual_hidden[] = {500, 500};
-
 void nade_train_options_init(nade_train_options *options, size_t size)
 {
     const nade_train_options defaults = {.size = size,
-                                         .hidden = usual_hidden,
-                                         .layers = sizeof usual_hidden / sizeof *usual_hidden,
                                          .device = NADE_DEVICE_AUTO,
 #define ROW(member, type, usual, ...) .member = usual,
                                          NADE_TRAIN_OPTIONS(ROW)
@@ -17,15 +13,22 @@ void nade_train_options_init(nade_train_options *options, size_t size)
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
-/* A fixed order has one hidden layer unless the caller says more, a residual network none. */
+/* A network is residual unless the caller names hidden layers, or what only these can have. */
 static nade_status settle_layers(nade_context *context, nade_train_options *options)
 {
-    bool usual = options->hidden == usual_hidden;
-    if (options->blocks > 0 && !usual && options->layers > 0)
+    static const size_t usual_hidden[] = {500, 500};
+    bool fixed = options->order == NADE_ORDER_FIXED;
+    bool plain = options->activation != NADE_RELU && options->activation != NADE_GELU;
+    if (options->blocks > 0 && options->layers > 0)
         return nd_fail(context, NADE_BAD_CALL,
                        "hidden layers (`hidden`) and blocks (`blocks`) are both given, expected one of them");
-    if (options->order == NADE_ORDER_FIXED && usual) options->layers = 1;
-    if (options->blocks > 0) options->layers = 0;
+    if (options->hidden && options->layers == 0)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "hidden layers (`hidden`) are given without their number, expected 1 or more");
+    if (options->blocks > 0 || options->layers > 0 || options->resume) return NADE_OK;
+    if (!fixed && !plain && options->pretrain == 0) return NADE_OK;
+    options->hidden = usual_hidden;
+    options->layers = fixed ? 1 : 2;
     return NADE_OK;
 }
 

@@ -10,7 +10,8 @@
 #include "train/fresh_rows.h"
 
 static const char format_name[] = "nade-checkpoint";
-static const char format_version[] = "2"; /* 2: run lengths and shapes of columns follow from other rules */
+static const char format_version[] =
+    "3"; /* 3: the options are all those of the run, also where they follow from the rows */
 
 /* The flat tensors: the backend's blocks and the best parameters. */
 static const struct {

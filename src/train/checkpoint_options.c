@@ -121,6 +121,7 @@ static nade_status read_option(struct run *run, const struct json_value *options
     if (stored && !nd_json_is_number(stored) && !nd_json_is(stored, ND_NULL)) return broken(run, row->name);
     if (!same_number(given, value) && (is_given(&run->options, row) || !same_number(given, row->usual)))
         return refuse(run, row->name);
+    if (!stored) return NADE_OK; /* what the caller has is the default */
     void *at = (row->replication ? (char *)&run->replication : (char *)&run->options) + row->offset;
     return nd_value_set(row->type, at, value) ? NADE_OK : broken(run, row->name);
 }

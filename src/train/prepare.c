@@ -11,6 +11,7 @@
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
 #include "train/fresh_rows.h"
+#include "train/recipe.h"
 #include "train/run.h"
 #include "train/split.h"
 
@@ -43,14 +44,14 @@ static nade_status check_no_residual(nade_context *context, const nade_train_opt
                         : o->direct_decay != usual.direct_decay ? "`direct_decay`"
                                                                 : NULL;
     if (!given) return NADE_OK;
-    return nd_fail(context, NADE_BAD_CALL, "%s is given, which is for residual networks: expected `blocks` above 0",
-                   given);
+    return nd_fail(context, NADE_BAD_CALL,
+                   "%s is given, which is for residual networks, together with hidden layers (`hidden`)", given);
 }
 
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
     nade_status status = nd_check_ranges(context, o);
-    if (status == NADE_OK) status = o->blocks ? check_residual(context, o) : check_no_residual(context, o);
+    if (status == NADE_OK) status = o->layers ? check_no_residual(context, o) : check_residual(context, o);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
@@ -230,27 +231,6 @@ static nade_status prepare_architecture(struct run *run)
     return nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);
 }
 
-static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
-{
-    return number < least ? least : number > most ? most : number;
-}
-
-/* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
- * How long a run really is, validation decides (turns.c); on the CPU that of a large table is bounded by time. */
-static void settle_length(struct run *run)
-{
-    enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };
-    const uint64_t cpu_rows = 3000000;
-    nade_train_options *o = &run->options;
-    size_t rows = nd_train_rows(run);
-    if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
-    run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
-    o->updates = run->updates;
-    uint64_t affordable = cpu_rows / (run->updates * o->batch);
-    if (!o->iterations)
-        o->iterations = run->entries->fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
-}
-
 /* Enough draws that the estimate is smooth where rows are few: about 16,000, 4 to 64 a row. */
 static size_t repeats_for(size_t rows)
 {
@@ -259,22 +239,37 @@ static size_t repeats_for(size_t rows)
     return repeats < 4 ? 4 : repeats > 64 ? 64 : repeats;
 }
 
+static nade_status find_backend(struct run *run)
+{
+    return nd_backend_for(run->context, nd_needs_of_plan(&run->model->plan), run->options.device,
+                          run->options.precision, &run->entries);
+}
+
+/* What of the network is open follows from the rows and from the backend, which is asked for with a plain network. */
+static nade_status prepare_network(struct run *run)
+{
+    bool is_open = nd_begin_network(run);
+    nade_status status = prepare_architecture(run);
+    if (status == NADE_OK) status = find_backend(run);
+    if (status != NADE_OK || !is_open) return status;
+    nd_settle_network(run);
+    status = prepare_architecture(run);
+    return status == NADE_OK ? find_backend(run) : status;
+}
+
 nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_table *valid)
 {
     nade_status status = check_options(run->context, &run->options);
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
-    if (status == NADE_OK) status = prepare_architecture(run);
+    if (status == NADE_OK) status = prepare_network(run);
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
     run->valid_repeats = repeats_for(run->valid.rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
-    status = nd_backend_for(run->context, nd_needs_of_plan(&run->model->plan), run->options.device,
-                            run->options.precision, &run->entries);
-    if (status != NADE_OK) return status;
-    settle_length(run);
+    nd_settle_length(run);
     nd_fill_rule(run);
     return NADE_OK;
 }

@@ -30,6 +30,7 @@ struct run {
     size_t valid_repeats;
     const struct backend_entries *entries;
     uint64_t stages;
+    size_t asked_blocks; /* of the options, while the network is open (recipe.c) */
 
     /* The current stage. */
     uint64_t stage;

@@ -27,7 +27,7 @@ void nd_fill_rule(struct run *run)
         .momentum = o->momentum,
         .weight_decay = o->weight_decay,
         .direct_decay = o->direct_decay,
-        .dropout = o->dropout,
+        .dropout = o->blocks ? o->dropout : 0,
         .clip = o->clip,
         .average = o->average,
         .schedule = o->schedule,

@@ -253,6 +253,7 @@ static void record_options(const struct run *run, struct training_record *r)
     }
     r->options.learning_rate = nd_first_rate(&run->options);
     r->options.updates = run->updates;
+    r->options.dropout = run->rule.dropout;
     r->replication.scaled_means = run->replication.scaled_means != 0;
     r->replication.pretrain_best = run->replication.pretrain_best != 0;
 }

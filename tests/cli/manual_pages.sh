@@ -19,7 +19,7 @@ for verb in $verbs; do
     awk '/^[.'"'"']/ && !/^\.(TH|SH|SS|TP|B|BR|I|\\")( |$)/ { exit 1 }' "$verb.1" || fail "$verb.1 has an odd request"
     if awk 'NR > 1 && /[^\\]-/' "$verb.1" | grep .; then fail "$verb.1 has a dash that is not escaped"; fi
 done
-grep -qF '(default 500,500)' train.1 || fail "the page of train does not show defaults"
+grep -qF '(default 20)' train.1 || fail "the page of train does not show defaults"
 if command -v groff >/dev/null; then
     for page in *.1; do [ -z "$(groff -ww -z -man "$page" 2>&1)" ] || fail "groff: $(groff -ww -z -man "$page" 2>&1)"; done
 fi

@@ -102,7 +102,7 @@ open("valid_rows", "w").writelines(f"{i}\n" for i in parts["valid"])
 PYTHON
 
 options=(--hidden 8,7 --components 3 --optimizer nag --momentum 0.9 --batch 20 --pretrain 2 --updates 40 --seed 4
-    --patience 0 --no-atoms --real x,y --quiet)
+    --patience 0 --average 0 --no-atoms --real x,y --quiet)
 # chosen RECIPE: sets rate and decay of fold 2.
 chosen() {
     rate=$(python3 -c "from paper_runs import run; print(run('results/$1', 4, 2)['chosen']['lr'])")
@@ -179,7 +179,7 @@ echo "{$head, \"data\": {$data, \"run_folds\": [2]}, $fixed, \"training\": {${tr
 paper fixed.json
 chosen fixed
 expect 0 "$NADE" train train.csv --valid-fraction 0 --order fixed --rescale --hidden 6 --components 2 --optimizer nag --momentum 0.9 \
-    --batch 20 --updates 40 --seed 4 --patience 0 --no-atoms --real x,y --quiet --iterations 1 --lr "$rate" \
+    --batch 20 --updates 40 --seed 4 --patience 0 --average 0 --no-atoms --real x,y --quiet --iterations 1 --lr "$rate" \
     --weight-decay "$decay" -o fixed_model
 expect 0 "$NADE" score fixed_model test.csv --quiet
 sed 1d out >fixed.scores

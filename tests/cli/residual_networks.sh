@@ -4,7 +4,7 @@
 
 awk 'BEGIN { srand(5); print "a,b,c"
     for (i = 0; i < 300; i++) { a = rand() < 0.4; print a "," (rand() < (a ? 0.8 : 0.2)) "," (i % 9 ? a + rand() : "") } }' >table.csv
-small=(--blocks 2 --width 21 --dropout 0.25 --direct-decay 0.1 --iterations 3 --updates 20)
+small=(--direct --blocks 2 --width 21 --dropout 0.25 --direct-decay 0.1 --iterations 3 --updates 20)
 
 expect 0 "$NADE" train table.csv "${small[@]}" --dry-run --device cpu
 holds err "6 inputs, 62 outputs"
@@ -31,10 +31,10 @@ expect 0 "$NADE" impute model.1 table.csv -o filled.csv
 expect 0 "$NADE" sample model.1 -n 5 --where a=1
 [ "$(wc -l <out)" = 6 ] || fail "not five rows"
 
-expect 0 "$NADE" train table.csv "${small[@]}" --no-direct -o without
+expect 0 "$NADE" train table.csv "${small[@]:1}" -o without
 expect 0 "$NADE" info without
 holds out "direct path            no"
-expect 0 "$NADE" train table.csv --blocks 2 --width 21 --direct-decay 0.1 --iterations 3 --updates 20 -o whole
+expect 0 "$NADE" train table.csv --blocks 2 --direct --width 21 --direct-decay 0.1 --iterations 3 --updates 20 -o whole
 ! cmp -s whole model.1 || fail "dropout changes nothing"
 
 expect 0 "$NADE" train table.csv "${small[@]}" --checkpoint checkpoint -o model
@@ -46,11 +46,11 @@ holds err "another value of hidden"
 
 expect 2 "$NADE" train table.csv --blocks 2 --hidden 9 -o other
 holds err "hidden layers (--hidden) and blocks (--blocks) are both given, expected one of them"
-expect 2 "$NADE" train table.csv --dropout 0.1 -o other
-holds err "dropout is given, which is for residual networks: expected --blocks above 0"
+expect 2 "$NADE" train table.csv --dropout 0.1 --hidden 9 -o other
+holds err "dropout is given, which is for residual networks, together with hidden layers (--hidden)"
 expect 2 "$NADE" train table.csv --blocks 2 --order fixed -o other
 holds err "(--blocks) is asked for with a fixed order"
 expect 2 "$NADE" train table.csv --blocks 32 -o other
-holds err "expected a whole number from 0 to 31"
+holds err "expected a whole number from 1 to 31"
 expect 2 "$NADE" train table.csv --blocks 1 --recipe paper -o other
 holds err "pretraining (--pretrain) is asked for"

@@ -18,7 +18,7 @@ done
 
 # The recipe is no more than its options.
 expect 0 "$NADE" train table.csv --optimizer nag --momentum 0.8 --batch 100 --iterations 2 --updates 5 --lr 0.004 \
-    --pretrain 20 --hidden 8,7 --components 10 --weight-decay 0 --no-atoms --no-maps --no-cooldown -o same
+    --pretrain 20 --hidden 8,7 --components 10 --weight-decay 0 --average 0 --no-atoms --no-maps --no-cooldown -o same
 cmp model same || fail "--recipe paper differs from the options it stands for"
 
 expect 0 "$NADE" train table.csv --recipe paper --order fixed --hidden 6 --iterations 1 --updates 5 --json -o fixed

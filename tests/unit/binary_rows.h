@@ -15,6 +15,7 @@ static inline nade_train_options small_options(void)
     nade_train_options_init(&o, sizeof o);
     o.hidden = hidden;
     o.layers = 1;
+    o.average = 0;
     o.components = 2;
     o.batch = 20;
     o.iterations = 2;

@@ -37,6 +37,7 @@ static nade_train_options small_options(void)
     nade_train_options o;
     nade_train_options_init(&o, sizeof o);
     o.hidden = hidden;
+    o.layers = 2;
     o.iterations = 20;
     o.updates = 300;
     o.components = 3;

@@ -118,6 +118,7 @@ static nade_train_options residual_options(void)
     o.blocks = 2;
     o.width = 6;
     o.dropout = 0.2;
+    o.direct = 1;
     o.batch = 20;
     o.iterations = 6;
     o.updates = 15;
@@ -154,16 +155,19 @@ static void test_options_that_do_not_go_together(void **state)
     o = good;
     o.dropout = 1;
     refuse(f, &o, "the dropout is 1, expected a number from 0 to 0.99");
-    o.blocks = 0;
-    o.dropout = 0;
-    refuse(f, &o, "`width` is given, which is for residual networks: expected `blocks` above 0");
-    o.width = 512;
+    nade_train_options_init(&o, sizeof o);
+    o.hidden = hidden;
+    refuse(f, &o, "hidden layers (`hidden`) are given without their number, expected 1 or more");
+    o.layers = 1;
+    o.width = 4;
+    refuse(f, &o, "`width` is given, which is for residual networks, together with hidden layers (`hidden`)");
+    o.width = 0;
     o.dropout = 0.1;
     refuse(f, &o, "`dropout` is given");
-    o.dropout = 0;
-    o.direct = 0;
-    refuse(f, &o, "`direct` is given");
+    o.dropout = -1;
     o.direct = 1;
+    refuse(f, &o, "`direct` is given");
+    o.direct = 0;
     o.direct_decay = 0;
     refuse(f, &o, "`direct_decay` is given");
 }

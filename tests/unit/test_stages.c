@@ -33,6 +33,7 @@ static void open_run(struct fixture *f)
     f->run.options.replication = &f->run.replication;
     f->run.options.hidden = hidden;
     f->run.options.layers = 3;
+    f->run.options.average = 0;
     f->run.options.pretrain = 2;
     f->run.options.iterations = 7;
     f->run.options.updates = 10;

@@ -31,6 +31,8 @@ static inline nade_train_options small_options(void)
     nade_train_options o;
     nade_train_options_init(&o, sizeof o);
     o.hidden = hidden;
+    o.layers = 2;
+    o.average = 0;
     o.batch = 50;
     o.iterations = 4;
     o.updates = 40;

@@ -1,0 +1,17 @@
+/* What plain training does with a table: the sizes and rules that its options leave open (docs/recipe.md). */
+#ifndef ND_TRAIN_RECIPE_H
+#define ND_TRAIN_RECIPE_H
+
+#include "train/run.h"
+
+/* Averaging, and a network to ask for a backend with: that of the options, or a plain one where they leave it open,
+ * which is what it returns. */
+bool nd_begin_network(struct run *run);
+
+/* The network that was open, once rows and backend are known. */
+void nd_settle_network(struct run *run);
+
+/* Batch and length, once plan and backend are known too. */
+void nd_settle_length(struct run *run);
+
+#endif

@@ -1,0 +1,125 @@
+/* What plain training chooses: docs/recipe.md's rule, number by number. */
+#include "train/recipe.h"
+
+#include "support/cmocka_all.h"
+#include "train_fixture.h"
+
+/* A run of so many rows whose options are all defaults, on a backend of this kind. */
+struct open_run {
+    struct run run;
+    struct nade_model model;
+    struct backend_entries entries;
+};
+
+static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
+{
+    memset(open, 0, sizeof *open);
+    nade_train_options_init(&open->run.options, sizeof open->run.options);
+    open->entries.fast = fast;
+    open->entries.residual = residual;
+    open->run.model = &open->model;
+    open->run.train.rows = rows;
+}
+
+static void settle(struct open_run *open)
+{
+    assert_true(nd_begin_network(&open->run));
+    assert_true(open->run.options.layers == 2 && open->run.options.blocks == 0);
+    open->run.entries = &open->entries;
+    nd_settle_network(&open->run);
+}
+
+static void test_network(void **state)
+{
+    static const struct {
+        size_t rows;
+        bool fast;
+        size_t width;
+    } cases[] = {{10, false, 128}, {4999, false, 128}, {4999, true, 128}, {5000, false, 256}, {5000, true, 512}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct open_run open;
+        begin(&open, cases[i].rows, cases[i].fast, true);
+        settle(&open);
+        const nade_train_options *o = &open.run.options;
+        assert_true(o->blocks == 2 && o->layers == 0 && !o->hidden && !o->direct);
+        assert_int_equal(o->width, cases[i].width);
+        assert_true(o->dropout == 0 && o->average == 0.999);
+    }
+}
+
+/* What is given stays, and asks for a residual network. */
+static void test_given(void **state)
+{
+    struct open_run open;
+    (void)state;
+    begin(&open, 100, true, false);
+    open.run.options.dropout = 0.5;
+    open.run.options.average = 0;
+    settle(&open);
+    assert_true(open.run.options.blocks == 2 && open.run.options.dropout == 0.5 && open.run.options.average == 0);
+    begin(&open, 100, true, false);
+    open.run.options.width = 7;
+    settle(&open);
+    assert_true(open.run.options.blocks == 2 && open.run.options.width == 7);
+    begin(&open, 100, true, true);
+    open.run.options.blocks = 3;
+    settle(&open);
+    assert_true(open.run.options.blocks == 3 && open.run.options.width == 128);
+    open.run.options.width = 9;
+    assert_false(nd_begin_network(&open.run));
+    assert_true(open.run.options.blocks == 3 && open.run.options.width == 9);
+}
+
+/* A device that is fast and computes no residual networks gets a plain one; a slow one is left. */
+static void test_device_without_residual_networks(void **state)
+{
+    struct open_run open;
+    (void)state;
+    begin(&open, 100, true, false);
+    settle(&open);
+    assert_true(open.run.options.blocks == 0 && open.run.options.layers == 2);
+    assert_true(open.run.options.hidden[0] == 500 && open.run.options.hidden[1] == 500);
+    begin(&open, 100, false, false);
+    settle(&open);
+    assert_int_equal(open.run.options.blocks, 2);
+}
+
+/* Through the public function: what only hidden layers can have asks for them. */
+static void test_kinds(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o;
+    nade_train_options_init(&o, sizeof o);
+    o.device = NADE_DEVICE_CPU;
+    o.iterations = o.updates = 1;
+    nade_model *model = train(f, &o);
+    assert_true(model->plan.blocks == 2 && model->plan.hidden[0] == 128);
+    assert_true(model->record.options.average == 0.999 && model->record.options.dropout == 0);
+    nade_model_free(model);
+    o.activation = NADE_TANH;
+    model = train(f, &o);
+    assert_true(model->plan.blocks == 0 && model->plan.layers == 2 && model->plan.hidden[1] == 500);
+    nade_model_free(model);
+    o.activation = NADE_RELU;
+    o.pretrain = 1;
+    model = train(f, &o);
+    assert_true(model->plan.blocks == 0 && model->plan.layers == 2);
+    nade_model_free(model);
+    o.pretrain = 0;
+    o.order = NADE_ORDER_FIXED;
+    model = train(f, &o);
+    assert_true(model->plan.blocks == 0 && model->plan.layers == 1 && model->plan.hidden[0] == 500);
+    nade_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_network),
+        cmocka_unit_test(test_given),
+        cmocka_unit_test(test_device_without_residual_networks),
+        cmocka_unit_test(test_kinds),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -11,18 +11,22 @@ static inline int nd_compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first of `count` ascending doubles, or floats where doubles is NULL, that is at least x; count: none. */
-static inline size_t nd_first_from(const double *doubles, const float *floats, size_t count, double x)
-{
-    size_t first = 0, end = count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if ((doubles ? doubles[middle] : (double)floats[middle]) < x)
-            first = middle + 1;
-        else
-            end = middle;
+/* The first of `count` ascending numbers that is at least x; count: none. */
+#define ND_FIRST_FROM(name, number)                                                                                    \
+    static inline size_t name(const number *numbers, size_t count, double x)                                           \
+    {                                                                                                                  \
+        size_t first = 0, end = count;                                                                                 \
+        while (first < end) {                                                                                          \
+            size_t middle = first + (end - first) / 2;                                                                 \
+            if ((double)numbers[middle] < x)                                                                           \
+                first = middle + 1;                                                                                    \
+            else                                                                                                       \
+                end = middle;                                                                                          \
+        }                                                                                                              \
+        return first;                                                                                                  \
     }
-    return first;
-}
+ND_FIRST_FROM(nd_first_from, double)
+ND_FIRST_FROM(nd_first_float_from, float)
+#undef ND_FIRST_FROM
 
 #endif

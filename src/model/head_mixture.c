@@ -240,7 +240,8 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     spread_evenly(&fitted, outputs);
     if (count == 0) return;
     size_t every = count / EM_ROWS + 1;
-    double total = (double)((count - 1) / every + 1);
+    size_t taken = (count - 1) / every + 1;
+    double total = (double)taken;
     fit_components(&fitted, values, count, every, total, outputs);
     if (!has_wide) return;
     outputs[last] = log(1 / total);

@@ -132,7 +132,7 @@ static nade_status plan(nade_context *context, struct arena *arena, const struct
 /* The first value that is at least x; spec->atoms: none. */
 static size_t first_from(const struct column_spec *spec, double x)
 {
-    return nd_first_from(spec->atom, NULL, spec->atoms, x);
+    return nd_first_from(spec->atom, spec->atoms, x);
 }
 
 static bool encode(const struct column_spec *spec, double value, float *cell)

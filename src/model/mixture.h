@@ -28,7 +28,7 @@ static inline size_t nd_find_atom(const struct plan_column *column, double x)
         while (a < column->atoms && (double)column->atom[a] != x) a++;
         return a;
     }
-    a = nd_first_from(NULL, column->atom, column->atoms, x);
+    a = nd_first_float_from(column->atom, column->atoms, x);
     return a < column->atoms && (double)column->atom[a] == x ? a : column->atoms;
 }
 

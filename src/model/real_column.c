@@ -140,7 +140,7 @@ float nd_cell_of(const struct column_spec *spec, double value)
 /* Which of the atoms, ascending, a value is; spec->atoms: none. */
 static size_t find_value(const struct column_spec *spec, double value)
 {
-    size_t a = nd_first_from(spec->atom, NULL, spec->atoms, value);
+    size_t a = nd_first_from(spec->atom, spec->atoms, value);
     return a < spec->atoms && spec->atom[a] == value ? a : spec->atoms;
 }
 

@@ -144,7 +144,7 @@ static void fill_factors(const struct dropout_draw *draw, uint32_t slot, uint32_
         line[4 * g + 2] = word[2][g];
         line[4 * g + 3] = word[3][g];
     }
-    for (size_t i = 0; i < 4 * GROUPS; i++) {
+    for (size_t i = 0; i < (size_t)4 * GROUPS; i++) {
         factor[2 * i] = (line[i] & 0xffffu) < threshold ? 0 : scale;
         factor[2 * i + 1] = line[i] >> 16 < threshold ? 0 : scale;
     }

@@ -300,8 +300,8 @@ static bool keep_atoms(struct arena *arena, const struct shape *s)
     spec->atoms = spec->map ? atoms : keep_apart(spec, atom, atoms);
     spec->atom = atom;
     nd_place_atoms(spec, cell, atom + atoms);
-    enum { CELLS_A_GAUSSIAN = 20 };
-    size_t enough = 1 + left / CELLS_A_GAUSSIAN, room = ND_COMPONENTS_MOST - spec->atoms;
+    enum { CELLS_A_GAUSSIAN = 20 }; /* and one that is wide, for values that were not seen (head_mixture.c) */
+    size_t enough = 2 + left / CELLS_A_GAUSSIAN, room = ND_COMPONENTS_MOST - spec->atoms;
     if (enough > room) enough = room;
     spec->gaussians = enough < s->options->gaussians ? enough : s->options->gaussians;
     return true;

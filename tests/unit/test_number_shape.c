@@ -134,7 +134,7 @@ static void test_gaussians(void **state)
     open_fixture(&f);
     add(&f, 7, 500);
     add_quantiles(&f, 30, normal, 0);
-    assert_int_equal(learn(&f, &usual)->gaussians, 2);
+    assert_int_equal(learn(&f, &usual)->gaussians, 3);
     add(&f, 7, 500);
     add_quantiles(&f, 1000, normal, 0);
     assert_int_equal(learn(&f, &usual)->gaussians, 10);

@@ -10,14 +10,15 @@ namespace
 
 enum { THREADS = 256 };
 
-/* The bias of one row, whose gradient is g. */
+/* The bias of one row, whose gradient is g.  Returns it. */
 template <nade_optimizer OPTIMIZER, bool AVERAGED>
-__device__ void step_bias(const struct step_job &job, const struct device_rates &r, size_t row, float g)
+__device__ float step_bias(const struct step_job &job, const struct device_rates &r, size_t row, float g)
 {
     size_t at = row * job.bias_stride;
     float unused = 0;
     take_step<OPTIMIZER>(r, 0, g, &job.bias1[at], has_second<OPTIMIZER> ? &job.bias2[at] : &unused, &job.bias[at]);
     if (AVERAGED && !ND_CUDA_FAULT(FAULT_CUDA_AVERAGE_BIAS)) average_step(&r, job.bias[at], &job.bias_average[at]);
+    return job.bias[at];
 }
 
 /* A thread takes four neighbours of a row, among which may be the bias's column. */
@@ -39,14 +40,14 @@ __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
         float4 s4 =
             has_second<OPTIMIZER> ? *reinterpret_cast<const float4 *>(job.moment2 + at) : make_float4(0, 0, 0, 0);
         float4 a4 = AVERAGED ? *reinterpret_cast<const float4 *>(job.average + at) : make_float4(0, 0, 0, 0);
-        float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x, *a = &a4.x;
+        float *g = &g4.x, *w = &w4.x, *m = &m4.x, *s = &s4.x, *a = &a4.x, apart = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             if (first + k > job.columns) continue;
             bool bias = first + k == job.columns;
             if (CLIPPED) g[k] *= factor;
             if (bias && !job.bias_in_product) {
-                step_bias<OPTIMIZER, AVERAGED>(job, r, row, g[k]);
+                apart = step_bias<OPTIMIZER, AVERAGED>(job, r, row, g[k]);
                 continue;
             }
             take_step<OPTIMIZER>(r, bias && !ND_CUDA_FAULT(FAULT_CUDA_BIAS_DECAYS) ? 0.0f : r.decay, g[k], &m[k], &s[k],
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
             if (AVERAGED) average_step(&r, w[k], &a[k]);
         }
         if (!ND_CUDA_FAULT(FAULT_CUDA_OVERFLOW) &&
-            !(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3])))
+            !(isfinite(w[0]) && isfinite(w[1]) && isfinite(w[2]) && isfinite(w[3]) && isfinite(apart)))
             atomicMin(&job.progress->failed, update + 1); /* a ReLU may swallow it: no loss need tell */
         *reinterpret_cast<float4 *>(job.weight + at) = w4;
         *reinterpret_cast<float4 *>(job.moment1 + at) = m4;

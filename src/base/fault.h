@@ -32,7 +32,7 @@ enum fault {
     FAULT_NO_SCALE_GRADIENT = 24, /* test_fixed_order: the factors of the positions stay what they were */
     FAULT_SCALE_PLACE = 25,       /* test_fixed_order: a column's factor is looked up by its number, not its position */
     FAULT_ATOM_WIDTH = 22,        /* test_number_shape: the density at an atom is its probability, whatever its width */
-    FAULT_ATOM_AS_GAUSSIAN = 23,  /* test_number_shape: a drawn atom is scattered like a component of its unused mean */
+    FAULT_ATOM_AS_GAUSSIAN = 23,  /* test_fitted_atoms: a drawn atom is scattered like a component of its unused mean */
     FAULT_NO_MAP_SLOPE = 50,      /* test_number_columns: the density of a mapped column lacks the map's slope */
     FAULT_ATOM_UNIT = 51,         /* test_number_columns: an atom's density has the slope of the map at its cell */
     FAULT_ATOM_PLACE = 52,        /* test_cell_distributions: an atom at a bound lies where the network sees it */

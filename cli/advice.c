@@ -44,6 +44,7 @@ static const struct wording {
     {"`max_memory`", "--max-memory"},
     {"trained with `holes`", "made by nade train --holes"},
     {"`holes`", "--holes"},
+    {"`folds`", "--folds"},
 };
 
 /* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */

@@ -90,6 +90,21 @@ static void show_start(const struct progress *progress, const nade_progress *rep
                     report->iterations, -report->valid_loss);
 }
 
+/* What is being trained where a run has several parts. */
+static void format_stage(const nade_progress *report, char *text, size_t size)
+{
+    bool last = report->stage + 1 >= report->stages;
+    text[0] = '\0';
+    if (report->folds && last)
+        snprintf(text, size, "all rows, ");
+    else if (report->fold)
+        snprintf(text, size, "fold %" PRIu64 " of %" PRIu64 ", ", report->fold, report->folds);
+    else if (report->folds)
+        snprintf(text, size, "%" PRIu64 " folds, ", report->folds);
+    else if (!last)
+        snprintf(text, size, "pretraining %" PRIu64 " layers, ", report->stage + 2);
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
     if (progress->visible && report->update == 0) show_start(progress, report);
@@ -102,9 +117,8 @@ void progress_train(struct progress *progress, const nade_progress *report)
     char losses[128], left[2 * DURATION_SIZE + 4], line[320];
     format_losses(report, losses, sizeof losses);
     format_left(progress, report, rate, left, sizeof left);
-    char stage[64] = "";
-    if (report->stage + 1 < report->stages)
-        snprintf(stage, sizeof stage, "pretraining %" PRIu64 " layers, ", report->stage + 2);
+    char stage[64];
+    format_stage(report, stage, sizeof stage);
     snprintf(line, sizeof line, "%s%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", progress->label,
              stage, report->iteration, report->iterations, losses, rate, left);
     if (progress->terminal)

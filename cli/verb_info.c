@@ -239,10 +239,15 @@ static void print_value(struct output *output, const char *label, const json_t *
 }
 
 /* A record may lack any of them (docs/formats.md). */
-static void print_rows(struct output *output, double training, double validation)
+static void print_rows(struct output *output, const json_t *object)
 {
-    if (!isnan(training) && !isnan(validation))
-        output_print(output, "  %-22s %.0f for training, %.0f for validation\n", "rows", training, validation);
+    double training = number_of(object, "train_rows"), validation = number_of(object, "valid_rows");
+    if (isnan(training) || isnan(validation)) return;
+    output_print(output, "  %-22s %.0f for training, ", "rows", training);
+    if (number_of(object, "folds") > 0)
+        output_print(output, "each for validation in one of the folds\n");
+    else
+        output_print(output, "%.0f for validation\n", validation);
 }
 
 static void print_iterations(struct output *output, const json_t *training)
@@ -270,7 +275,7 @@ static void print_training(struct output *output, const json_t *training)
     if (record >= NADE_YOUNGER) print_value(output, flag, training, #member);
     NADE_TRAIN_OPTIONS(ROW)
 #undef ROW
-    print_rows(output, number_of(training, "train_rows"), number_of(training, "valid_rows"));
+    print_rows(output, training);
     print_iterations(output, training);
     if (number_of(training, "retried") > 0) print_number(output, "tried again", training, "retried");
     print_validation(output, training);

@@ -263,16 +263,20 @@ static void pass_given(struct train_arguments *train)
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    char device[DEVICE_TEXT], rates[64] = "";
+    char device[DEVICE_TEXT], rates[64] = "", valid[128];
+    if (plan->folds)
+        snprintf(valid, sizeof valid, "each of which validates in one of %zu folds: %zu runs, and one on all rows",
+                 plan->folds, plan->folds);
+    else
+        snprintf(valid, sizeof valid, "%zu validation row%s", plan->valid_rows, plan->valid_rows == 1 ? "" : "s");
     if (train->rates.count > 1)
         snprintf(rates, sizeof rates, "; for each of %zu learning rates, %s", train->rates.count,
                  train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
     report_note(&train->common,
-                "%zu training row%s, %zu validation row%s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
+                "%zu training row%s, %s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
                 " update%s, %.0f MiB; device %s%s",
-                plan->train_rows, plan->train_rows == 1 ? "" : "s", plan->valid_rows, plan->valid_rows == 1 ? "" : "s",
-                plan->inputs, plan->outputs, plan->parameters, plan->updates, plan->updates == 1 ? "" : "s",
-                ceil((double)plan->memory / 1048576),
+                plan->train_rows, plan->train_rows == 1 ? "" : "s", valid, plan->inputs, plan->outputs,
+                plan->parameters, plan->updates, plan->updates == 1 ? "" : "s", ceil((double)plan->memory / 1048576),
                 device_text(train->options.device, train->options.precision, device), rates);
 }
 
@@ -330,6 +334,7 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
                                 (json_int_t)plan->inputs, "outputs", (json_int_t)plan->outputs, "parameters",
                                 (json_int_t)plan->parameters, "updates", (json_int_t)plan->updates, "memory",
                                 (json_int_t)plan->memory);
+    if (summary && plan->folds) json_object_set_new(summary, "folds", json_integer((json_int_t)plan->folds));
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 
@@ -394,13 +399,26 @@ static bool is_stopped_early(const struct train_run *run)
     return interrupt_signal() != 0 || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
+/* What the model is of a run with folds: of all rows, unless it was stopped before, or nothing was better than what it
+ * began with. */
+static void format_folds(const nade_progress *last, char *text, size_t size)
+{
+    if (last->stage > 0)
+        snprintf(text, size, "all rows for as long as was best in %" PRIu64 " folds: ", last->folds);
+    else
+        snprintf(text, size, "%" PRIu64 " folds%s: ", last->folds,
+                 last->best_iteration > 0 ? ", of which the model is the first" : "");
+}
+
 static int summarise(const struct train_arguments *train, const struct train_work *run)
 {
     const struct common *common = &train->common;
     if (common->json) return summarise_as_json(train, run);
     const nade_progress *last = &run->grid.chosen->last;
-    char valid[128] = "", file[1024], stage[96] = "";
-    if (last->stage + 1 < last->stages)
+    char valid[128] = "", file[1024], stage[128] = "";
+    if (last->folds)
+        format_folds(last, stage, sizeof stage);
+    else if (last->stage + 1 < last->stages)
         snprintf(stage, sizeof stage,
                  "still pretraining, so the model has %" PRIu64 " layers of %zu: ", last->stage + 2,
                  train->options.layers);

@@ -257,17 +257,20 @@ struct nade_progress {
     uint64_t best_iteration; /* where that was, counted from 1; 0: what the stage began with, or none yet */
     double seconds;          /* since training began */
     uint64_t soonest;        /* updates after which the stage ends if validation gets no better from here on */
+    uint64_t fold, folds;    /* which of the folds is being trained, counted from 1; 0: all rows are, or an iteration of
+                                all folds has ended, whose mean losses these are.  folds as in the options */
     double start_loss;       /* on the same draws, of what the stage began with: iteration 0; NaN: not validated */
 };
 
 /* What a training run will take. */
 struct nade_train_plan {
     size_t size;
-    size_t train_rows, valid_rows, columns;
-    size_t inputs, outputs;  /* widths of the network's ends */
-    size_t parameters;       /* numbers in the model */
-    uint64_t updates;        /* in the whole run at most: validation may end it earlier */
-    uint64_t memory;         /* about how many bytes training will hold, tables included */
+    size_t train_rows, valid_rows, columns; /* with folds each row trains and validates */
+    size_t inputs, outputs;                 /* widths of the network's ends */
+    size_t parameters;                      /* numbers in the model */
+    uint64_t updates;                       /* in the whole run at most: validation may end it earlier */
+    uint64_t memory;                        /* about how many bytes training will hold, tables included */
+    size_t folds;                           /* as in the options; updates are those of all of them and of all rows */
     const nade_model *model; /* its columns, of nade_model_columns and nade_model_column; not yet trained, and valid
                                 until the function that is told of the plan returns */
 };
@@ -275,7 +278,8 @@ struct nade_train_plan {
 /* Of a nade_train_options (train_options.h). */
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
 
-/* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out.  The
+/* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out, or folds
+ * choose the length.  The
  * parameters are those of the iteration with the lowest validation loss (without validation rows: the last).
  * NADE_NOT_FINITE names the update and the tensor where the run diverged, more often than it had retries. */
 NADE_API nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,

@@ -138,6 +138,9 @@ typedef struct nade_train_options {
         start; /* marginals, as of residual networks: what the run begins with is validated too, as iteration 0 */
     uint64_t retries; /* times at most that a run which diverges, or ends with a validation below its first, goes back
                          to its best parameters and on with a third of the learning rate; 0: NADE_NOT_FINITE */
+    uint64_t
+        folds; /* 2 or more: no rows are held out; the length is chosen by so many folds, and the model then trained on
+                  all rows (docs/model.md).  Without a validation table, pretraining and checkpoints.  0: none */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -159,7 +162,11 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 /* clang-format off */
 #define NADE_SPLIT_OPTIONS(ROW) \
     ROW(valid_fraction, REAL, 0.1, 0, 0.999, 11, NADE_NOWHERE, NO, "valid-fraction", "F", \
-        "the share of validation rows", "share of the rows held out for validation; 0: none")
+        "the share of validation rows", "share of the rows held out for validation; 0: none") \
+    ROW(folds, COUNT, 0, 2, 100, NADE_NOWHERE, NADE_YOUNGER + 28, NO, "folds", "K", "the number of folds", \
+        "hold no rows out: choose the length by K folds, networks that are trained alike, each validated by the Kth of " \
+        "the rows that it was not shown, then train on all rows for as long as was best on average. About K + 1 times " \
+        "the work")
 
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \

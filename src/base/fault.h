@@ -74,6 +74,8 @@ enum fault {
     FAULT_FARTHEST = 105,           /* test_train_policy: values up to 1e18 deviations away are taken */
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
+    FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
+    FAULT_WAY_STRAIGHT = 97,        /* test_folds: all rows are trained on as if the folds had never gone back */
     FAULT_RATE_NOT_LOWERED = 98,    /* test_retries: a run that diverged goes on with the same rate */
     FAULT_START_FORGOTTEN = 99,     /* test_train_course: what a run begins with is validated and not kept */
     FAULT_MOMENTS_KEPT = 109,       /* test_turns: parameters that go back keep the momentum of those left */

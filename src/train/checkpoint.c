@@ -336,7 +336,7 @@ static nade_status restore_course(struct run *run, const struct json_value *text
     run->iteration = iteration;
     run->update = iteration * run->updates;
     run->best_iteration = best;
-    run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid.rows ? INFINITY : NAN);
+    run->best_loss = number_of(nd_json_get(text, "best_loss"), run->valid_rows ? INFINITY : NAN);
     run->start_loss = number_of(nd_json_get(text, "start_loss"), NAN);
     nade_status status = read_history(run, text);
     if (status == NADE_OK) status = read_divergences(run, text);

@@ -10,9 +10,9 @@
 #include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
+#include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/recipe.h"
-#include "train/run.h"
 #include "train/split.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
@@ -99,13 +99,11 @@ static void forget_labels(const struct schema *schema, const struct encoded_rows
         if (isnan(nd_cell(cells, at / schema->count, at % schema->count))) labels[at] = NAN;
 }
 
-/* Encodes rows and finds their mean sum of log sd.  Training rows are told their holes; validation is about rows as
- * they are scored. */
-static nade_status encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count,
-                               struct encoded_rows *cells, double *scale)
+nade_status nd_encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count, bool training,
+                           struct encoded_rows *cells, double *scale)
 {
     const struct schema *schema = &run->model->schema;
-    bool told = cells == &run->train && schema->hole_count > 0;
+    bool told = training && schema->hole_count > 0;
     nade_status status = told ? repeat_rows(run, &rows, &count) : NADE_OK;
     if (status != NADE_OK) return status;
     double *log_scale = nd_arena_alloc(&run->arena, count, sizeof *log_scale);
@@ -146,7 +144,7 @@ static nade_status learn_shapes(struct run *run, const nade_table *train, const 
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0}, other = {0};
-    double fraction = valid ? 0 : run->options.valid_fraction;
+    double fraction = valid || run->options.folds ? 0 : run->options.valid_fraction;
     nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, run->options.seed, &split);
     if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
     if (status != NADE_OK) return status;
@@ -165,14 +163,16 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
         status = nd_learn_holes(run->context, &run->model->arena, train, split.train, split.train_count,
                                 &run->model->schema);
     if (status == NADE_OK)
-        status = encode_rows(run, train, split.train, split.train_count, &run->train, &run->train_scale);
+        status = nd_encode_rows(run, train, split.train, split.train_count, true, &run->train, &run->train_scale);
     if (status != NADE_OK) return status;
     size_t *rows = valid ? other.train : split.valid;
     size_t count = thin_out(rows, valid ? other.train_count : split.valid_count);
     if (valid && count == 0)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s has no row with a present cell, expected rows to validate on",
                        valid->source);
-    return count ? encode_rows(run, valid ? valid : train, rows, count, &run->valid, &run->valid_scale) : NADE_OK;
+    run->valid_rows = run->options.folds ? split.train_count : count;
+    if (count == 0) return NADE_OK;
+    return nd_encode_rows(run, valid ? valid : train, rows, count, false, &run->valid, &run->valid_scale);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
@@ -261,13 +261,14 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 {
     nade_status status = check_options(run->context, &run->options);
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
+    if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_network(run);
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
-    run->valid_repeats = repeats_for(run->valid.rows);
+    run->valid_repeats = repeats_for(run->valid_rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_settle_length(run);
     nd_fill_rule(run);

@@ -13,6 +13,12 @@ struct fresh_rows; /* fresh_rows.c */
 
 enum { ND_RETRIES_MOST = 20 }; /* what the option allows */
 
+/* Where a run went back to its best parameters. */
+struct turn {
+    uint64_t from, best;       /* iterations: the last before, and the one that it went back to */
+    struct update_rule before; /* the rule of the updates up to there */
+};
+
 struct run {
     nade_context *context;
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
@@ -27,6 +33,7 @@ struct run {
     struct fresh_rows *fresh;                      /* NULL: the training rows stay */
     double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */
     uint64_t updates;                /* per iteration */
+    size_t valid_rows;               /* all that validate, also where folds share them */
     size_t valid_repeats;
     const struct backend_entries *entries;
     uint64_t stages;
@@ -37,15 +44,18 @@ struct run {
     struct arena stage_arena;
     struct plan plan;
     struct backend *backend;
-    struct update_rule rule;   /* of the next update */
-    struct update_rule before; /* of the updates before rule.begin */
-    float *best;               /* (plan.parameters) of the best iteration */
+    struct update_rule rule; /* of the next update */
+    float *best;             /* (plan.parameters) of the best iteration */
     float *spare; /* (plan.parameters) what may become the best; NULL: best itself, where nothing goes back to it */
     uint64_t iterations;
 
     /* Counters of the stage. */
     uint64_t iteration, update; /* finished */
-    double start_loss;          /* validation loss of what the stage began with, iteration 0; NaN: it is no candidate */
+    uint64_t made, within;      /* updates of the iteration that is being made: by this network, by all */
+    uint64_t skipped;           /* numbers of updates that were passed over */
+    uint64_t failed;            /* the update whose loss was not finite, of which network */
+    struct run *failed_network;
+    double start_loss; /* validation loss of what the stage began with, iteration 0; NaN: it is no candidate */
     double best_loss;
     uint64_t best_iteration;
     uint64_t fall_from; /* the iteration after which it went back to let the rate fall to zero; 0: it has not */
@@ -53,14 +63,31 @@ struct run {
     uint64_t diverged[ND_RETRIES_MOST]; /* (diverged_count) iterations finished when it did because of a loss that was
                                            not finite */
     size_t diverged_count;
+    struct turn turn[1 + ND_RETRIES_MOST]; /* (turns) */
+    size_t turns;
     struct history_entry *history; /* (iteration) of this stage */
     size_t history_room;
 
     double started, checkpoint_written, checkpoint_cost; /* seconds */
     bool checkpoint_failed;                              /* and the caller was told */
-    bool stop;
+    double time_limit;                                   /* seconds, of what is being done; 0: none */
+    bool stop, out_of_time;                              /* out_of_time: that is why */
     nade_progress progress;
+
+    struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c) */
+    size_t fold_count;
 };
+
+/* The networks that are trained alike: the run's one, or those of its folds. */
+static inline size_t nd_networks(const struct run *run)
+{
+    return run->fold_count ? run->fold_count : 1;
+}
+
+static inline struct run *nd_network(struct run *run, size_t i)
+{
+    return run->fold_count ? &run->fold[i] : run;
+}
 
 /* Rows of the data to learn from: where holes are learnt, run->train has each in several ways (model/holes.h). */
 static inline size_t nd_train_rows(const struct run *run)
@@ -98,11 +125,11 @@ void nd_fill_rule(struct run *run);
 double nd_last_rate(const struct run *run);
 
 /* Goes back to the best parameters, if it is time for that (turns.c): after an iteration; after one that could not be
- * finished since the loss of an update was not finite, where nd_may_retry says so.  A resumed run finds out where it
- * did. */
+ * finished since the loss of update run->failed was not finite: an error where it may not retry.  A resumed run finds
+ * out where it did. */
 nade_status nd_turn_after_iteration(struct run *run);
 bool nd_may_retry(const struct run *run);
-nade_status nd_turn_after_divergence(struct run *run, uint64_t update, const char *tensor);
+nade_status nd_turn_after_divergence(struct run *run);
 void nd_turns_resume(struct run *run);
 
 bool nd_is_out_of_patience(const struct run *run);
@@ -113,6 +140,28 @@ uint64_t nd_soonest_end(const struct run *run);
 /* Begins run->stage: plan, parameters, backend, counters at zero.  previous is the plan and parameters of the stage
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);
+
+/* Iterations until the stage ends, from where it stands. */
+nade_status nd_run_stage(struct run *run);
+
+/* Parts of it.  Tells the caller where the run stands; makes an iteration's updates, *loss their mean in data units,
+ * NADE_NOT_FINITE where that of run->failed was not finite; keeps what the networks have come to as their best,
+ * NADE_NOT_FINITE where it can't be; fails for a run that has diverged unless it may retry, and names the tensor. */
+void nd_tell(struct run *run, bool iteration_done);
+nade_status nd_run_updates(struct run *run, double *loss);
+nade_status nd_keep_parameters(struct run *run);
+nade_status nd_fail_diverged(struct run *run, const char **tensor);
+
+/* Fits the columns' marginals to the run's training rows. */
+nade_status nd_run_marginals(struct run *run);
+
+/* Encodes rows and finds their mean sum of log sd.  Training rows are told their holes; validation is about rows as
+ * they are scored. */
+nade_status nd_encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count, bool training,
+                           struct encoded_rows *cells, double *scale);
+
+/* Counters of a stage at zero, and its rule. */
+void nd_stage_reset(struct run *run);
 
 /* Goes on from the best parameters with moments at zero, as the rule's beginning wants it. */
 nade_status nd_stage_from_best(struct run *run);

@@ -26,17 +26,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* held (rows) = 1 for the `count` rows with the smallest (key, row). */
-static void choose(uint32_t seed, size_t rows, size_t count, uint64_t *ranked, uint8_t *held)
+/* ranked (rows) = the rows, low halves, sorted by (key, row). */
+static void rank(uint32_t seed, size_t rows, uint64_t *ranked)
 {
     for (size_t row = 0; row < rows; row++)
         ranked[row] = ((uint64_t)nd_random_word(seed, PURPOSE_SPLIT, 0, 0, (uint32_t)row) << 32) | row;
     qsort(ranked, rows, sizeof *ranked, compare);
-    for (size_t i = 0; i < count; i++) held[ranked[i] & 0xffffffffu] = 1;
 }
 
-nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
-                          uint32_t seed, struct split *split)
+/* What splitting needs. */
+struct split_work {
+    uint8_t *held;    /* (rows) 1: validates */
+    uint64_t *ranked; /* (rows) */
+};
+
+static nade_status begin_split(nade_context *context, struct arena *arena, const nade_table *table,
+                               struct split_work *work, struct split *split)
 {
     size_t rows = table->rows;
     if (rows >= UINT32_MAX)
@@ -44,18 +49,52 @@ nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade
                        UINT32_MAX - 1);
     split->train = nd_arena_alloc(arena, rows, sizeof *split->train);
     split->valid = nd_arena_alloc(arena, rows, sizeof *split->valid);
-    uint8_t *held = nd_arena_alloc(arena, rows, 1);
-    uint64_t *ranked = nd_arena_alloc(arena, rows, sizeof *ranked);
-    if (!split->train || !split->valid || !held || !ranked) return nd_no_memory(context, "the rows");
-    size_t count = (size_t)floor(fraction * (double)rows + (ND_FAULT(FAULT_SPLIT_ROUNDED_DOWN) ? 0 : 0.5));
-    if (fraction > 0 && count == 0) count = 1;
-    if (count > 0) choose(seed, rows, count, ranked, held);
-    for (size_t row = 0; row < rows; row++) {
+    work->held = nd_arena_alloc(arena, rows, 1);
+    work->ranked = nd_arena_alloc(arena, rows, sizeof *work->ranked);
+    if (!split->train || !split->valid || !work->held || !work->ranked) return nd_no_memory(context, "the rows");
+    return NADE_OK;
+}
+
+/* Rows without any present cell are in neither part. */
+static void end_split(const nade_table *table, const uint8_t *held, struct split *split)
+{
+    for (size_t row = 0; row < table->rows; row++) {
         if (is_empty(table, row)) continue;
         if (held[row])
             split->valid[split->valid_count++] = row;
         else
             split->train[split->train_count++] = row;
     }
+}
+
+nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
+                          uint32_t seed, struct split *split)
+{
+    struct split_work work;
+    nade_status status = begin_split(context, arena, table, &work, split);
+    if (status != NADE_OK) return status;
+    size_t count = (size_t)floor(fraction * (double)table->rows + (ND_FAULT(FAULT_SPLIT_ROUNDED_DOWN) ? 0 : 0.5));
+    if (fraction > 0 && count == 0) count = 1;
+    if (count > 0) rank(seed, table->rows, work.ranked);
+    for (size_t i = 0; i < count; i++) work.held[work.ranked[i] & 0xffffffffu] = 1;
+    end_split(table, work.held, split);
+    return NADE_OK;
+}
+
+nade_status nd_split_fold(nade_context *context, struct arena *arena, const nade_table *table, size_t folds,
+                          size_t fold, uint32_t seed, struct split *split)
+{
+    struct split_work work;
+    nade_status status = begin_split(context, arena, table, &work, split);
+    if (status != NADE_OK) return status;
+    rank(seed, table->rows, work.ranked);
+    for (size_t i = 0, number = 0; i < table->rows; i++) {
+        size_t row = work.ranked[i] & 0xffffffffu;
+        if (is_empty(table, row)) continue;
+        work.held[row] = number++ % folds == fold;
+    }
+    end_split(table, work.held, split);
+    if (ND_FAULT(FAULT_FOLDS_SEE_ALL))
+        for (size_t i = 0; i < split->valid_count; i++) split->train[split->train_count++] = split->valid[i];
     return NADE_OK;
 }

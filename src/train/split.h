@@ -14,4 +14,9 @@ struct split {
 nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
                           uint32_t seed, struct split *split);
 
+/* Fold number `fold` of `folds`: of the rows with a present cell, sorted by (key, row), the valid ones are numbers
+ * fold, fold + folds, …; all others train. */
+nade_status nd_split_fold(nade_context *context, struct arena *arena, const nade_table *table, size_t folds,
+                          size_t fold, uint32_t seed, struct split *split);
+
 #endif

@@ -70,6 +70,18 @@ static nade_status open_backend(struct run *run)
     return status;
 }
 
+void nd_stage_reset(struct run *run)
+{
+    nd_fill_rule(run);
+    run->iteration = run->update = run->made = run->within = run->skipped = 0;
+    run->best_iteration = run->fall_from = run->retries = 0;
+    run->diverged_count = run->turns = 0;
+    run->best_loss = INFINITY;
+    run->start_loss = NAN;
+    run->history = NULL;
+    run->history_room = 0;
+}
+
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters)
 {
     run->stage_arena.allocator = run->context->allocator;
@@ -82,26 +94,28 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale,
                           run->options.start == NADE_START_MARGINALS, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
-    nd_fill_rule(run);
-    run->iteration = run->update = run->best_iteration = run->fall_from = run->retries = 0;
-    run->diverged_count = 0;
-    run->best_loss = INFINITY;
-    run->start_loss = NAN;
-    run->history = NULL;
-    run->history_room = 0;
+    nd_stage_reset(run);
     return open_backend(run);
+}
+
+static nade_status restart_network(const struct run *run, struct run *network)
+{
+    const struct backend_entries *entries = run->entries;
+    nade_status status = entries->set_block(run->context, network->backend, BLOCK_PARAMETERS, network->best);
+    if (status == NADE_OK && nd_result_block(run) == BLOCK_AVERAGE)
+        status = entries->set_block(run->context, network->backend, BLOCK_AVERAGE, network->best);
+    if (status == NADE_OK && !ND_FAULT(FAULT_MOMENTS_KEPT))
+        status = entries->set_block(run->context, network->backend, BLOCK_MOMENT1, NULL);
+    if (status == NADE_OK && nd_moments_of(run->rule.optimizer) > 1)
+        status = entries->set_block(run->context, network->backend, BLOCK_MOMENT2, NULL);
+    return status;
 }
 
 nade_status nd_stage_from_best(struct run *run)
 {
-    const struct backend_entries *entries = run->entries;
-    nade_status status = entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
-    if (status == NADE_OK && nd_result_block(run) == BLOCK_AVERAGE)
-        status = entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
-    if (status == NADE_OK && !ND_FAULT(FAULT_MOMENTS_KEPT))
-        status = entries->set_block(run->context, run->backend, BLOCK_MOMENT1, NULL);
-    if (status == NADE_OK && nd_moments_of(run->rule.optimizer) > 1)
-        status = entries->set_block(run->context, run->backend, BLOCK_MOMENT2, NULL);
+    nade_status status = NADE_OK;
+    for (size_t i = 0; i < nd_networks(run) && status == NADE_OK; i++)
+        status = restart_network(run, nd_network(run, i));
     return status;
 }
 

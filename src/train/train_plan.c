@@ -24,7 +24,7 @@ static uint64_t numbers_of_layers(const struct plan *plan)
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
  * fresh rows; for the CPU backend four blocks of parameters, five with an average, and, packed for the products,
  * weights in two directions; the best so far, with retries what may become it, and the model's own; the buffers of a
- * batch, inputs packed once more. */
+ * batch, inputs packed once more.  All of it, but the tables, for each of the folds. */
 static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     enum { ROW_BYTES = 40 };
@@ -36,6 +36,11 @@ static uint64_t estimate_memory(const struct run *run, const nade_table *train, 
     uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : 8;
     if (run->options.average > 0) copies++;
     if (run->options.retries > 0) copies++;
+    if (run->options.folds) {
+        rows *= run->options.folds + 1;
+        copies *= run->options.folds;
+        batch *= run->options.folds;
+    }
     return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
            run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +
            batch * width * sizeof(float);
@@ -62,11 +67,12 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
     nade_train_plan plan = {
         .size = sizeof plan,
         .train_rows = nd_train_rows(run),
-        .valid_rows = run->valid.rows,
+        .valid_rows = run->valid_rows,
+        .folds = run->options.folds,
         .columns = run->model->schema.count,
         .inputs = p->inputs,
         .outputs = p->outputs,
-        .updates = iterations * run->updates,
+        .updates = iterations * run->updates * (run->options.folds + 1),
         .memory = memory,
         .model = run->model,
     };

@@ -20,7 +20,7 @@ static bool is_full_run(const struct run *run)
 
 static bool may_cool(const struct run *run)
 {
-    return run->options.cooldown && !run->options.patience && run->valid.rows > 0 && is_full_run(run);
+    return run->options.cooldown && !run->options.patience && run->valid_rows > 0 && is_full_run(run);
 }
 
 /* Iterations without a better validation that are waited for: some, and a part of what the best one took; and those in
@@ -65,7 +65,7 @@ static double first_loss(const struct run *run)
 static bool ended_badly(const struct run *run, uint64_t iteration, uint64_t best)
 {
     bool ended = iteration == run->iterations || is_out_of_patience(run, iteration, best);
-    return ended && is_full_run(run) && run->valid.rows > 0 && run->retries < run->options.retries &&
+    return ended && is_full_run(run) && run->valid_rows > 0 && run->retries < run->options.retries &&
            run->history[iteration - 1].valid_loss > first_loss(run);
 }
 
@@ -81,16 +81,14 @@ static double rate_after(const struct update_rule *rule, uint64_t update)
 
 /* From here to the end of the run the rate falls from `rate`.  Moments begin at zero, so it first rises for a tenth of
  * that time: their first steps are rough. */
-static void begin_rule(struct run *run, uint64_t from, double rate)
+static void begin_rule(struct run *run, uint64_t from, uint64_t best, double rate)
 {
     uint64_t begin = from * run->updates, end = run->iterations * run->updates;
-    if (run->rule.begin < begin) run->before = run->rule; /* else no update was made with it */
+    run->turn[run->turns++] = (struct turn){from, best, run->rule};
     run->rule.learning_rate = rate;
     run->rule.begin = begin;
     run->rule.total_updates = end;
     run->rule.warmup = (end - begin) / 10;
-    run->progress.iterations = run->iterations;
-    run->progress.updates = end;
 }
 
 /* The end of the run is now nearer, or farther where it had come. */
@@ -98,7 +96,7 @@ static void fall(struct run *run, uint64_t from, uint64_t best, double rate)
 {
     run->fall_from = from;
     run->iterations = from + iterations_of_fall(best);
-    begin_rule(run, from, rate);
+    begin_rule(run, from, best, rate);
 }
 
 /* Whether it turns after an iteration of which the best so far was `best`. */
@@ -117,13 +115,13 @@ static bool turn_after(struct run *run, uint64_t iteration, uint64_t best)
 
 /* A loss was not finite in the iteration after `iteration`.  A rate that was still to rise is that of a run which
  * begins anew with a third of it. */
-static void turn_diverged(struct run *run, uint64_t iteration)
+static void turn_diverged(struct run *run, uint64_t iteration, uint64_t best)
 {
     const struct update_rule *rule = &run->rule;
     uint64_t update = iteration * run->updates, warmup = rule->warmup;
     bool rising = update < rule->begin + warmup;
     run->retries++;
-    begin_rule(run, iteration,
+    begin_rule(run, iteration, best,
                (rising ? rule->learning_rate : nd_rate(rule, update)) / (ND_FAULT(FAULT_RATE_NOT_LOWERED) ? 1 : 3));
     if (rising && run->rule.warmup < warmup) run->rule.warmup = warmup;
 }
@@ -148,15 +146,18 @@ bool nd_may_retry(const struct run *run)
     return run->retries < run->options.retries;
 }
 
-nade_status nd_turn_after_divergence(struct run *run, uint64_t update, const char *tensor)
+nade_status nd_turn_after_divergence(struct run *run)
 {
+    const char *tensor;
+    nade_status status = nd_fail_diverged(run, &tensor);
+    if (status != NADE_OK) return status;
     nd_warn(run->context,
             "the loss at update %" PRIu64 " is not finite (tensor %s): training goes back to iteration %" PRIu64
             ", its best, and on with a third of the learning rate",
-            update, tensor, run->best_iteration);
+            run->failed, tensor, run->best_iteration);
     run->diverged[run->diverged_count++] = run->iteration;
     run->update = run->iteration * run->updates;
-    turn_diverged(run, run->iteration);
+    turn_diverged(run, run->iteration, run->best_iteration);
     return nd_stage_from_best(run);
 }
 
@@ -165,12 +166,12 @@ void nd_turns_resume(struct run *run)
     uint64_t best = 0, next = 0;
     double lowest = isnan(run->start_loss) ? INFINITY : run->start_loss;
     for (uint64_t i = 0; i <= run->iteration; i++) {
-        if (i > 0 && (run->valid.rows == 0 || run->history[i - 1].valid_loss < lowest)) {
+        if (i > 0 && (run->valid_rows == 0 || run->history[i - 1].valid_loss < lowest)) {
             lowest = run->history[i - 1].valid_loss;
             best = i;
         }
         if (i > 0) turn_after(run, i, best);
-        for (; next < run->diverged_count && run->diverged[next] == i; next++) turn_diverged(run, i);
+        for (; next < run->diverged_count && run->diverged[next] == i; next++) turn_diverged(run, i, best);
     }
 }
 
@@ -178,7 +179,7 @@ uint64_t nd_soonest_end(const struct run *run)
 {
     uint64_t best = run->best_iteration, patience = run->options.patience, end = run->iterations;
     uint64_t since = best > run->fall_from ? best : run->fall_from, turn = best + iterations_of_wait(best);
-    if (is_full_run(run) && patience && run->valid.rows > 0 && since + patience < end) end = since + patience;
+    if (is_full_run(run) && patience && run->valid_rows > 0 && since + patience < end) end = since + patience;
     if (!run->fall_from && may_cool(run) && is_time_to_cool(run, turn, best)) end = turn + iterations_of_fall(best);
     return end;
 }

@@ -99,6 +99,18 @@ static nade_status resume(struct fixture *f, nade_model **model)
     return nade_train(f->context, f->table, NULL, &o, model);
 }
 
+/* With an average, retries and a start, which take memory of their own. */
+static nade_status train_folds(struct fixture *f, nade_model **model)
+{
+    nade_train_options o = small_options();
+    o.pretrain = 0;
+    o.folds = 2;
+    o.average = 0.9;
+    o.retries = 1;
+    o.start = NADE_START_MARGINALS;
+    return nade_train(f->context, f->table, NULL, &o, model);
+}
+
 /* One allocation is no reason to fail: that of a folder's name, to sync it after a file was renamed. */
 static void fail_each(struct fixture *f, nade_status (*work)(struct fixture *f, nade_model **model),
                       size_t forgiven_most)
@@ -154,6 +166,11 @@ static void resuming(void **state)
     fail_each(*state, resume, 0);
 }
 
+static void training_folds(void **state)
+{
+    fail_each(*state, train_folds, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +178,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(saving, set_up, tear_down),
         cmocka_unit_test_setup_teardown(writing_checkpoints, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resuming, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(training_folds, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

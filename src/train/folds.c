@@ -1,0 +1,225 @@
+#include "train/folds.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "train/split.h"
+
+/* ---- what is allowed --------------------------------------------------------------------------------------------- */
+
+static nade_status refuse(nade_context *context, uint64_t folds, const char *why)
+{
+    return nd_fail(context, NADE_BAD_CALL, "%" PRIu64 " folds are asked for (`folds`), but %s", folds, why);
+}
+
+nade_status nd_folds_check(nade_context *context, const nade_train_options *o, const nade_table *train,
+                           const nade_table *valid)
+{
+    if (o->folds == 0) return NADE_OK;
+    if (valid) return refuse(context, o->folds, "there is a validation table, which they would do without");
+    if (o->pretrain) return refuse(context, o->folds, "pretraining can't be done in folds");
+    if (o->replication->fresh_rows) return refuse(context, o->folds, "fresh rows would be shown to all of them");
+    if (o->checkpoint || o->resume)
+        return refuse(context, o->folds, "the networks of folds are in no checkpoint: train without one");
+    if (train->rows < 2 * o->folds)
+        return nd_fail(context, NADE_BAD_INPUT, "%s has %zu rows, expected at least two for each of %" PRIu64 " folds",
+                       train->source, train->rows, o->folds);
+    return NADE_OK;
+}
+
+/* ---- the folds' networks ----------------------------------------------------------------------------------------- */
+
+/* Rows and network of fold number f, which has everything else of the run. */
+static nade_status begin_fold(struct run *run, const nade_table *table, size_t f)
+{
+    struct run *fold = &run->fold[f];
+    struct split split = {0};
+    *fold = *run;
+    fold->fold = NULL;
+    fold->fold_count = 0;
+    fold->stage_arena = (struct arena){run->context->allocator, NULL};
+    run->fold_count = f + 1;
+    nade_status status =
+        nd_split_fold(run->context, &run->arena, table, run->options.folds, f, run->options.seed, &split);
+    if (status != NADE_OK) return status;
+    if (split.train_count == 0 || split.valid_count == 0)
+        return nd_fail(run->context, NADE_BAD_INPUT, "%s has too few rows with a present cell for %" PRIu64 " folds",
+                       table->source, run->options.folds);
+    status = nd_encode_rows(run, table, split.train, split.train_count, true, &fold->train, &fold->train_scale);
+    if (status == NADE_OK)
+        status = nd_encode_rows(run, table, split.valid, split.valid_count, false, &fold->valid, &fold->valid_scale);
+    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(fold);
+    return status == NADE_OK ? nd_stage_begin(fold, NULL, NULL) : status;
+}
+
+static nade_status begin_folds(struct run *run, const nade_table *table)
+{
+    size_t folds = (size_t)run->options.folds;
+    nade_status status = NADE_OK;
+    run->stage_arena.allocator = run->context->allocator;
+    nd_stage_reset(run);
+    run->fold = nd_arena_alloc(&run->arena, folds, sizeof *run->fold);
+    if (!run->fold) return nd_no_memory(run->context, "the folds");
+    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, table, f);
+    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(run); /* those of all rows again */
+    return status;
+}
+
+void nd_folds_end(struct run *run)
+{
+    for (size_t f = 0; f < run->fold_count; f++) nd_stage_end(&run->fold[f]);
+    run->fold_count = 0;
+}
+
+/* ---- the way to an iteration ------------------------------------------------------------------------------------- */
+
+/* Iterations first+1…last that are made with one rule. */
+struct stretch {
+    struct update_rule rule;
+    uint64_t first, last;
+};
+
+enum { STRETCHES_MOST = 2 + ND_RETRIES_MOST };
+
+/* What the run with folds came to. */
+struct course {
+    struct stretch stretch[STRETCHES_MOST];
+    size_t stretches;
+    struct history_entry *history;
+    uint64_t iteration, best_iteration, retries;
+    double best_loss, start_loss;
+};
+
+/* From an iteration back to the beginning: iterations that a turn went back behind are left out. */
+static void find_way(const struct run *run, struct course *course)
+{
+    struct stretch back[STRETCHES_MOST];
+    const struct update_rule *rule = &run->rule;
+    uint64_t last = run->best_iteration;
+    size_t count = 0;
+    for (size_t t = run->turns; t > 0; rule = &run->turn[--t].before) {
+        const struct turn *turn = &run->turn[t - 1];
+        if (last <= turn->from || ND_FAULT(FAULT_WAY_STRAIGHT)) continue; /* the turn came later */
+        back[count++] = (struct stretch){*rule, turn->from, last};
+        last = turn->best;
+    }
+    back[count++] = (struct stretch){*rule, 0, last};
+    for (size_t i = 0; i < count; i++) course->stretch[i] = back[count - 1 - i];
+    course->stretches = count;
+}
+
+static struct course course_of(const struct run *run)
+{
+    struct course course = {
+        .history = run->history,
+        .iteration = run->iteration,
+        .best_iteration = run->best_iteration,
+        .retries = run->retries,
+        .best_loss = run->best_loss,
+        .start_loss = run->start_loss,
+    };
+    find_way(run, &course);
+    return course;
+}
+
+static void restore_course(struct run *run, const struct course *course)
+{
+    run->history = course->history;
+    run->iteration = course->iteration;
+    run->best_iteration = course->best_iteration;
+    run->retries = course->retries;
+    run->best_loss = course->best_loss;
+    run->start_loss = course->start_loss;
+}
+
+/* ---- all rows ---------------------------------------------------------------------------------------------------- */
+
+/* There is no validation to go back by, so a lower rate goes on from the last iteration. */
+static nade_status lower_rate(struct run *run, double *factor)
+{
+    const char *tensor;
+    nade_status status = nd_fail_diverged(run, &tensor);
+    if (status != NADE_OK) return status;
+    nd_warn(run->context,
+            "the loss at update %" PRIu64 " of all rows is not finite (tensor %s): training goes on from the iteration "
+            "before with a third of the learning rate",
+            run->failed, tensor);
+    run->retries++;
+    *factor /= 3;
+    run->rule.learning_rate /= 3;
+    run->rule.begin = run->update;
+    return nd_stage_from_best(run);
+}
+
+static nade_status walk_iteration(struct run *run, double *factor)
+{
+    nade_status status = nd_run_updates(run, &run->progress.train_loss);
+    run->failed = status == NADE_OK ? run->update - 1 : run->failed;
+    if (status == NADE_OK) status = nd_keep_parameters(run);
+    if (status == NADE_NOT_FINITE) return lower_rate(run, factor);
+    if (status != NADE_OK) return status;
+    run->iteration++;
+    nd_tell(run, true);
+    return NADE_OK;
+}
+
+static nade_status walk_stretch(struct run *run, const struct stretch *stretch, double *factor)
+{
+    uint64_t done = run->iteration, count = stretch->last - stretch->first;
+    nade_status status = done > 0 ? nd_stage_from_best(run) : NADE_OK;
+    run->rule = stretch->rule;
+    run->rule.learning_rate *= *factor;
+    while (run->iteration < done + count && status == NADE_OK && !run->stop) {
+        uint64_t next = stretch->first + (run->iteration - done);
+        run->update = next * run->updates;
+        run->skipped = (next - run->iteration) * run->updates;
+        status = walk_iteration(run, factor);
+    }
+    return status;
+}
+
+static nade_status walk(struct run *run, const struct course *course)
+{
+    nade_status status = NADE_OK;
+    double factor = 1;
+    size_t valid_rows = run->valid_rows;
+    run->valid_rows = 0; /* nothing is decided any more */
+    run->iteration = run->iterations = 0;
+    for (size_t i = 0; i < course->stretches; i++)
+        run->iterations += course->stretch[i].last - course->stretch[i].first;
+    run->time_limit = run->options.time_limit;
+    run->stop = run->out_of_time = false;
+    run->progress.stage = 1;
+    run->progress.train_loss = run->progress.valid_loss = NAN;
+    for (size_t i = 0; i < course->stretches && status == NADE_OK && !run->stop; i++)
+        status = walk_stretch(run, &course->stretch[i], &factor);
+    run->valid_rows = valid_rows;
+    return status;
+}
+
+/* The folds' networks are gone before that of all rows is there, but for one that is to be the model. */
+static nade_status finish_folds(struct run *run, const struct course *course)
+{
+    bool stopped = run->stop && !run->out_of_time;
+    if (!stopped) nd_folds_end(run);
+    size_t folds = run->fold_count;
+    run->fold_count = 0; /* the run's own network from here on */
+    nade_status status = nd_stage_begin(run, NULL, NULL);
+    restore_course(run, course);
+    if (status == NADE_OK && stopped) memcpy(run->best, run->fold[0].best, run->plan.parameters * sizeof *run->best);
+    if (status == NADE_OK && !stopped) status = walk(run, course);
+    run->iteration = course->iteration;
+    run->fold_count = folds;
+    nd_folds_end(run);
+    return status;
+}
+
+nade_status nd_folds_run(struct run *run, const nade_table *train)
+{
+    nade_status status = begin_folds(run, train);
+    if (status == NADE_OK) status = nd_run_stage(run);
+    if (status != NADE_OK) return status;
+    struct course course = course_of(run);
+    return finish_folds(run, &course);
+}

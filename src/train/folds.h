@@ -1,0 +1,22 @@
+/* Cross-validation: the length of a run is chosen by folds, then all rows are trained on for that long.
+ *
+ * Each of K networks is shown all rows but a Kth of them, by which it is validated.  They go side by side, an iteration
+ * each in turn, with the same rule: when to turn and which iteration is best is decided by the mean of their losses.
+ * The model is then trained on all rows, along the way that led to that iteration. */
+#ifndef ND_TRAIN_FOLDS_H
+#define ND_TRAIN_FOLDS_H
+
+#include "train/run.h"
+
+/* Fails unless the table and the options allow folds, if any are asked for. */
+nade_status nd_folds_check(nade_context *context, const nade_train_options *options, const nade_table *train,
+                           const nade_table *valid);
+
+/* The whole of a prepared run with folds.  A caller who stops it while they are trained gets the first fold's best
+ * network; time that runs out there ends them, and what is left is for all rows. */
+nade_status nd_folds_run(struct run *run, const nade_table *train);
+
+/* Closes what is open of them. */
+void nd_folds_end(struct run *run);
+
+#endif

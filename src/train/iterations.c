@@ -1,0 +1,286 @@
+/* The iterations of a stage: updates, validation, the best so far, and what a run does when it diverges.
+ *
+ * Mostly a run has one network.  With folds it has as many (folds.c): all make an iteration, one after the other, and
+ * what is decided is decided by the mean of their losses, for all of them alike. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "train/checkpoint.h"
+#include "train/fresh_rows.h"
+#include "train/run.h"
+
+double nd_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- divergence ------------------------------------------------------------------------------------------------- */
+
+static bool has_nonfinite(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return true;
+    return false;
+}
+
+/* The first tensor of a network, parameters before gradients, that is not finite. */
+static const char *find_tensor_not_finite(struct run *run)
+{
+    float *values = run->spare ? run->spare : run->best; /* scratch: the best is lost where nothing goes back to it */
+    const struct plan *plan = &run->plan;
+    const enum block blocks[] = {BLOCK_PARAMETERS, BLOCK_GRADIENT};
+    for (size_t b = 0; b < 2; b++) {
+        if (run->entries->get_block(run->context, run->backend, blocks[b], values) != NADE_OK) break;
+        for (size_t t = 0; t < plan->tensors; t++)
+            if (has_nonfinite(values + plan->tensor[t].offset, plan->tensor[t].rows * plan->tensor[t].columns))
+                return plan->tensor[t].name;
+    }
+    return plan->tensor[nd_weight_index(plan->layers)].name; /* all finite: the outputs themselves overflow */
+}
+
+double nd_last_rate(const struct run *run)
+{
+    uint64_t made = run->update + run->made, last = made > 0 ? made - !ND_FAULT(FAULT_RATE_REPORTED) : 0;
+    const struct update_rule *rule = &run->rule;
+    for (size_t t = run->turns; t > 0 && last < run->turn[t - 1].from * run->updates; t--)
+        rule = &run->turn[t - 1].before;
+    return nd_rate(rule, last);
+}
+
+nade_status nd_fail_diverged(struct run *run, const char **tensor)
+{
+    uint64_t update = run->failed;
+    *tensor = find_tensor_not_finite(run->failed_network);
+    if (nd_may_retry(run)) return NADE_OK;
+    return nd_fail(run->context, NADE_NOT_FINITE,
+                   "training diverged: the loss at update %" PRIu64
+                   " is not finite (tensor %s); try a lower learning rate than %g",
+                   update, *tensor, run->rule.learning_rate);
+}
+
+/* ---- iterations ------------------------------------------------------------------------------------------------- */
+
+void nd_tell(struct run *run, bool iteration_done)
+{
+    const nade_train_options *o = &run->options;
+    nade_progress *p = &run->progress;
+    uint64_t networks = nd_networks(run);
+    double seconds = nd_seconds() - run->started;
+    if (run->time_limit > 0 && seconds >= run->time_limit) run->stop = run->out_of_time = true;
+    if (!o->progress) return;
+    p->iteration = run->iteration;
+    p->iterations = run->iterations;
+    p->update = (run->update - run->skipped) * networks + run->within;
+    p->updates = run->iterations * run->updates * networks;
+    p->iteration_done = iteration_done;
+    p->learning_rate = nd_last_rate(run);
+    p->soonest = nd_soonest_end(run) * run->updates * networks;
+    p->fold = run->fold_count && !iteration_done ? run->within / run->updates + 1 : 0;
+    p->folds = o->folds;
+    p->start_loss = run->start_loss;
+    p->best_valid_loss = run->best_loss;
+    p->best_iteration = run->best_iteration;
+    p->seconds = seconds;
+    if (!o->progress(o->progress_user, p)) return;
+    run->stop = true;
+    run->out_of_time = false; /* the caller's wish goes before */
+}
+
+/* The updates of one iteration of a network, in slices short enough for a sign of life.  *loss grows by their mean in
+ * data units.  NADE_NOT_FINITE: that of run->failed was not finite. */
+static nade_status update_network(struct run *run, struct run *network, double *loss)
+{
+    uint64_t slice = run->entries->slice;
+    double sum = 0;
+    run->made = 0;
+    while (run->made < run->updates && !run->stop) {
+        uint64_t left = run->updates - run->made, count = left < slice ? left : slice;
+        double mean;
+        run->failed_network = network;
+        nade_status status = run->entries->train_updates(run->context, network->backend, &run->rule,
+                                                         run->update + run->made, count, &mean, &run->failed);
+        if (status != NADE_OK) return status;
+        sum += mean * (double)count;
+        run->made += count;
+        run->within += count;
+        if (run->within < run->updates * nd_networks(run)) nd_tell(run, false);
+    }
+    *loss += sum / (double)run->made + network->train_scale;
+    return NADE_OK;
+}
+
+nade_status nd_run_updates(struct run *run, double *loss)
+{
+    nade_status status = NADE_OK;
+    size_t networks = nd_networks(run);
+    double sum = 0;
+    run->within = 0;
+    for (size_t i = 0; i < networks && status == NADE_OK && !run->stop; i++)
+        status = update_network(run, nd_network(run, i), &sum);
+    *loss = sum / (double)networks;
+    if (status == NADE_OK) run->update += run->made;
+    run->within = run->made = 0;
+    return status;
+}
+
+/* Where there is an average, it takes the place of the parameters meanwhile. */
+static nade_status exchange(const struct run *run, struct run *network)
+{
+    if (nd_result_block(run) == BLOCK_PARAMETERS || ND_FAULT(FAULT_AVERAGE_NOT_TRIED)) return NADE_OK;
+    return run->entries->exchange(run->context, network->backend);
+}
+
+/* *mean grows by the network's loss times its share of the validation rows. */
+static nade_status validate_network(struct run *run, struct run *network, double share, double *mean)
+{
+    double loss;
+    nade_status status = exchange(run, network);
+    if (status == NADE_OK)
+        status = run->entries->validate(run->context, network->backend, run->rule.seed, run->valid_repeats, &loss);
+    if (status == NADE_OK) status = exchange(run, network);
+    if (status != NADE_OK) return status;
+    if (!isfinite(loss)) run->failed_network = network;
+    *mean += share * (loss + network->valid_scale);
+    return NADE_OK;
+}
+
+static nade_status validate(struct run *run, double *loss)
+{
+    nade_status status = NADE_OK;
+    size_t rows = 0;
+    for (size_t i = 0; i < nd_networks(run); i++) rows += nd_network(run, i)->valid.rows;
+    *loss = rows > 0 ? 0 : NAN;
+    for (size_t i = 0; i < nd_networks(run) && rows > 0 && status == NADE_OK; i++) {
+        struct run *network = nd_network(run, i);
+        status = validate_network(run, network, (double)network->valid.rows / (double)rows, loss);
+    }
+    return status;
+}
+
+/* Iteration 0: where a run begins as the model of independent columns, no later one is kept that is worse. */
+static nade_status validate_start(struct run *run)
+{
+    double loss;
+    if (!nd_starts_at_marginals(run) || run->valid_rows == 0 || !isnan(run->start_loss)) return NADE_OK;
+    nade_status status = validate(run, &loss);
+    if (status != NADE_OK || !isfinite(loss)) return status;
+    run->start_loss = loss;
+    if (!ND_FAULT(FAULT_START_FORGOTTEN)) run->best_loss = loss;
+    run->progress.valid_loss = loss;
+    nd_tell(run, true);
+    return nd_checkpoint_after_iteration(run);
+}
+
+nade_status nd_keep_parameters(struct run *run)
+{
+    for (size_t i = 0; i < nd_networks(run); i++) {
+        struct run *network = nd_network(run, i);
+        float *kept = network->spare ? network->spare : network->best;
+        nade_status status = run->entries->get_block(run->context, network->backend, nd_result_block(run), kept);
+        if (status != NADE_OK) return status;
+        run->failed_network = network;
+        if (has_nonfinite(kept, network->plan.parameters)) return NADE_NOT_FINITE;
+    }
+    for (size_t i = 0; i < nd_networks(run); i++) {
+        struct run *network = nd_network(run, i);
+        if (!network->spare) continue;
+        float *kept = network->spare;
+        network->spare = network->best;
+        network->best = kept;
+    }
+    return NADE_OK;
+}
+
+/* Keeps the parameters of an iteration if they are the best so far; without validation rows the latest are. */
+static nade_status keep_best(struct run *run, double loss)
+{
+    if (run->valid_rows > 0 && !(loss < run->best_loss)) return NADE_OK;
+    nade_status status = nd_keep_parameters(run);
+    if (status != NADE_OK) return status;
+    run->best_loss = loss;
+    run->best_iteration = run->iteration + 1;
+    return NADE_OK;
+}
+
+/* Trains and validates for one iteration.  NADE_NOT_FINITE: it could not be finished. */
+static nade_status try_iteration(struct run *run, double *train_loss, double *valid_loss, bool *whole)
+{
+    nade_status status = nd_run_updates(run, train_loss);
+    *whole = !run->stop;
+    if (run->fold_count && !*whole) return status; /* some of the networks are behind */
+    if (status == NADE_OK) status = validate(run, valid_loss);
+    if (status != NADE_OK) return status;
+    run->failed = run->update - 1; /* the last that was made is to blame for what follows */
+    if (run->valid_rows > 0 && !isfinite(*valid_loss)) return NADE_NOT_FINITE;
+    return keep_best(run, *valid_loss);
+}
+
+static nade_status remember(struct run *run, double train_loss, double valid_loss)
+{
+    if (run->iteration == run->history_room) {
+        size_t room = run->history_room ? 2 * run->history_room : 64;
+        struct history_entry *history = nd_arena_alloc(&run->stage_arena, room, sizeof *history);
+        if (!history) return nd_no_memory(run->context, "the training record");
+        if (run->iteration) memcpy(history, run->history, run->iteration * sizeof *history);
+        run->history = history;
+        run->history_room = room;
+    }
+    run->history[run->iteration++] = (struct history_entry){train_loss, valid_loss};
+    run->progress.train_loss = train_loss;
+    run->progress.valid_loss = valid_loss;
+    return NADE_OK;
+}
+
+/* An iteration that was stopped in its middle still counts for the result, but is never in a checkpoint: a resumed run
+ * does it again, whole. */
+static nade_status run_iteration(struct run *run)
+{
+    double train_loss = NAN, valid_loss = NAN;
+    bool whole = true;
+    nade_status status = nd_fresh_before_iteration(run);
+    if (status == NADE_OK) status = try_iteration(run, &train_loss, &valid_loss, &whole);
+    if (status == NADE_NOT_FINITE) return nd_turn_after_divergence(run);
+    if (status == NADE_OK && run->fold_count && !whole) return NADE_OK;
+    if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
+    if (status == NADE_OK && whole) status = nd_turn_after_iteration(run);
+    if (status != NADE_OK) return status;
+    nd_tell(run, true); /* before the checkpoint: an iteration that it knows has been logged */
+    return whole ? nd_checkpoint_after_iteration(run) : NADE_OK;
+}
+
+static bool is_low_enough(const struct run *run)
+{
+    return run->iteration && run->history[run->iteration - 1].train_loss < run->replication.stop_train_loss;
+}
+
+/* Stages of pretraining have their number of iterations in any case. */
+static bool ends_early(const struct run *run)
+{
+    return run->stage + 1 == run->stages && (nd_is_out_of_patience(run) || is_low_enough(run));
+}
+
+nade_status nd_run_stage(struct run *run)
+{
+    nade_status status = NADE_OK;
+    run->time_limit = run->options.time_limit;
+    if (run->fold_count) run->time_limit *= (double)run->fold_count / (double)(run->fold_count + 1);
+    run->progress = (nade_progress){
+        .size = sizeof run->progress,
+        .stage = run->stage,
+        .stages = run->stages + (run->fold_count > 0),
+        .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
+        .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
+    };
+    if (run->iteration)
+        nd_tell(run, false); /* a resumed run first says where it stands */
+    else
+        status = validate_start(run);
+    while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !ends_early(run))
+        status = run_iteration(run);
+    return status;
+}

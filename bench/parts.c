@@ -1,10 +1,11 @@
 /* Where the microseconds of an update go on a CUDA device: times each of its pieces alone, as one of many in a graph,
  * and prints them as a line of JSON with the number of times an update has each.
  *
- *   parts COLUMNS UNITS LAYERS COMPONENTS BATCH PRECISION     (COMPONENTS 0: binary columns; PRECISION fp32, tf32,
- * bf16)
+ *   parts COLUMNS UNITS LAYERS COMPONENTS BATCH PRECISION [BLOCKS]
  *
- * The pieces go one after the other here and side by side in an update, so their sum need not be the update's time. */
+ * COMPONENTS 0: binary columns; PRECISION fp32, tf32, bf16; BLOCKS above 0: a residual network with the linear path,
+ * LAYERS is not read.  The pieces go one after the other here and side by side in an update, so their sum need not be
+ * the update's time.  "products" are all matrix products of an update, one after the other. */
 #include <cuda_runtime_api.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "backend/cuda/cuda_blocks.h"
 #include "backend/cuda/cuda_rows.h"
 #include "backend/cuda/train/cuda_draws.h"
-#include "backend/cuda/train/cuda_pass.h"
+#include "backend/cuda/train/cuda_residual_pass.h"
 #include "backend/cuda/train/cuda_step_jobs.h"
 #include "base/context.h"
 #include "base/philox.h"
@@ -73,6 +74,18 @@ static void put_forward(struct bench *b, size_t layer)
     nd_pass_forward(&b->work, &b->pass, layer, 0, b->workspace, b->stream);
 }
 
+static void put_activation(struct bench *b, size_t layer)
+{
+    nd_pass_activate(&b->work, &b->pass, layer, b->stream);
+}
+
+/* Of a chain of layers the two are one piece. */
+static void put_layer(struct bench *b, size_t layer)
+{
+    put_forward(b, layer);
+    put_activation(b, layer);
+}
+
 static void put_head(struct bench *b, size_t layer)
 {
     (void)layer;
@@ -84,14 +97,55 @@ static void put_backward(struct bench *b, size_t layer)
     nd_pass_backward(&b->work, &b->pass, layer, b->workspace, b->stream);
 }
 
+static void put_slope(struct bench *b, size_t layer)
+{
+    nd_pass_slope(&b->work, &b->pass, layer, b->stream);
+}
+
+static void put_layer_back(struct bench *b, size_t layer)
+{
+    put_backward(b, layer);
+    put_slope(b, layer);
+}
+
 static void put_gradient(struct bench *b, size_t layer)
 {
     nd_pass_gradient(&b->work, &b->pass, layer, 0, b->workspace, b->stream);
 }
 
-static void put_step(struct bench *b, size_t l)
+static void put_direct(struct bench *b, size_t layer)
 {
-    struct step_job job = nd_cuda_step_job(b->backend, NADE_NAG, l);
+    (void)layer;
+    nd_pass_direct(&b->work, &b->pass, 0, b->workspace, b->stream);
+}
+
+static void put_direct_gradient(struct bench *b, size_t layer)
+{
+    (void)layer;
+    nd_pass_direct_gradient(&b->work, &b->pass, 0, b->workspace, b->stream);
+}
+
+static void put_norm_gradients(struct bench *b, size_t layer)
+{
+    (void)layer;
+    nd_pass_norm_gradients(&b->work, &b->pass, b->stream);
+}
+
+static void put_products(struct bench *b, size_t layer)
+{
+    size_t layers = b->plan.layers;
+    (void)layer;
+    if (b->plan.direct) put_direct(b, 0);
+    for (size_t l = 0; l <= layers; l++) put_forward(b, l);
+    for (size_t l = layers; l > 0; l--) put_backward(b, l);
+    for (size_t l = 0; l <= layers; l++) put_gradient(b, l);
+    if (b->plan.direct) put_direct_gradient(b, 0);
+}
+
+static void put_step(struct bench *b, size_t number)
+{
+    const struct step_way way = {NADE_NAG, false, 0};
+    struct step_job job = nd_cuda_step_job(b->backend, &way, number);
     job.rates = b->rates;
     job.progress = b->progress;
     nd_work_note(&b->work, nd_cuda_step(&job, b->stream), "a step");
@@ -136,16 +190,15 @@ static void report(struct bench *b, const char *name, piece *put, size_t layer, 
 }
 
 /* Hidden layers from the second on are alike: one stands for all. */
-static void report_all(struct bench *b)
+static void report_chain(struct bench *b)
 {
     size_t layers = b->plan.layers, alike = layers > 1 ? layers - 1 : 0;
-    report(b, "draw", put_draw, 0, 1);
-    report(b, "forward", put_forward, 0, 1);
-    if (alike) report(b, "forward", put_forward, 1, alike);
-    report(b, "forward", put_forward, layers, 1);
+    report(b, "forward", put_layer, 0, 1);
+    if (alike) report(b, "forward", put_layer, 1, alike);
+    report(b, "forward", put_layer, layers, 1);
     report(b, "head", put_head, layers, 1);
-    report(b, "backward", put_backward, layers, 1);
-    if (alike) report(b, "backward", put_backward, 1, alike);
+    report(b, "backward", put_layer_back, layers, 1);
+    if (alike) report(b, "backward", put_layer_back, 1, alike);
     report(b, "gradient", put_gradient, layers, 1);
     if (alike) report(b, "gradient", put_gradient, 1, alike);
     report(b, "gradient", put_gradient, 0, 1);
@@ -154,9 +207,50 @@ static void report_all(struct bench *b)
     report(b, "step", put_step, 0, 1);
 }
 
+/* Blocks are alike too, and layer 1 is the first one's `up`, layer 2 its `down`. */
+static void report_blocks(struct bench *b)
+{
+    size_t layers = b->plan.layers, blocks = b->plan.blocks;
+    report(b, "direct", put_direct, 0, 1);
+    report(b, "forward", put_forward, 0, 1);
+    report(b, "norm", put_activation, 0, blocks);
+    report(b, "forward", put_forward, 1, blocks);
+    report(b, "gelu", put_activation, 1, blocks);
+    report(b, "forward", put_forward, 2, blocks);
+    report(b, "norm", put_activation, layers - 1, 1);
+    report(b, "forward", put_forward, layers, 1);
+    report(b, "head", put_head, layers, 1);
+    report(b, "backward", put_backward, layers, 1);
+    report(b, "norm_back", put_slope, layers, 1);
+    report(b, "backward", put_backward, 2, blocks);
+    report(b, "gelu_back", put_slope, 2, blocks);
+    report(b, "backward", put_backward, 1, blocks);
+    report(b, "norm_back", put_slope, 1, blocks);
+    report(b, "norm_gradients", put_norm_gradients, 0, 1);
+    report(b, "gradient", put_gradient, 0, 1);
+    report(b, "gradient", put_gradient, 1, 2 * blocks);
+    report(b, "gradient", put_gradient, layers, 1);
+    report(b, "direct_gradient", put_direct_gradient, 0, 1);
+    report(b, "step", put_step, 0, 1);
+    report(b, "step", put_step, 1, 2 * blocks);
+    report(b, "step", put_step, layers, 1);
+    report(b, "step", put_step, nd_cuda_norm_job(b->backend), 1);
+    report(b, "step", put_step, nd_cuda_direct_job(b->backend), 1);
+}
+
+static void report_all(struct bench *b)
+{
+    report(b, "draw", put_draw, 0, 1);
+    if (b->plan.blocks)
+        report_blocks(b);
+    else
+        report_chain(b);
+    report(b, "products", put_products, 0, 1);
+}
+
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
-static void build_plan(struct bench *b, size_t columns, size_t units, size_t layers, size_t components)
+static void build_plan(struct bench *b, size_t columns, size_t units, size_t layers, size_t components, size_t blocks)
 {
     size_t *hidden = nd_arena_alloc(&b->arena, layers, sizeof *hidden);
     b->schema.count = columns;
@@ -168,6 +262,9 @@ static void build_plan(struct bench *b, size_t columns, size_t units, size_t lay
             .name = "x", .type = components ? NADE_REAL : NADE_BINARY, .sd = 1, .floor = components ? 1e-3 : 0};
     struct architecture architecture = {.hidden = hidden,
                                         .layers = layers,
+                                        .blocks = blocks,
+                                        .width = units,
+                                        .direct = blocks > 0,
                                         .components = components ? components : 1,
                                         .activation = NADE_RELU,
                                         .masks = true};
@@ -225,15 +322,15 @@ int main(int count, char **arguments)
 {
     struct bench b = {0};
     size_t number[5];
-    if (count != 7) {
-        fprintf(stderr, "usage: parts COLUMNS UNITS LAYERS COMPONENTS BATCH PRECISION\n");
+    if (count != 7 && count != 8) {
+        fprintf(stderr, "usage: parts COLUMNS UNITS LAYERS COMPONENTS BATCH PRECISION [BLOCKS]\n");
         return 2;
     }
     for (int i = 0; i < 5; i++) number[i] = strtoul(arguments[i + 1], NULL, 10);
     demand(nade_context_create(NULL, &b.context) == NADE_OK, "making a context");
     b.arena.allocator = b.context->allocator;
     b.batch = number[4];
-    build_plan(&b, number[0], number[1], number[2], number[3]);
+    build_plan(&b, number[0], number[1], number[2], number[3], count == 8 ? strtoul(arguments[7], NULL, 10) : 0);
     open_bench(&b, precision_of(arguments[6]));
     fill_data(&b, number[3] > 0);
     printf("[");

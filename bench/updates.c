@@ -27,10 +27,12 @@ struct settings {
     nade_device device;
     nade_precision precision;
     size_t columns, units, layers, components, batch;
-    size_t blocks;    /* above 0: a residual network with a linear path, of so many units */
-    double dropout;   /* of these */
-    size_t rows;      /* of the table */
-    size_t orderings; /* score */
+    size_t blocks;  /* above 0: a residual network with a linear path, of so many units */
+    double dropout; /* of these */
+    nade_optimizer optimizer;
+    double clip, average; /* 0: none */
+    size_t rows;          /* of the table */
+    size_t orderings;     /* score */
     uint64_t updates, warm;
     size_t runs;
     unsigned threads;
@@ -151,10 +153,12 @@ static void close_run(struct run *run)
 static void *run_updates(void *argument)
 {
     struct run *run = argument;
-    struct update_rule rule = {.optimizer = NADE_NAG,
+    struct update_rule rule = {.optimizer = run->settings->optimizer,
                                .learning_rate = 1e-4,
                                .momentum = 0.9,
                                .dropout = run->settings->dropout,
+                               .clip = run->settings->clip,
+                               .average = run->settings->average,
                                .total_updates = 1000000,
                                .batch = run->settings->batch,
                                .seed = 1};
@@ -326,7 +330,9 @@ static void set_option(struct settings *s, const char *name, const char *value)
     static const char *const precisions[] = {"auto", "fp32", "tf32", "bf16"};
     static const char *const names[] = {"--device",     "--precision", "--columns", "--units",     "--layers",
                                         "--components", "--batch",     "--rows",    "--orderings", "--updates",
-                                        "--warm",       "--runs",      "--threads", "--blocks",    "--dropout"};
+                                        "--warm",       "--runs",      "--threads", "--blocks",    "--dropout",
+                                        "--optimizer",  "--clip",      "--average"};
+    static const char *const optimizers[] = {"nag", "adam", "lion"};
     size_t number = strtoul(value, NULL, 10);
     switch (place_of(name, names, sizeof names / sizeof *names)) {
     case 0: s->device = (nade_device)place_of(value, devices, 4); break;
@@ -344,6 +350,9 @@ static void set_option(struct settings *s, const char *name, const char *value)
     case 12: s->threads = (unsigned)number; break;
     case 13: s->blocks = number; break;
     case 14: s->dropout = strtod(value, NULL); break;
+    case 15: s->optimizer = (nade_optimizer)place_of(value, optimizers, 3); break;
+    case 16: s->clip = strtod(value, NULL); break;
+    case 17: s->average = strtod(value, NULL); break;
     }
 }
 

@@ -16,9 +16,9 @@ enum { COLUMNS_MOST = 6000, SKIPPED = 77, NOTES_MOST = 64 };
 
 /* Twice what an H200 and, in fp32, the CPU standing in showed. */
 const struct gpu_precision gpu_precisions[] = {
-    {NADE_PRECISION_FP32, "fp32", 3.1e-7, 5e-6, 3e-6, 3.2e-7, 4.2e-7, 1e-3, 0},
-    {NADE_PRECISION_TF32, "tf32", 2.4e-4, 4.4e-3, 9e-2, 2.1e-4, 8.5e-4, 2e-2, 2e-3},
-    {NADE_PRECISION_BF16, "bf16", 1.3e-3, 3.6e-2, 1.5e-1, 2.6e-3, 1.1e-2, 1e-1, 1.8e-2},
+    {NADE_PRECISION_FP32, "fp32", 3.1e-7, 5.8e-6, 3e-6, 3.2e-7, 4.2e-7, 1e-3, 0},
+    {NADE_PRECISION_TF32, "tf32", 2.4e-4, 5.6e-3, 9e-2, 4.6e-4, 8.5e-4, 2e-2, 5e-3},
+    {NADE_PRECISION_BF16, "bf16", 3.5e-3, 7.2e-2, 1.5e-1, 4.6e-3, 1.1e-2, 1e-1, 4.2e-2},
 };
 
 size_t gpu_precision_count(void)
@@ -72,7 +72,8 @@ int gpu_support_begin(void)
 
 /* Every head, every activation, one to three layers, widths on both sides of the padding (64), one column, many
  * columns, one component and more than a warp keeps in registers (128), atoms with inputs and without, one label and
- * 300, holes, no masks, and the same for one fixed ordering, without factors for its positions and with. */
+ * 300, holes, no masks, and the same for one fixed ordering, without factors for its positions and with; residual
+ * networks of one to three blocks, with the linear path and without. */
 const struct gpu_plan gpu_plans[] = {
     {"b", 1, {3}, 1, 1, NADE_RELU, true, false, 0},
     {"r", 1, {5}, 1, 1, NADE_TANH, true, false, 0},
@@ -119,6 +120,12 @@ const struct gpu_plan gpu_plans[] = {
     {"r", 5, {32}, 1, 4, NADE_TANH, false, GPU_RESCALED, 0},
     {"c29c", 1, {33}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0.2},
     {"brcrb4br", 2, {150}, 1, 3, NADE_SIGMOID, false, GPU_RESCALED, 0.4},
+    {"b", 3, {21}, 1, 1, NADE_GELU, true, GPU_RESIDUAL, 0},
+    {"b", 20, {64}, 2, 1, NADE_GELU, true, GPU_RESIDUAL, 0.3},
+    {"r", 6, {66}, 2, 10, NADE_GELU, true, GPU_RESIDUAL, 0},
+    {"brcb4r", 4, {63}, 1, 5, NADE_GELU, true, GPU_RESIDUAL, 0.4},
+    {"abra", 3, {33}, 3, 6, NADE_GELU, true, GPU_NO_DIRECT, 0.3},
+    {"gbmo", 2, {130}, 2, 4, NADE_GELU, false, GPU_RESIDUAL, 0},
 };
 const size_t gpu_plan_count = sizeof gpu_plans / sizeof *gpu_plans;
 
@@ -142,6 +149,8 @@ const struct gpu_plan gpu_wide_plans[] = {
     {"r", 514, {9}, 1, 1, NADE_TANH, true, false, 0},
     {"b", 1024, {9}, 1, 1, NADE_SIGMOID, true, false, 0},
     {"b", 1025, {9}, 1, 1, NADE_RELU, true, false, 0},
+    {"r", 40, {8}, 1, 100, NADE_GELU, true, GPU_RESIDUAL, 0},
+    {"b", 20, {512}, 1, 1, NADE_GELU, true, GPU_RESIDUAL, 0.1},
 };
 const size_t gpu_wide_plan_count = sizeof gpu_wide_plans / sizeof *gpu_wide_plans;
 
@@ -150,6 +159,8 @@ const struct gpu_tuned_plan gpu_tuned_plans[] = {
     {{"r", 63, {1000, 1000}, 2, 10, NADE_RELU, true, false, 0}, 1000},
     {{"b", 123, {500}, 1, 1, NADE_RELU, true, false, 0}, 100},
     {{"r", 11, {50, 50}, 2, 20, NADE_RELU, true, false, 0}, 100},
+    {{"b", 123, {512}, 2, 1, NADE_GELU, true, GPU_RESIDUAL, 0}, 128},
+    {{"r", 63, {1024}, 4, 10, NADE_GELU, true, GPU_RESIDUAL, 0}, 1000},
 };
 const size_t gpu_tuned_plan_count = sizeof gpu_tuned_plans / sizeof *gpu_tuned_plans;
 
@@ -169,22 +180,40 @@ void gpu_build(struct support_model *model, const struct gpu_plan *plan)
     for (size_t c = 0; c < columns; c++) kinds[c] = plan->kinds[c % length];
     kinds[columns] = 0;
     nd_draw_ordering(3, 1, columns, scratch, ordering);
-    if (plan->fixed == GPU_RESCALED)
+    if (plan->kind >= GPU_RESIDUAL)
+        support_build_residual(model, kinds, plan->layers, plan->hidden[0], plan->kind == GPU_RESIDUAL,
+                               plan->components, plan->masks);
+    else if (plan->kind == GPU_RESCALED)
         support_build_rescaled(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
-    else if (plan->fixed)
+    else if (plan->kind == GPU_FIXED)
         support_build_fixed(model, kinds, plan->hidden[0], plan->components, plan->activation, ordering);
     else
         support_build(model, kinds, plan->hidden, plan->layers, plan->components, plan->activation, plan->masks);
 }
 
+bool gpu_is_fixed(const struct gpu_plan *plan)
+{
+    return plan->kind == GPU_FIXED || plan->kind == GPU_RESCALED;
+}
+
+static const char *describe_residual(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])
+{
+    snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu blocks of %zu, %zu components%s%s%s", precision, plan->repeat,
+             plan->kinds, plan->layers, plan->hidden[0], plan->components,
+             plan->kind == GPU_NO_DIRECT ? ", no linear path" : "", plan->masks ? "" : ", no masks",
+             plan->missing > 0 ? ", holes" : "");
+    return words;
+}
+
 const char *gpu_describe(const struct gpu_plan *plan, const char *precision, char words[GPU_WORDS])
 {
+    if (plan->kind >= GPU_RESIDUAL) return describe_residual(plan, precision, words);
     snprintf(words, GPU_WORDS, "%s, %zu x %s, %zu layers from %zu, %zu components, %s%s%s", precision, plan->repeat,
              plan->kinds, plan->layers, plan->hidden[0], plan->components, nd_activation_names[plan->activation],
-             plan->fixed == GPU_RESCALED ? ", fixed order, factors"
-             : plan->fixed               ? ", fixed order"
-             : plan->masks               ? ""
-                                         : ", no masks",
+             plan->kind == GPU_RESCALED ? ", fixed order, factors"
+             : plan->kind == GPU_FIXED  ? ", fixed order"
+             : plan->masks              ? ""
+                                        : ", no masks",
              plan->missing > 0 ? ", holes" : "");
     return words;
 }

@@ -41,18 +41,22 @@ bool gpu_stand_in(void);
 /* The backend under test. */
 const struct backend_entries *gpu_entries(nade_context *context);
 
-enum { GPU_RESCALED = 2 };
+/* Of all orderings, or of one, without or with a factor for each position; residual networks, of all orderings, with
+ * the linear path or without. */
+enum gpu_kind { GPU_AGNOSTIC, GPU_FIXED, GPU_RESCALED, GPU_RESIDUAL, GPU_NO_DIRECT };
 
-/* A row of the table of plans. */
+/* A row of the table of plans; hidden[0] and layers are width and blocks of a residual network. */
 struct gpu_plan {
     const char *kinds; /* as support_build takes them */
     size_t repeat;     /* how often the kinds follow one another */
     size_t hidden[4], layers, components;
     nade_activation activation;
     bool masks;
-    int fixed;      /* 1: one ordering; GPU_RESCALED: one with a factor for each position */
+    int kind;       /* enum gpu_kind */
     double missing; /* share of cells */
 };
+
+bool gpu_is_fixed(const struct gpu_plan *plan);
 
 extern const struct gpu_plan gpu_plans[];
 extern const size_t gpu_plan_count;

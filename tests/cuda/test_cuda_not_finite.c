@@ -47,6 +47,7 @@ static void test_divergence(void **state)
         check_divergence(&training_cases[0], gpu_precisions[p].precision);
         check_divergence(&training_cases[2], gpu_precisions[p].precision);
         check_divergence(&training_cases[CASE_RESCALED], gpu_precisions[p].precision);
+        check_divergence(&training_cases[CASE_RESIDUAL], gpu_precisions[p].precision);
         check_divergence(&training_cases[CASE_BLOCK], gpu_precisions[p].precision);
         check_divergence(&training_cases[CASE_BLOCK_ADAM], gpu_precisions[p].precision);
     }

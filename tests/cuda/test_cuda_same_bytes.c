@@ -133,7 +133,8 @@ static void test_two_at_once(void **state)
                                        {CASE_BLOCK, CASE_BLOCK},
                                        {CASE_BLOCK_ADAM, CASE_BLOCK},
                                        {CASE_BLOCK + 1, 2},
-                                       {CASE_CLIPPED, 2}};
+                                       {CASE_CLIPPED, 2},
+                                       {CASE_RESIDUAL, CASE_RESIDUAL_CLIPPED}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) check_two_at_once(chosen[i]);
 }

@@ -99,7 +99,7 @@ static void test_the_cpus_draws(void **state)
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++) {
         check_against_cpu(&gpu_plans[i], 0.9999, false);
-        if (!gpu_plans[i].fixed && strlen(gpu_plans[i].kinds) * gpu_plans[i].repeat > 1)
+        if (!gpu_is_fixed(&gpu_plans[i]) && strlen(gpu_plans[i].kinds) * gpu_plans[i].repeat > 1)
             check_against_cpu(&gpu_plans[i], 0.5, false);
         if (strchr("ragm", gpu_plans[i].kinds[0])) check_against_cpu(&gpu_plans[i], 0.9999, true);
     }
@@ -151,6 +151,7 @@ static void test_counts_of_states(void **state)
         {"b", 6, {40}, 1, 1, NADE_RELU, true, false, 0},
         {"bcb4", 1, {40}, 1, 1, NADE_SIGMOID, false, true, 0},
         {"bcb4", 1, {40}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0},
+        {"bcb4", 1, {40}, 2, 1, NADE_GELU, true, GPU_RESIDUAL, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)

@@ -155,13 +155,15 @@ static const struct gpu_plan summed[] = {
     {"1w", 1, {24}, 1, 1, NADE_RELU, false, true, 0},
     {"b", 12, {40}, 1, 1, NADE_SIGMOID, false, GPU_RESCALED, 0},
     {"c2b4c", 1, {9}, 1, 1, NADE_TANH, false, GPU_RESCALED, 0},
+    {"b", 12, {70}, 2, 1, NADE_GELU, true, GPU_RESIDUAL, 0},
+    {"cc4b2", 1, {33}, 1, 1, NADE_GELU, true, GPU_NO_DIRECT, 0},
 };
 
 static void check_sum(const struct gpu_plan *plan, const struct gpu_precision *p)
 {
     struct support_model m;
     gpu_build(&m, plan);
-    size_t columns = m.plan.columns, states = sampling_states(&m.plan), orders = plan->fixed ? 1 : 4;
+    size_t columns = m.plan.columns, states = sampling_states(&m.plan), orders = gpu_is_fixed(plan) ? 1 : 4;
     double *values = gpu_alloc(&m, states * columns, sizeof *values);
     float *floats = gpu_alloc(&m, states * columns, sizeof *floats);
     double *log_density = gpu_alloc(&m, orders * states, sizeof *log_density);
@@ -238,6 +240,7 @@ static void test_integrals(void **state)
         {"rrr", 1, {40, 33}, 2, 20, NADE_RELU, true, false, 0},
         {"rbr", 1, {40}, 1, 4, NADE_TANH, false, true, 0},
         {"rbr", 1, {40}, 1, 4, NADE_TANH, false, GPU_RESCALED, 0},
+        {"rbr", 1, {24}, 2, 4, NADE_GELU, true, GPU_RESIDUAL, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
@@ -295,7 +298,7 @@ static void test_conditionals(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gpu_plan_count; i++)
-        if (!gpu_plans[i].fixed) check_conditionals(&gpu_plans[i]);
+        if (!gpu_is_fixed(&gpu_plans[i])) check_conditionals(&gpu_plans[i]);
 }
 
 /* ---- a row is its own

@@ -1,4 +1,5 @@
-/* The first 100 updates on the CUDA backend against the CPU's, rows that change under way, and averages. */
+/* The first 100 updates on the CUDA backend against the CPU's, rows that change under way, runs that go on, and
+ * averages. */
 #include <math.h>
 #include <string.h>
 
@@ -157,13 +158,54 @@ static void test_changed_rows(void **state)
     static const struct {
         size_t number;
         bool holes;
-    } chosen[] = {{0, false},           {1, false},  {2, false},          {2, true},          {3, false},
-                  {13, false},          {14, false}, {CASE_BLOCK, false}, {CASE_BLOCK, true}, {CASE_BLOCK + 2, false},
-                  {CASE_CLIPPED, false}};
+    } chosen[] = {{0, false},
+                  {1, false},
+                  {2, false},
+                  {2, true},
+                  {3, false},
+                  {13, false},
+                  {14, false},
+                  {CASE_BLOCK, false},
+                  {CASE_BLOCK, true},
+                  {CASE_BLOCK + 2, false},
+                  {CASE_CLIPPED, false},
+                  {CASE_RESIDUAL, false}};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         for (size_t p = 0; p < gpu_precision_count(); p++)
             check_changed_rows(&training_cases[chosen[i].number], chosen[i].holes, gpu_precisions[p].precision);
+}
+
+/* ---- going on ---------------------------------------------------------------------------------------------------- */
+
+/* Blocks that were fetched and set in another backend go on to the same bytes; so does a backend whose updates were
+ * captured for another dropout. */
+static void check_going_on(const struct training_case *c, nade_precision precision)
+{
+    struct training_rig rig, fresh;
+    struct update_rule other = c->rule;
+    double loss = NAN, expected = NAN;
+    uint64_t failed;
+    other.dropout = c->rule.dropout > 0 ? 0.7 : 0;
+    training_open(&rig, c, NULL, precision);
+    training_open(&fresh, c, NULL, precision);
+    support_assert_ok(rig.m.context, training_run(&rig, &c->rule, 0, 41, &loss, &failed));
+    copy_blocks(&rig, &fresh);
+    support_assert_ok(rig.m.context, training_run(&rig, &other, 41, 41, &loss, &failed));
+    support_assert_ok(fresh.m.context, training_run(&fresh, &other, 41, 41, &expected, &failed));
+    assert_true(loss == expected);
+    training_assert_same(&rig, &fresh);
+    training_close(&rig);
+    training_close(&fresh);
+}
+
+static void test_going_on(void **state)
+{
+    static const size_t chosen[] = {1, CASE_RESCALED, CASE_RESIDUAL, CASE_RESIDUAL_CLIPPED, CASE_BLOCK};
+    (void)state;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        for (size_t p = 0; p < gpu_precision_count(); p++)
+            check_going_on(&training_cases[chosen[i]], gpu_precisions[p].precision);
 }
 
 /* ---- averages ---------------------------------------------------------------------------------------------------- */
@@ -229,21 +271,21 @@ static void check_average(const struct training_case *c, nade_precision precisio
 
 static void test_average(void **state)
 {
-    static const size_t chosen[] = {0, 3, 5, 13, CASE_RESCALED, CASE_CLIPPED, CASE_BLOCK, CASE_BLOCK_ADAM};
+    static const size_t chosen[] = {
+        0, 3, 5, 13, CASE_RESCALED, CASE_CLIPPED, CASE_RESIDUAL, CASE_RESIDUAL_CLIPPED, CASE_BLOCK, CASE_BLOCK_ADAM};
     (void)state;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         for (size_t p = 0; p < gpu_precision_count(); p++)
             check_average(&training_cases[chosen[i]], gpu_precisions[p].precision);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_updates),
-        cmocka_unit_test(test_stratified),
-        cmocka_unit_test(test_changed_rows),
-        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_first_updates), cmocka_unit_test(test_stratified), cmocka_unit_test(test_changed_rows),
+        cmocka_unit_test(test_going_on),      cmocka_unit_test(test_average),
     };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     int code = gpu_support_begin();
     if (code == 0) code = cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
     gpu_print_notes();

@@ -4,8 +4,8 @@
 
 /* Binary, real, categorical and mixed tables, with and without atoms and holes, all optimisers, clipped and not,
  * batches that are and are not a multiple of a tile, a table for each kernel that draws, all orderings and a fixed one,
- * networks of one to four layers that one block trains, one of them too wide for it.  Weight decay is strong enough to
- * show in the losses.
+ * residual networks with dropout and without, networks of one to four layers that one block trains, one of them too
+ * wide for it.  Weight decay is strong enough to show in the losses.
  */
 const struct training_case training_cases[CASES] = {
     {{"b", 40, {50}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_BYTES, RULE(NADE_NAG, 0.01, 0.02, 100)},
@@ -36,6 +36,18 @@ const struct training_case training_cases[CASES] = {
      CLIPPED(NADE_ADAM, 0.003, 0.02, 37, 1)},
     {{"gbom", 4, {48, 33}, 2, 5, NADE_TANH, true, false, 0.2}, ENCODED_FLOATS, SCALED(NADE_NAG, 0.003, 0.02, 64)},
     {{"gro", 4, {45}, 1, 5, NADE_TANH, false, true, 0.2}, ENCODED_FLOATS, RULE(NADE_ADAM, 0.003, 0.02, 37)},
+    {{"b", 40, {50}, 2, 1, NADE_GELU, true, GPU_RESIDUAL, 0},
+     ENCODED_BYTES,
+     DROPPED(NADE_ADAM, 0.003, 0.02, 100, 0.3, 0.5, 0)},
+    {{"brc4", 5, {33}, 1, 5, NADE_GELU, true, GPU_RESIDUAL, 0.3},
+     ENCODED_FLOATS,
+     DROPPED(NADE_NAG, 0.01, 0.02, 61, 0.5, 0.5, 0.5)},
+    {{"gbom", 4, {45}, 3, 5, NADE_GELU, false, GPU_RESIDUAL, 0.2},
+     ENCODED_FLOATS,
+     DROPPED(NADE_NAG, 0.003, 0.02, 64, 0.1, 0, 0)},
+    {{"r", 12, {64}, 2, 10, NADE_GELU, true, GPU_NO_DIRECT, 0},
+     ENCODED_FLOATS,
+     DROPPED(NADE_ADAM, 0.003, 0.02, 37, 0, 0, 1)},
     {{"r", 12, {50, 50}, 2, 20, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.003, 0.02, 100)},
     {{"r", 15, {50}, 1, 10, NADE_TANH, true, false, 0.3}, ENCODED_FLOATS, SHARED(NADE_ADAM, 0.003, 0.05, 61)},
     {{"brrc4", 7, {48, 33, 63}, 3, 15, NADE_SIGMOID, true, false, 0.3},

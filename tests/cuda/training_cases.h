@@ -39,12 +39,27 @@ struct training_case {
         .batch = batch_, .seed = 17, .scaled_means = (optimizer_) == NADE_NAG, .share_device = true                    \
     }
 
-enum { CASES = 35 };
+/* For a residual network. */
+#define DROPPED(optimizer_, rate, decay, batch_, dropout_, direct_decay_, clip_)                                       \
+    {                                                                                                                  \
+        .optimizer = optimizer_, .learning_rate = rate, .momentum = 0.9, .weight_decay = decay, .total_updates = 400,  \
+        .batch = batch_, .seed = 17, .dropout = dropout_, .direct_decay = direct_decay_, .clip = clip_                 \
+    }
+
+enum { CASES = 39 };
 
 extern const struct training_case training_cases[CASES];
 
 /* Some of them by name; the last is the one that is too wide for a block. */
-enum { CASE_RESCALED = 17, CASE_CLIPPED = 20, CASE_BLOCK = 26, CASE_BLOCK_ADAM = 29, CASE_TOO_WIDE = CASES - 1 };
+enum {
+    CASE_RESCALED = 17,
+    CASE_CLIPPED = 20,
+    CASE_RESIDUAL = 26,
+    CASE_RESIDUAL_CLIPPED = 27,
+    CASE_BLOCK = 30,
+    CASE_BLOCK_ADAM = 33,
+    CASE_TOO_WIDE = CASES - 1
+};
 
 /* A model of a case on an open backend with its training rows. */
 struct training_rig {

@@ -5,27 +5,48 @@
 #include "backend/cuda/train/cuda_training.h"
 #include "base/context.h"
 
+/* Places a matrix and, behind it where it does not stand among its columns, its bias. */
+static void place_layer(struct cuda_backend *backend, size_t l, struct cuda_layer *layer)
+{
+    const struct plan *plan = backend->plan;
+    bool beside = l == plan->layers || plan->blocks;
+    layer->rows = nd_layer_outputs(plan, l);
+    layer->columns = nd_layer_inputs(plan, l);
+    layer->padded_rows = beside ? nd_cuda_round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
+    layer->stride = nd_cuda_operand_stride(layer->columns);
+    layer->offset = backend->block_size;
+    backend->block_size += layer->padded_rows * layer->stride;
+    layer->bias_offset = beside ? backend->block_size : layer->offset + layer->columns;
+    layer->bias_stride = beside ? 1 : layer->stride;
+    if (beside) backend->block_size += layer->padded_rows;
+}
+
+static void place_norms_and_direct(struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    backend->norm_offset = backend->block_size;
+    backend->block_size += 2 * (plan->blocks + 1) * nd_cuda_width(backend);
+    if (!plan->direct) return;
+    backend->direct = (struct cuda_layer){
+        .rows = plan->outputs,
+        .columns = plan->inputs,
+        .padded_rows = nd_cuda_round_up(plan->outputs),
+        .stride = backend->layer[0].stride,
+        .offset = backend->block_size,
+    };
+    backend->block_size += backend->direct.padded_rows * backend->direct.stride;
+}
+
 /* Lays the layers out in a block; see the header. */
 static bool lay_out(struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
     backend->layer = nd_arena_alloc(&backend->arena, plan->layers + 1, sizeof *backend->layer);
     if (!backend->layer) return false;
-    for (size_t l = 0; l <= plan->layers; l++) {
-        struct cuda_layer *layer = &backend->layer[l];
-        bool last = l == plan->layers;
-        layer->rows = nd_layer_outputs(plan, l);
-        layer->columns = nd_layer_inputs(plan, l);
-        layer->padded_rows = last ? nd_cuda_round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
-        layer->stride = nd_cuda_operand_stride(layer->columns);
-        layer->offset = backend->block_size;
-        backend->block_size += layer->padded_rows * layer->stride;
-        layer->bias_offset = last ? backend->block_size : layer->offset + layer->columns;
-        layer->bias_stride = last ? 1 : layer->stride;
-        if (last) backend->block_size += layer->padded_rows;
-    }
+    for (size_t l = 0; l <= plan->layers; l++) place_layer(backend, l, &backend->layer[l]);
     backend->scale_offset = backend->block_size;
     if (plan->rescale) backend->block_size += nd_cuda_round_up(plan->columns * ND_SCALE_STRIDE);
+    if (plan->blocks) place_norms_and_direct(backend);
     return true;
 }
 

@@ -12,7 +12,12 @@
  * Row `rows` of a hidden layer's matrix is (0, …, 0, 1): it hands the constant on through a ReLU.  The output layer's
  * bias is a vector by itself, added in float by the heads: column `columns` of its matrix stays zero.  Behind the
  * layers lie the factors of a fixed ordering's positions, each the first of four floats: a layer of no columns whose
- * bias they are. */
+ * bias they are.
+ *
+ * In a residual network a kernel of ours follows every product, so every layer's bias is such a vector, and rows need
+ * no room for a constant: where the width is a multiple of 64, products have no padding but a gradient's column for the
+ * bias.  Behind its layers lie the norms, weight and bias of each as rows of layer[0].padded_rows, then the linear
+ * path, a matrix without a bias. */
 #ifndef ND_BACKEND_CUDA_BACKEND_H
 #define ND_BACKEND_CUDA_BACKEND_H
 
@@ -23,9 +28,10 @@
 #include "base/memory.h"
 
 struct cuda_layer {
-    size_t rows, columns;       /* as in the plan */
-    size_t padded_rows, stride; /* multiples of 64; for all but the output layer padded_rows > rows; stride > columns */
-    size_t offset;              /* of the matrix in a device block, in floats */
+    size_t rows, columns; /* as in the plan */
+    size_t padded_rows,
+        stride;    /* multiples of 64; stride > columns; where rows hand on a constant, padded_rows > rows */
+    size_t offset; /* of the matrix in a device block, in floats */
     size_t bias_offset, bias_stride;
 };
 
@@ -49,6 +55,8 @@ struct cuda_backend {
     struct device_plan device; /* its arrays are on the device */
     bool scaled_means;         /* what its columns say */
     struct cuda_layer *layer;  /* (layers + 1) */
+    struct cuda_layer direct;  /* of a residual network, where it has one */
+    size_t norm_offset;        /* of its norms in a block */
     size_t scale_offset;       /* of the positions' factors in a block, where the plan has them */
     size_t block_size;         /* floats of a padded block */
     bool not_finite;           /* the last update left a parameter that is not finite: the next one fails */
@@ -76,6 +84,18 @@ static inline size_t nd_cuda_round_up(size_t count)
 static inline size_t nd_cuda_operand_stride(size_t columns)
 {
     return nd_cuda_round_up(columns + 1);
+}
+
+/* Of a residual network: a row of the stream in floats. */
+static inline size_t nd_cuda_width(const struct cuda_backend *backend)
+{
+    return backend->layer[0].padded_rows;
+}
+
+/* What a product with a layer's weights reads of its columns: with the bias, where that is a column. */
+static inline size_t nd_cuda_product_inputs(const struct cuda_backend *backend, const struct cuda_layer *layer)
+{
+    return backend->plan->blocks ? nd_cuda_round_up(layer->columns) : layer->stride;
 }
 
 /* Bytes of an operand's element. */

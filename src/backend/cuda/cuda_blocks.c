@@ -19,11 +19,30 @@ nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *
     return status;
 }
 
-const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer)
+const void *nd_cuda_operand_weight(const struct cuda_backend *backend, const struct cuda_layer *layer)
 {
-    size_t offset = backend->layer[layer].offset;
-    return backend->bf16 ? (const void *)((const uint16_t *)backend->shadow + offset)
-                         : (const void *)(backend->block[BLOCK_PARAMETERS] + offset);
+    return backend->bf16 ? (const void *)((const uint16_t *)backend->shadow + layer->offset)
+                         : (const void *)(backend->block[BLOCK_PARAMETERS] + layer->offset);
+}
+
+struct device_stream nd_cuda_stream(const struct cuda_backend *backend, const float *sum, size_t b, bool with_first)
+{
+    const float *parameters = backend->block[BLOCK_PARAMETERS];
+    const struct cuda_layer *layer = backend->layer;
+    return (struct device_stream){
+        .sum = sum,
+        .stride = nd_cuda_width(backend),
+        .width = (int32_t)backend->plan->hidden[0],
+        .first_bias = with_first ? NULL : parameters + layer[0].bias_offset,
+        .bias = parameters + layer[2].bias_offset, /* each block's last layer */
+        .bias_gap = backend->plan->blocks > 1 ? layer[4].bias_offset - layer[2].bias_offset : 0,
+        .biases = (int32_t)b,
+    };
+}
+
+const float *nd_cuda_norm_weight(const struct cuda_backend *backend, size_t b)
+{
+    return backend->block[BLOCK_PARAMETERS] + backend->norm_offset + 2 * b * nd_cuda_width(backend);
 }
 
 /* A tensor of the plan's block and where it lies on the device. */
@@ -32,10 +51,23 @@ struct place {
     size_t stride, rows, columns; /* floats */
 };
 
+/* Of a residual network, behind its layers. */
+static struct place place_of_norm_or_direct(const struct cuda_backend *backend, float *base, size_t tensor)
+{
+    const struct plan *plan = backend->plan;
+    const struct cuda_layer *direct = &backend->direct;
+    size_t norm = tensor - nd_norm_index(plan, 0), width = nd_cuda_width(backend);
+    if (plan->direct && tensor == nd_direct_index(plan))
+        return (struct place){base + direct->offset, direct->stride, direct->rows, direct->columns};
+    return (struct place){base + backend->norm_offset + norm * width, width, 1, plan->hidden[0]};
+}
+
 /* The bias gradient is column `columns` of the weight gradient in every layer. */
 static struct place place_of(const struct cuda_backend *backend, enum block block, size_t tensor)
 {
     float *base = backend->block[block];
+    if (backend->plan->blocks && tensor >= nd_norm_index(backend->plan, 0))
+        return place_of_norm_or_direct(backend, base, tensor);
     if (backend->plan->rescale && tensor == nd_scale_index(backend->plan))
         return (struct place){base + backend->scale_offset, ND_SCALE_STRIDE, backend->plan->columns, 1};
     const struct cuda_layer *layer = &backend->layer[tensor / 2];
@@ -61,12 +93,12 @@ static cudaError_t unpad_tensor(const struct place *place, float *values)
                              cudaMemcpyDeviceToDevice, ND_OWN_STREAM);
 }
 
-/* The row of each hidden layer that hands the constant on. */
+/* The row of each hidden layer that hands the constant on; residual networks have none. */
 static cudaError_t set_constant_rows(const struct cuda_backend *backend, enum block block)
 {
     const float one = 1;
     cudaError_t error = cudaSuccess;
-    for (size_t l = 0; l < backend->plan->layers && error == cudaSuccess; l++) {
+    for (size_t l = 0; !backend->plan->blocks && l < backend->plan->layers && error == cudaSuccess; l++) {
         const struct cuda_layer *layer = &backend->layer[l];
         error = nd_cuda_copy(backend->block[block] + layer->offset + layer->rows * layer->stride + layer->columns, &one,
                              sizeof one, cudaMemcpyHostToDevice);

@@ -3,6 +3,7 @@
 #define ND_BACKEND_CUDA_BLOCKS_H
 
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cuda_residual.h"
 
 /* Allocates a block at its first use. */
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block);
@@ -10,7 +11,12 @@ nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backe
 nade_status nd_cuda_need_all_blocks(nade_context *context, struct cuda_backend *backend);
 
 /* The weights of a layer as products read them: the shadow or the parameters themselves. */
-const void *nd_cuda_operand_weight(const struct cuda_backend *backend, size_t layer);
+const void *nd_cuda_operand_weight(const struct cuda_backend *backend, const struct cuda_layer *layer);
+
+/* Of a residual network: the stream of rows before norm b, of which sum (rows, nd_cuda_width) are the products, with
+ * the first layer's bias in it or not; the norm's weight, behind which its bias lies, nd_cuda_width from it. */
+struct device_stream nd_cuda_stream(const struct cuda_backend *backend, const float *sum, size_t b, bool with_first);
+const float *nd_cuda_norm_weight(const struct cuda_backend *backend, size_t b);
 
 nade_status nd_cuda_set_block(nade_context *context, struct cuda_backend *backend, enum block block,
                               const float *values);

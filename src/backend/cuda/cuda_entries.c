@@ -181,6 +181,7 @@ const struct backend_entries nd_cuda_entries = {
     .usual = NADE_PRECISION_TF32,
     .fast = true,
     .slice = UPDATES_AT_A_TIME,
+    .residual = true,
     .heads =
         ND_HEAD_BIT(NADE_BINARY) | ND_HEAD_BIT(NADE_REAL) | ND_HEAD_BIT(NADE_CATEGORICAL) | ND_HEAD_BIT(NADE_ORDERED),
     .open = open_network,

@@ -25,6 +25,14 @@ enum cuda_fault {
     FAULT_CUDA_SLOPE_OF_VALUE = 1019, /* test_cuda_gradients: a slope that reads the sum is given the value */
     FAULT_CUDA_AVERAGE_BIAS = 1020,   /* test_cuda_training: the averages of output biases stay what they were */
     FAULT_CUDA_DRAW_UNSEEN = 1017,    /* test_cuda_samples: a drawn cell is not observed by those after it */
+    FAULT_CUDA_NORM_MEAN = 1021,      /* test_cuda_gradients: what comes back through a norm's mean is left out */
+    FAULT_CUDA_NORM_PART = 1022,      /* test_cuda_gradients: a part of the rows is not in the gradients of norms */
+    FAULT_CUDA_STREAM_BIAS = 1023,    /* test_cuda_gradients: the last block's bias does not reach the stream */
+    FAULT_CUDA_DROPOUT_PLACE = 1024,  /* test_cuda_training: every block drops the units of the first */
+    FAULT_CUDA_DROPOUT_BACK = 1025,   /* test_cuda_training: what was dropped has a gradient */
+    FAULT_CUDA_DROPOUT_KEPT = 1026,   /* test_cuda_training: updates that were captured keep their dropout */
+    FAULT_CUDA_DIRECT_DECAY = 1027,   /* test_cuda_training: the linear path has the other weights' decay */
+    FAULT_CUDA_DIRECT_MASK = 1028,    /* test_cuda_scores: masks do not pass the linear path */
 };
 
 #ifndef NADE_FAULT

@@ -114,8 +114,8 @@ __device__ __forceinline__ void wait_for_predecessor()
 }
 
 template <typename... Taken, typename... Given>
-cudaError_t launch_chained(void (*kernel)(Taken...), size_t blocks, unsigned threads, size_t shared,
-                           cudaStream_t stream, Given... arguments)
+cudaError_t launch_chained(void (*kernel)(Taken...), dim3 grid, unsigned threads, size_t shared, cudaStream_t stream,
+                           Given... arguments)
 {
     cudaFuncAttributes compiled;
     cudaError_t error = cudaFuncGetAttributes(&compiled, kernel);
@@ -124,7 +124,7 @@ cudaError_t launch_chained(void (*kernel)(Taken...), size_t blocks, unsigned thr
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t how = {};
-    how.gridDim = dim3((unsigned)blocks);
+    how.gridDim = grid;
     how.blockDim = dim3(threads);
     how.dynamicSmemBytes = shared;
     how.stream = stream;

@@ -44,10 +44,10 @@ struct device_progress {
     uint64_t first_draw; /* the draw number of update 0 */
 };
 
-/* struct float_rates, and the weight decay. */
+/* struct float_rates, and the weight decays. */
 struct device_rates {
     ND_STEP_RATES(float)
-    float decay;
+    float decay, direct_decay;
 };
 
 struct device_rows {

@@ -170,15 +170,22 @@ void nd_product_free(struct product *product)
     memset(product, 0, sizeof *product);
 }
 
-nade_status nd_product_run(nade_context *context, const struct product_library *library, const struct product *product,
-                           const void *left, const void *right, void *result, void *workspace, cudaStream_t stream)
+nade_status nd_product_add(nade_context *context, const struct product_library *library, const struct product *product,
+                           const void *left, const void *right, const void *base, void *result, void *workspace,
+                           cudaStream_t stream)
 {
     const float one = 1, zero = 0;
     /* The weight comes first in a forward or backward product, what entered the layer in a gradient. */
     bool gradient = product->shape.kind == PRODUCT_GRADIENT;
     const void *a = gradient ? left : right, *b = gradient ? right : left;
     cublasStatus_t error = cublasLtMatmul(library->handle, product->operation, &one, a, product->a, b, product->b,
-                                          &zero, result, product->result, result, product->result, &product->algorithm,
-                                          workspace, product->workspace, stream);
+                                          base ? &one : &zero, base ? base : result, product->result, result,
+                                          product->result, &product->algorithm, workspace, product->workspace, stream);
     return error == CUBLAS_STATUS_SUCCESS ? NADE_OK : fail(context, error, "a matrix product");
+}
+
+nade_status nd_product_run(nade_context *context, const struct product_library *library, const struct product *product,
+                           const void *left, const void *right, void *result, void *workspace, cudaStream_t stream)
+{
+    return nd_product_add(context, library, product, left, right, NULL, result, workspace, stream);
 }

@@ -61,4 +61,9 @@ void nd_product_free(struct product *product);
 nade_status nd_product_run(nade_context *context, const struct product_library *library, const struct product *product,
                            const void *left, const void *right, void *result, void *workspace, cudaStream_t stream);
 
+/* The same added to base, of the result's shape, which may be the result itself; NULL: to nothing. */
+nade_status nd_product_add(nade_context *context, const struct product_library *library, const struct product *product,
+                           const void *left, const void *right, const void *base, void *result, void *workspace,
+                           cudaStream_t stream);
+
 #endif

@@ -17,13 +17,15 @@ struct device_chunk {
     int32_t rows;
 };
 
-/* The first layer as the running sum reads it. */
+enum { ND_NO_ACTIVATION = -1 };
+
+/* The first layer as the running sum reads it, or a residual network's linear path, whose units are the outputs. */
 struct device_first {
     const float *transposed; /* (inputs, stride): the weights of an input lie together */
-    const float *bias;       /* (units), bias_stride apart */
+    const float *bias;       /* NULL, or (units), bias_stride apart */
     size_t bias_stride;
     int32_t units, stride; /* stride: of an operand of `units` too */
-    int activation;        /* nade_activation */
+    int activation;        /* nade_activation or ND_NO_ACTIVATION */
     const float *scale;    /* NULL, or factors of the sums by the position of the column that they predict */
     size_t scale_stride;
 };

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "backend/cuda/cuda_fault.h"
-#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_layers.h"
 #include "backend/cuda/score/cuda_score.h"
 
 /* Rows first…first+rows-1 with their targets hidden. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_layers.h"
 #include "backend/cuda/score/cuda_score.h"
 #include "backend/cuda/score/cuda_shallow.h"
 #include "base/context.h"
@@ -104,7 +104,7 @@ static nade_status score_deep(const struct score_run *run, struct scoring_lane *
 {
     struct cuda_backend *backend = run->backend;
     const void *hidden = NULL;
-    nade_status status = nd_cuda_check(run->context, nd_cuda_running_sum(sums, lane->stream), "scoring rows");
+    nade_status status = nd_cuda_check(run->context, nd_cuda_put_sums(backend, lane, sums), "scoring rows");
     if (status == NADE_OK)
         status = nd_cuda_pass_hidden(run->context, backend, lane, backend->scoring->product, backend->scoring->lines,
                                      &hidden);
@@ -119,18 +119,10 @@ static nade_status score_tile(const struct score_run *run, struct scoring_lane *
                               size_t end)
 {
     struct cuda_backend *backend = run->backend;
-    struct sum_job sums = {
-        .chunk = chunk_of(run, lane),
-        .first = nd_cuda_first(backend),
-        .begin = (int32_t)begin,
-        .scored = (int32_t)scored,
-        .end = (int32_t)end,
-        .sum = lane->sum,
-        .operand = lane->tile[0],
-        .bf16 = backend->bf16,
-    };
+    struct device_chunk chunk = chunk_of(run, lane);
+    struct sum_job sums = nd_cuda_first_sums(backend, lane, &chunk, begin, scored, end);
     struct line_job job = {
-        .chunk = sums.chunk,
+        .chunk = chunk,
         .lines = nd_cuda_lines(backend, lane->tile[0]),
         .scored = (int32_t)scored,
         .end = (int32_t)end,

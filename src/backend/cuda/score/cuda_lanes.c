@@ -52,8 +52,10 @@ static void carve_lane(const struct cuda_backend *backend, struct scoring_lane *
     const struct cuda_scoring *scoring = backend->scoring;
     size_t element = nd_cuda_element(backend), order_columns = nd_tile_order_columns(backend->plan->columns);
     for (int i = 0; i < 2; i++) lane->tile[i] = carve(device, scoring->lines, widest_stride(backend) * element);
+    if (backend->plan->blocks) lane->h = carve(device, scoring->lines, nd_cuda_width(backend) * sizeof(float));
     lane->workspace = carve(device, 1, ND_PRODUCT_WORKSPACE);
     lane->sum = carve(device, scoring->walkers, backend->plan->hidden[0] * sizeof(double));
+    if (backend->plan->direct) lane->direct = carve(device, scoring->walkers, backend->plan->outputs * sizeof(double));
     lane->outputs = carve(device, scoring->lines, scoring->widest * sizeof(float));
     lane->density = carve(device, nd_tile_densities(scoring->lines), sizeof(double));
     lane->total = carve(device, scoring->walkers, sizeof(double));
@@ -92,6 +94,24 @@ static void carve_walk(const struct cuda_backend *backend, struct scoring_walk *
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
 
+/* A layer's product over lines.  Of a residual network the even layers add to the stream, which is float. */
+static struct product_shape shape_of(const struct cuda_backend *backend, size_t l, size_t lines)
+{
+    const struct cuda_layer *layer = &backend->layer[l];
+    bool to_stream = backend->plan->blocks && l % 2 == 0;
+    return (struct product_shape){
+        .kind = PRODUCT_FORWARD,
+        .epilogue = backend->plan->activation == NADE_RELU ? EPILOGUE_RELU : EPILOGUE_NONE,
+        .rows = lines,
+        .units = layer->padded_rows,
+        .inputs = nd_cuda_product_inputs(backend, layer),
+        .in_stride = layer->stride,
+        .out_stride = to_stream ? nd_cuda_width(backend) : backend->layer[l + 1].stride,
+        .weight_stride = layer->stride,
+        .float_result = to_stream,
+    };
+}
+
 /* Hidden layers 2…L for so many lines; *products has room for them. */
 static nade_status plan_products(nade_context *context, struct cuda_backend *backend, size_t lines,
                                  struct product **products)
@@ -101,17 +121,7 @@ static nade_status plan_products(nade_context *context, struct cuda_backend *bac
     *products = nd_arena_alloc(&backend->arena, plan->layers, sizeof **products);
     if (!*products) return nd_no_memory(context, "the network");
     for (size_t l = 1; l < plan->layers && status == NADE_OK; l++) {
-        const struct cuda_layer *layer = &backend->layer[l];
-        struct product_shape shape = {
-            .kind = PRODUCT_FORWARD,
-            .epilogue = plan->activation == NADE_RELU ? EPILOGUE_RELU : EPILOGUE_NONE,
-            .rows = lines,
-            .units = layer->padded_rows,
-            .inputs = layer->stride,
-            .in_stride = layer->stride,
-            .out_stride = backend->layer[l + 1].stride,
-            .weight_stride = layer->stride,
-        };
+        struct product_shape shape = shape_of(backend, l, lines);
         status = nd_product_plan(context, &backend->library, &shape, &(*products)[l - 1]);
     }
     return status;
@@ -124,6 +134,31 @@ static void free_products(const struct cuda_backend *backend, struct product *pr
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
 
+/* The first layer, and the linear path where there is one, with the weights of each input side by side. */
+static nade_status need_transposed(nade_context *context, struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
+    struct cuda_scoring *scoring = backend->scoring;
+    void *first = NULL, *direct = NULL;
+    nade_status status =
+        nd_cuda_alloc(context, &first, plan->inputs, backend->layer[0].padded_rows * sizeof(float), "the first layer");
+    if (status == NADE_OK && plan->direct)
+        status = nd_cuda_alloc(context, &direct, plan->inputs, backend->direct.padded_rows * sizeof(float),
+                               "the linear path");
+    scoring->transposed = first;
+    scoring->direct = direct;
+    return status;
+}
+
+/* Bytes of a tile's line.  What a residual network does to lines between products is little, and fast only where it
+ * finds them in the chip's cache: its tiles are smaller. */
+static size_t line_bytes(const struct cuda_backend *backend)
+{
+    enum { RESIDUAL_SHARE = 4 };
+    size_t bytes = widest_stride(backend) * nd_cuda_element(backend);
+    return backend->plan->blocks ? RESIDUAL_SHARE * bytes : bytes;
+}
+
 static nade_status open_scoring(nade_context *context, struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
@@ -134,16 +169,12 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     scoring->all_binary = nd_cuda_all_binary(plan);
     scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS &&
                        !plan->rescale && !nd_slope_reads_sum(plan->activation);
-    scoring->lines = nd_tile_lines(widest_stride(backend) * nd_cuda_element(backend), scoring->widest * sizeof(float));
+    scoring->lines = nd_tile_lines(line_bytes(backend), scoring->widest * sizeof(float));
     scoring->walkers = nd_tile_walkers(scoring->lines);
     nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);
     for (int i = 0; i < ND_SCORING_LANES && status == NADE_OK; i++)
         status = open_lane(context, backend, &scoring->lane[i]);
-    void *transposed = NULL;
-    if (status == NADE_OK)
-        status = nd_cuda_alloc(context, &transposed, plan->inputs, backend->layer[1].stride * sizeof(float),
-                               "the first layer");
-    scoring->transposed = transposed;
+    if (status == NADE_OK) status = need_transposed(context, backend);
     if (status == NADE_OK)
         status = nd_cuda_check(context, cudaEventCreateWithFlags(&scoring->ready, cudaEventDisableTiming),
                                "making an event");
@@ -169,18 +200,23 @@ void nd_score_free(struct cuda_backend *backend)
     free_products(backend, scoring->product);
     free_products(backend, scoring->walk.product);
     nd_cuda_free(scoring->transposed);
+    nd_cuda_free(scoring->direct);
     if (scoring->ready) cudaEventDestroy(scoring->ready);
     backend->scoring = NULL;
+}
+
+static cudaError_t transpose(const struct cuda_backend *backend, const struct cuda_layer *layer, float *to)
+{
+    return nd_cuda_transpose(backend->block[BLOCK_PARAMETERS] + layer->offset, layer->rows, layer->columns,
+                             layer->stride, to, layer->padded_rows, backend->stream);
 }
 
 /* Parameters may have changed since the last call; the copy costs microseconds. */
 static nade_status renew_first(nade_context *context, struct cuda_backend *backend)
 {
     struct cuda_scoring *scoring = backend->scoring;
-    const struct cuda_layer *layer = &backend->layer[0];
-    cudaError_t error =
-        nd_cuda_transpose(backend->block[BLOCK_PARAMETERS] + layer->offset, layer->rows, layer->columns, layer->stride,
-                          scoring->transposed, backend->layer[1].stride, backend->stream);
+    cudaError_t error = transpose(backend, &backend->layer[0], scoring->transposed);
+    if (error == cudaSuccess && scoring->direct) error = transpose(backend, &backend->direct, scoring->direct);
     if (error == cudaSuccess) error = cudaEventRecord(scoring->ready, backend->stream);
     for (int i = 0; i < ND_SCORING_LANES && error == cudaSuccess; i++)
         error = cudaStreamWaitEvent(scoring->lane[i].stream, scoring->ready, 0);
@@ -223,124 +259,4 @@ nade_status nd_cuda_begin_walk(nade_context *context, struct cuda_backend *backe
     status = open_walk(context, backend);
     if (status != NADE_OK) nd_score_free(backend);
     return status;
-}
-
-/* ---- along the layers -------------------------------------------------------------------------------------------- */
-
-struct device_first nd_cuda_first(const struct cuda_backend *backend)
-{
-    const struct cuda_layer *layer = &backend->layer[0];
-    return (struct device_first){
-        .transposed = backend->scoring->transposed,
-        .bias = backend->block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .bias_stride = layer->bias_stride,
-        .units = (int32_t)layer->rows,
-        .stride = (int32_t)backend->layer[1].stride,
-        .activation = (int)backend->plan->activation,
-        .scale = backend->plan->rescale ? backend->block[BLOCK_PARAMETERS] + backend->scale_offset : NULL,
-        .scale_stride = ND_SCALE_STRIDE,
-    };
-}
-
-struct device_lines nd_cuda_lines(const struct cuda_backend *backend, const void *hidden)
-{
-    const struct cuda_layer *layer = &backend->layer[backend->plan->layers];
-    return (struct device_lines){
-        .hidden = hidden,
-        .bf16 = backend->bf16,
-        .weight = backend->block[BLOCK_PARAMETERS] + layer->offset,
-        .bias = backend->block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .stride = (int32_t)layer->stride,
-    };
-}
-
-nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *backend, struct scoring_lane *lane,
-                                const struct product *product, size_t lines, const void **hidden)
-{
-    const struct plan *plan = backend->plan;
-    int now = 0;
-    for (size_t l = 1; l < plan->layers; l++) {
-        void *out = lane->tile[1 - now];
-        nade_status status = nd_product_run(context, &backend->library, &product[l - 1], lane->tile[now],
-                                            nd_cuda_operand_weight(backend, l), out, lane->workspace, lane->stream);
-        if (status == NADE_OK && plan->activation != NADE_RELU)
-            status = nd_cuda_check(context,
-                                   nd_cuda_activate((int)plan->activation, out, out, backend->bf16, lines,
-                                                    plan->hidden[l], backend->layer[l + 1].stride, lane->stream),
-                                   "activating a layer");
-        if (status != NADE_OK) return status;
-        now = 1 - now;
-    }
-    *hidden = lane->tile[now];
-    return NADE_OK;
-}
-
-/* ---- rows that go their own ways --------------------------------------------------------------------------------- */
-
-nade_status nd_cuda_walk_observe(nade_context *context, struct cuda_backend *backend, size_t rows)
-{
-    struct cuda_scoring *scoring = backend->scoring;
-    struct scoring_lane *lane = &scoring->lane[0];
-    size_t columns = backend->plan->columns;
-    struct sum_job job = {
-        .chunk = {.plan = backend->device,
-                  .cells = {.data = lane->cells, .bytes = 0, .rows = (uint32_t)rows},
-                  .order = lane->order,
-                  .orders = 1,
-                  .length = (int32_t)columns,
-                  .rows = (int32_t)rows},
-        .first = nd_cuda_first(backend),
-        .begin = 0,
-        .scored = (int32_t)columns,
-        .end = (int32_t)columns,
-        .sum = lane->sum,
-        .operand = lane->tile[0],
-        .bf16 = backend->bf16,
-    };
-    for (size_t c = 0; c < columns; c++) lane->columns[c] = (int32_t)c;
-    lane->has_cells = false;
-    cudaError_t error = cudaMemcpyAsync(lane->order, lane->columns, columns * sizeof *lane->columns,
-                                        cudaMemcpyHostToDevice, lane->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(lane->cells, scoring->walk.cells, rows * columns * sizeof(float),
-                                cudaMemcpyHostToDevice, lane->stream);
-    if (error == cudaSuccess) error = nd_cuda_running_sum(&job, lane->stream);
-    return nd_cuda_check(context, error, "conditioning on the rows");
-}
-
-/* The first layer of all rows at this step. */
-static cudaError_t begin_step(struct cuda_backend *backend, size_t rows)
-{
-    struct cuda_scoring *scoring = backend->scoring;
-    struct scoring_lane *lane = &scoring->lane[0];
-    struct walk_job job = {
-        .plan = backend->device,
-        .first = nd_cuda_first(backend),
-        .step = scoring->walk.step,
-        .sum = lane->sum,
-        .operand = lane->tile[0],
-        .bf16 = backend->bf16,
-    };
-    cudaError_t error = cudaMemcpyAsync(scoring->walk.step, scoring->walk.steps, rows * sizeof *scoring->walk.step,
-                                        cudaMemcpyHostToDevice, lane->stream);
-    return error == cudaSuccess ? nd_cuda_walk(&job, rows, lane->stream) : error;
-}
-
-nade_status nd_cuda_walk_outputs(nade_context *context, struct cuda_backend *backend, size_t rows)
-{
-    struct cuda_scoring *scoring = backend->scoring;
-    struct scoring_lane *lane = &scoring->lane[0];
-    const void *hidden = NULL;
-    nade_status status = nd_cuda_check(context, begin_step(backend, rows), "taking a step");
-    if (status == NADE_OK)
-        status = nd_cuda_pass_hidden(context, backend, lane, scoring->walk.product, scoring->walkers, &hidden);
-    if (status != NADE_OK) return status;
-    struct device_lines lines = nd_cuda_lines(backend, hidden);
-    cudaError_t error = nd_cuda_row_outputs(&lines, &backend->device, scoring->walk.step, rows, lane->outputs,
-                                            scoring->widest, lane->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(scoring->walk.outputs, lane->outputs, rows * scoring->widest * sizeof(float),
-                                cudaMemcpyDeviceToHost, lane->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(lane->stream);
-    return nd_cuda_check(context, error, "computing a step's outputs");
 }

@@ -16,8 +16,10 @@ struct scoring_lane {
     void *device, *pinned; /* the memory that the rest is carved from */
 
     void *tile[2];    /* (lines, widest operand stride) */
+    float *h;         /* (lines, nd_cuda_width), of a residual network: what its blocks add to */
     void *workspace;  /* of products */
     double *sum;      /* (walkers, hidden[0]) */
+    double *direct;   /* (walkers, outputs), where there is a linear path: its running sums */
     float *outputs;   /* (lines, widest block) */
     double *density;  /* (nd_tile_densities) */
     double *total;    /* (walkers) */
@@ -48,35 +50,20 @@ struct cuda_scoring {
     size_t lines, walkers, widest;
     bool all_binary;
     bool shallow;            /* densities need no tiles: nd_cuda_shallow_density */
-    float *transposed;       /* (inputs, layer[1].stride): the first layer, renewed at each call */
+    float *transposed;       /* (inputs, layer[0].padded_rows): the first layer, renewed at each call */
+    float *direct;           /* (inputs, direct.padded_rows): the linear path, the same; NULL where there is none */
     struct product *product; /* (layers - 1), of `lines` lines */
-    cudaEvent_t ready;       /* the transposed layer is */
+    cudaEvent_t ready;       /* the transposed layers are */
     struct scoring_lane lane[ND_SCORING_LANES];
     struct scoring_walk walk;
     float *bin_outputs; /* host (lines, widest): for cell scores; NULL until first needed */
     double *bin_block;  /* host (widest): the same */
 };
 
-/* Makes backend->scoring, at the first call, and the first layer's transposed copy current for all lanes. */
+/* Makes backend->scoring, at the first call, and the transposed copies current for all lanes. */
 nade_status nd_cuda_begin_scoring(nade_context *context, struct cuda_backend *backend);
 
 /* The same with scoring->walk. */
 nade_status nd_cuda_begin_walk(nade_context *context, struct cuda_backend *backend);
-
-struct device_first nd_cuda_first(const struct cuda_backend *backend);
-
-/* The last hidden layer's lines in the tile that nd_cuda_pass_hidden named. */
-struct device_lines nd_cuda_lines(const struct cuda_backend *backend, const void *hidden);
-
-/* The upper layers for all lines of lane->tile[0].  *hidden: the tile that holds the last one's. */
-nade_status nd_cuda_pass_hidden(nade_context *context, struct cuda_backend *backend, struct scoring_lane *lane,
-                                const struct product *product, size_t lines, const void **hidden);
-
-/* Conditions rows on all their cells that are there: scoring->walk.cells (rows, columns), rows <= walkers, into lane
- * 0's sums. */
-nade_status nd_cuda_walk_observe(nade_context *context, struct cuda_backend *backend, size_t rows);
-
-/* One step of rows: scoring->walk.steps (rows) in, outputs of their targets in scoring->walk.outputs. */
-nade_status nd_cuda_walk_outputs(nade_context *context, struct cuda_backend *backend, size_t rows);
 
 #endif

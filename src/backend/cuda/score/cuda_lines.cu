@@ -56,6 +56,12 @@ __device__ __forceinline__ double warp_most(double value)
     return value;
 }
 
+/* What an output has already. */
+__device__ __forceinline__ float added(const struct device_lines &lines, const float *outputs, size_t at)
+{
+    return lines.direct ? outputs[at] : 0.0f;
+}
+
 /* ---- outputs of rows that go their own ways ---------------------------------------------------------------------- */
 
 enum { WARPS = 8 };
@@ -83,7 +89,7 @@ __global__ void __launch_bounds__(WARPS *LANES)
             for (int i = 0; i < VECTOR; i++) sum += h[i] * w[i];
         }
         sum = warp_sum(sum);
-        if (lane == 0) outputs[row * widest + o] = sum + lines.bias[output];
+        if (lane == 0) outputs[row * widest + o] = sum + lines.bias[output] + added(lines, outputs, row * widest + o);
     }
 }
 
@@ -142,7 +148,9 @@ template <typename T> __global__ void __launch_bounds__(WARPS *LANES) binary_den
     }
     if (lane >= WARP_LINES || first + lane >= rows) return;
     const float x = cell_of(job.chunk, first + lane, group.column);
-    job.density[group.first + first + lane] = isnan(x) ? 0.0 : binary_log_density(own + job.lines.bias[output], x);
+    const size_t line = group.first + first + lane;
+    own += job.lines.bias[output] + added(job.lines, job.outputs, line * job.widest);
+    job.density[line] = isnan(x) ? 0.0 : binary_log_density(own, x);
 }
 
 /* ---- any columns: a product of a group's lines with their column's weights --------------------------------------- */
@@ -245,8 +253,9 @@ template <typename T> __global__ void __launch_bounds__(PRODUCT_THREADS) line_ou
 #pragma unroll
         for (int j = 0; j < FOUR; j++) {
             const int32_t l = own_line + i * LINE_GAP, o = own_output + j * OUTPUT_GAP;
+            const size_t at = (first_line + l) * job.widest + first_output + o;
             if (l < rows && o < width)
-                job.outputs[(first_line + l) * job.widest + first_output + o] = sum[i][j] + job.lines.bias[output + o];
+                job.outputs[at] = sum[i][j] + job.lines.bias[output + o] + added(job.lines, job.outputs, at);
         }
 }
 

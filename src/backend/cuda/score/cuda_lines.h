@@ -15,6 +15,7 @@ struct device_lines {
     const float *weight; /* (outputs, stride), zero behind the units */
     const float *bias;   /* (outputs) */
     int32_t stride;      /* a multiple of 32 */
+    bool direct;         /* outputs hold the linear path's part, to which theirs is added */
 };
 
 /* outputs (rows, widest): row r begins with those of column step[r].target. */

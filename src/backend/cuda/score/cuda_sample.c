@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda_fault.h"
-#include "backend/cuda/score/cuda_lanes.h"
+#include "backend/cuda/score/cuda_layers.h"
 #include "backend/cuda/score/cuda_score.h"
 #include "base/philox.h"
 

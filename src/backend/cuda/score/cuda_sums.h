@@ -17,6 +17,7 @@ struct sum_job {
     double *sum;   /* (walkers, units) */
     void *operand; /* ((end - scored)·walkers, first.stride): with the ones and zeros behind the units */
     bool bf16;
+    int32_t widest; /* 0, or the units are outputs and the operand holds floats (lines, widest): those of its column */
 };
 
 cudaError_t nd_cuda_running_sum(const struct sum_job *job, cudaStream_t stream);
@@ -36,6 +37,7 @@ struct walk_job {
     double *sum;                  /* (rows, first.units) */
     void *operand;                /* (rows, first.stride) */
     bool bf16;
+    int32_t widest; /* as of sum_job */
 };
 
 cudaError_t nd_cuda_walk(const struct walk_job *job, size_t rows, cudaStream_t stream);

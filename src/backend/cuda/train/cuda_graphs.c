@@ -1,8 +1,3 @@
-/* Four streams run beside each other within an update.  On `main` the rows go forward, the losses and what they send
- * down the layers go back; on `gradients` each layer's weight gradient is computed as soon as its delta is there, and
- * on `steps` the layer's parameters move as soon as its gradient is there and nobody needs the old ones any more; on
- * `draws` the next update's rows and masks are drawn meanwhile.  The next update's layer l waits for layer l's step
- * alone. */
 #include "backend/cuda/train/cuda_graphs.h"
 
 #include <limits.h>
@@ -13,9 +8,9 @@
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/cuda_rows.h"
 #include "backend/cuda/train/cuda_draws.h"
-#include "backend/cuda/train/cuda_step_jobs.h"
-#include "backend/cuda/train/cuda_streams.h"
+#include "backend/cuda/train/cuda_update.h"
 #include "base/context.h"
+#include "model/draws.h"
 
 enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_OUTPUT_BYTES = 256 << 20 };
 
@@ -24,6 +19,7 @@ struct captured {
     size_t batch;
     struct step_way steps;
     uint32_t seed, strata;
+    double dropout;
     cudaGraphExec_t many, one; /* GRAPH_UPDATES updates, and a single one */
 };
 
@@ -84,16 +80,6 @@ static void need_graphs(struct cuda_work *work)
 
 /* ---- one update -------------------------------------------------------------------------------------------------- */
 
-static void wait_for(struct cuda_work *work, cudaStream_t stream, cudaEvent_t event)
-{
-    if (work->status == NADE_OK) nd_work_note(work, cudaStreamWaitEvent(stream, event, 0), "ordering the work");
-}
-
-static void record(struct cuda_work *work, cudaEvent_t event, cudaStream_t stream)
-{
-    if (work->status == NADE_OK) nd_work_note(work, cudaEventRecord(event, stream), "ordering the work");
-}
-
 static struct draw_job draw_of(const struct cuda_backend *backend, uint32_t seed, uint32_t strata, uint32_t offset,
                                int which)
 {
@@ -121,80 +107,57 @@ static void put_draw(struct cuda_work *work, const struct captured *how, uint32_
     int which = (int)(offset % ND_DRAWN);
     struct draw_job job = draw_of(work->backend, how->seed, how->strata, offset, which);
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, how->batch, streams->draws), "drawing rows");
-    record(work, streams->drawn[which], streams->draws);
+    nd_update_record(work, streams->drawn[which], streams->draws);
 }
 
-/* Forward through all layers; in a graph's later updates each layer waits for its own step of the update before. */
-static void put_forward(struct cuda_work *work, int which, bool after_another)
+/* What update next + offset drops. */
+static struct device_dropout dropout_of(const struct cuda_backend *backend, uint32_t seed, double share,
+                                        uint32_t offset)
 {
-    struct cuda_graphs *graphs = work->backend->graphs;
-    struct update_streams *streams = &graphs->streams;
-    wait_for(work, streams->main, streams->drawn[which]);
-    if (after_another) wait_for(work, streams->main, streams->gradients_done);
-    for (size_t l = 0; l <= work->backend->plan->layers; l++) {
-        if (after_another && l > 0) wait_for(work, streams->main, streams->step[l]);
-        nd_pass_forward(work, &graphs->train, l, which, streams->workspace[0], streams->main);
-    }
-}
-
-/* Back through the layers, top first; with `step` each layer steps as soon as it can. */
-static void put_backward(struct cuda_work *work, const struct captured *step, uint32_t offset, int which)
-{
-    struct cuda_graphs *graphs = work->backend->graphs;
-    struct update_streams *streams = &graphs->streams;
-    for (size_t l = work->backend->plan->layers; l > 0; l--) {
-        record(work, streams->delta, streams->main);
-        wait_for(work, streams->gradients, streams->delta);
-        nd_pass_gradient(work, &graphs->train, l, which, streams->workspace[1], streams->gradients);
-        record(work, streams->gradient[l], streams->gradients);
-        nd_pass_backward(work, &graphs->train, l, streams->workspace[0], streams->main);
-        if (!step) continue;
-        record(work, streams->below, streams->main);
-        wait_for(work, streams->steps, streams->gradient[l]);
-        wait_for(work, streams->steps, streams->below);
-        nd_cuda_put_step(work, &step->steps, l, offset, streams->steps);
-        record(work, streams->step[l], streams->steps);
-    }
-    record(work, streams->gradients_done, streams->gradients);
-    nd_pass_gradient(work, &graphs->train, 0, which, streams->workspace[0], streams->main);
-    record(work, streams->freed[which], streams->main);
-    if (step) nd_cuda_put_step(work, &step->steps, 0, offset, streams->main);
-}
-
-/* Joins the streams into main. */
-static void join(struct cuda_work *work, bool steps)
-{
-    struct update_streams *streams = &work->backend->graphs->streams;
-    wait_for(work, streams->main, streams->gradients_done);
-    for (size_t l = 1; steps && l <= work->backend->plan->layers; l++) wait_for(work, streams->main, streams->step[l]);
+    uint32_t threshold = nd_dropout_threshold(share);
+    return (struct device_dropout){
+        .threshold = threshold,
+        .scale = (float)nd_dropout_scale(threshold),
+        .seed = seed,
+        .progress = backend->training->progress,
+        .offset = offset,
+    };
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------ */
+
+static void put_update(struct cuda_work *work, const struct captured *how, uint32_t u)
+{
+    struct cuda_graphs *graphs = work->backend->graphs;
+    struct update_streams *streams = &graphs->streams;
+    int which = (int)(u % ND_DRAWN);
+    bool clipped = how->steps.clip > 0;
+    graphs->train.residual.dropout = dropout_of(work->backend, how->seed, how->dropout, u);
+    nd_update_forward(work, streams, &graphs->train, which, u > 0 && !clipped);
+    nd_pass_head(work, &graphs->train, how->batch, which, graphs->row_loss + u * how->batch,
+                 work->backend->training->progress, u, streams->main);
+    nd_update_backward(work, streams, &graphs->train, which, clipped ? NULL : &how->steps, u);
+    if (!clipped) return;
+    nd_update_join(work, streams, false); /* the norm is of the whole gradient, so steps wait for all of it */
+    nd_cuda_put_steps(work, &how->steps, u, streams->main);
+}
 
 static void put_updates(struct cuda_work *work, const struct captured *how, uint32_t updates)
 {
     struct cuda_graphs *graphs = work->backend->graphs;
     const struct cuda_training *training = work->backend->training;
     struct update_streams *streams = &graphs->streams;
-    bool clipped = how->steps.clip > 0;
-    record(work, streams->delta, streams->main); /* the stream of draws forks off */
-    wait_for(work, streams->draws, streams->delta);
+    nd_update_record(work, streams->delta, streams->main); /* the stream of draws forks off */
+    nd_update_wait(work, streams->draws, streams->delta);
     put_draw(work, how, 0);
     for (uint32_t u = 0; u < updates; u++) {
-        int which = (int)(u % ND_DRAWN);
         if (u + 1 < updates) {
-            if (u > 0) wait_for(work, streams->draws, streams->freed[1 - which]);
+            if (u > 0) nd_update_wait(work, streams->draws, streams->freed[(u + 1) % ND_DRAWN]);
             put_draw(work, how, u + 1);
         }
-        put_forward(work, which, u > 0 && !clipped);
-        nd_pass_head(work, &graphs->train, how->batch, which, graphs->row_loss + u * how->batch, training->progress, u,
-                     streams->main);
-        put_backward(work, clipped ? NULL : how, u, which);
-        if (!clipped) continue;
-        join(work, false); /* the norm is of the whole gradient, so steps wait for all of it */
-        nd_cuda_put_steps(work, &how->steps, u, streams->main);
+        put_update(work, how, u);
     }
-    join(work, !clipped);
+    nd_update_join(work, streams, how->steps.clip == 0);
     if (work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_finish_updates(graphs->row_loss, updates, how->batch, training->progress, training->loss,
@@ -222,7 +185,8 @@ static bool is_captured(const struct captured *captured, const struct update_rul
     struct step_way steps = nd_cuda_step_way(rule);
     return captured->many && captured->batch == rule->batch && captured->steps.optimizer == steps.optimizer &&
            captured->steps.averaged == steps.averaged && captured->steps.clip == steps.clip &&
-           captured->seed == rule->seed && captured->strata == nd_strata(rule);
+           captured->seed == rule->seed && captured->strata == nd_strata(rule) &&
+           (captured->dropout == rule->dropout || ND_CUDA_FAULT(FAULT_CUDA_DROPOUT_KEPT));
 }
 
 static void build_pass(struct cuda_work *work, size_t rows, bool gradients, struct cuda_pass *pass)
@@ -248,7 +212,8 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     graphs->row_loss = row_loss;
     nd_streams_need_workspaces(work, &graphs->streams);
     if (graphs->train.rows != rule->batch) build_pass(work, rule->batch, true, &graphs->train);
-    *captured = (struct captured){rule->batch, nd_cuda_step_way(rule), rule->seed, nd_strata(rule), NULL, NULL};
+    *captured =
+        (struct captured){rule->batch, nd_cuda_step_way(rule), rule->seed, nd_strata(rule), rule->dropout, NULL, NULL};
     nd_cuda_need_steps(work, &captured->steps);
     capture(work, captured, GRAPH_UPDATES, &captured->many);
     capture(work, captured, 1, &captured->one);
@@ -270,19 +235,21 @@ static void launch(struct cuda_work *work, const struct update_rule *rule, uint6
 
 /* ---- gradients without a step ------------------------------------------------------------------------------------ */
 
-/* The gradient of rows drawn by the job; *loss: their mean loss. */
-static void gradient_alone(struct cuda_work *work, const struct draw_job *job, size_t rows, double *loss)
+/* The gradient of rows drawn by the job, with so much dropout; *loss: their mean loss. */
+static void gradient_alone(struct cuda_work *work, const struct draw_job *job, size_t rows, double dropout,
+                           double *loss)
 {
     struct cuda_graphs *graphs = work->backend->graphs;
     struct update_streams *streams = &graphs->streams;
     double *device_sum = work->backend->training->loss, sum = 0;
     if (work->status != NADE_OK) return;
     nd_work_note(work, nd_cuda_draw(job, rows, streams->draws), "drawing rows");
-    record(work, streams->drawn[0], streams->draws);
-    put_forward(work, 0, false);
+    nd_update_record(work, streams->drawn[0], streams->draws);
+    graphs->train.residual.dropout = dropout_of(work->backend, job->seed, dropout, 0);
+    nd_update_forward(work, streams, &graphs->train, 0, false);
     nd_pass_head(work, &graphs->train, rows, 0, graphs->train.loss, NULL, 0, streams->main);
-    put_backward(work, NULL, 0, 0);
-    join(work, false);
+    nd_update_backward(work, streams, &graphs->train, 0, NULL, 0);
+    nd_update_join(work, streams, false);
     if (work->status == NADE_OK)
         nd_work_note(work, nd_cuda_sum(graphs->train.loss, rows, device_sum, streams->main), "the losses");
     if (work->status == NADE_OK)
@@ -299,7 +266,7 @@ void nd_graphs_gradient_of(struct cuda_work *work, const struct update_rule *rul
     if (work->status != NADE_OK) return;
     struct draw_job job = draw_of(work->backend, rule->seed, nd_strata(rule), 0, 0);
     double loss;
-    gradient_alone(work, &job, rule->batch, &loss);
+    gradient_alone(work, &job, rule->batch, rule->dropout, &loss);
 }
 
 /* With the rows and the observed sets on the device. */
@@ -312,7 +279,7 @@ static void put_given(struct cuda_work *work, const struct encoded_rows *cells, 
     job.cells = data->view;
     job.source = DRAW_GIVEN;
     job.observed = seen;
-    gradient_alone(work, &job, cells->rows, loss);
+    gradient_alone(work, &job, cells->rows, 0, loss);
 }
 
 static void gradients(struct cuda_work *work, const struct encoded_rows *cells, const uint8_t *observed, double *loss)
@@ -358,8 +325,7 @@ static void put_valid(struct cuda_work *work, const struct cuda_validation *vali
         .bf16 = backend->bf16,
     };
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, rows, streams->main), "drawing rows");
-    for (size_t l = 0; l <= backend->plan->layers; l++)
-        nd_pass_forward(work, pass, l, 0, streams->workspace[0], streams->main);
+    nd_update_outputs(work, streams, pass);
     nd_pass_head(work, pass, rows, 0, loss, NULL, 0, streams->main);
 }
 

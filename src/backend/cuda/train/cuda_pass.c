@@ -7,6 +7,7 @@
 #include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/cuda_matrix.h"
 #include "backend/cuda/train/cuda_losses.h"
+#include "backend/cuda/train/cuda_residual_pass.h"
 #include "base/context.h"
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
@@ -22,20 +23,36 @@ static bool keeps_sums(const struct cuda_backend *backend, const struct cuda_pas
     return pass->gradients && nd_slope_reads_sum(backend->plan->activation);
 }
 
-static struct product_shape shape_of(const struct cuda_backend *backend, const struct cuda_pass *pass,
-                                     enum product_kind kind, size_t l)
+struct product_shape nd_pass_shape(const struct cuda_backend *backend, const struct cuda_pass *pass,
+                                   enum product_kind kind, const struct cuda_layer *layer, bool float_result)
 {
-    const struct cuda_layer *layer = &backend->layer[l];
+    size_t inputs = nd_cuda_product_inputs(backend, layer);
     struct product_shape shape = {
         .kind = kind,
         .rows = pass->rows,
         .units = layer->padded_rows,
-        .inputs = layer->stride,
-        .in_stride = layer->stride,
+        .inputs = inputs,
+        .in_stride = kind == PRODUCT_BACKWARD ? inputs : layer->stride,
         .out_stride = layer->padded_rows,
         .weight_stride = layer->stride,
-        .float_result = kind == PRODUCT_GRADIENT || (kind == PRODUCT_FORWARD && l == backend->plan->layers),
+        .float_result = float_result,
     };
+    return shape;
+}
+
+/* What the heads and a residual network's stream take is float whatever the operands are. */
+static bool has_float_result(const struct cuda_backend *backend, enum product_kind kind, size_t l)
+{
+    if (kind == PRODUCT_GRADIENT || (kind == PRODUCT_FORWARD && l == backend->plan->layers)) return true;
+    return backend->plan->blocks && (l % 2 == 0) == (kind == PRODUCT_FORWARD);
+}
+
+static struct product_shape shape_of(const struct cuda_backend *backend, const struct cuda_pass *pass,
+                                     enum product_kind kind, size_t l)
+{
+    const struct cuda_layer *layer = &backend->layer[l];
+    struct product_shape shape = nd_pass_shape(backend, pass, kind, layer, has_float_result(backend, kind, l));
+    if (kind == PRODUCT_GRADIENT) shape.inputs = layer->stride; /* the bias's column too */
     if (is_relu(backend) && kind == PRODUCT_FORWARD && l < backend->plan->layers) shape.epilogue = EPILOGUE_RELU;
     return shape;
 }
@@ -58,94 +75,102 @@ static void plan_products(struct cuda_work *work, struct cuda_pass *pass)
     }
 }
 
-static void *reserve(struct cuda_work *work, size_t rows, size_t size)
+void *nd_pass_reserve(struct cuda_work *work, struct cuda_pass *pass, size_t rows, size_t size)
 {
     void *memory = NULL;
     if (work->status == NADE_OK) work->status = nd_cuda_alloc(work->context, &memory, rows, size, "a batch of rows");
+    if (memory) pass->owned[pass->owned_count++] = memory;
     return memory;
 }
 
-static void reserve_drawn(struct cuda_work *work, const struct cuda_pass *pass, struct drawn_rows *drawn)
+static void reserve_drawn(struct cuda_work *work, struct cuda_pass *pass, struct drawn_rows *drawn)
 {
     const struct cuda_backend *backend = work->backend;
     size_t stride = backend->layer[0].stride, element = nd_cuda_element(backend);
-    drawn->input = reserve(work, pass->rows, stride * element);
-    drawn->target = reserve(work, pass->rows, backend->plan->columns * sizeof(float));
-    drawn->weight = reserve(work, pass->rows, sizeof(double));
+    drawn->input = nd_pass_reserve(work, pass, pass->rows, stride * element);
+    drawn->target = nd_pass_reserve(work, pass, pass->rows, backend->plan->columns * sizeof(float));
+    drawn->weight = nd_pass_reserve(work, pass, pass->rows, sizeof(double));
     if (work->status == NADE_OK)
         nd_work_note(
             work, nd_cuda_ones(drawn->input, backend->bf16, pass->rows, stride, backend->plan->inputs, backend->stream),
             "preparing a batch of rows");
 }
 
-static void reserve_buffers(struct cuda_work *work, struct cuda_pass *pass)
+static void reserve_layers(struct cuda_work *work, struct cuda_pass *pass)
 {
     const struct cuda_backend *backend = work->backend;
-    size_t layers = backend->plan->layers, element = nd_cuda_element(backend);
-    for (int which = 0; which < (pass->gradients ? ND_DRAWN : 1); which++)
-        reserve_drawn(work, pass, &pass->drawn[which]);
-    for (size_t l = 0; l < layers; l++) {
-        size_t width = backend->layer[l].padded_rows;
-        pass->hidden[l] = reserve(work, pass->rows, width * element);
-        pass->sum[l] = keeps_sums(backend, pass) ? reserve(work, pass->rows, width * element) : pass->hidden[l];
-        if (pass->gradients) pass->delta[l] = reserve(work, pass->rows, width * element);
+    for (size_t l = 0; l < backend->plan->layers; l++) {
+        size_t size = backend->layer[l].padded_rows * nd_cuda_element(backend);
+        pass->hidden[l] = nd_pass_reserve(work, pass, pass->rows, size);
+        pass->sum[l] = keeps_sums(backend, pass) ? nd_pass_reserve(work, pass, pass->rows, size) : pass->hidden[l];
+        if (pass->gradients) pass->delta[l] = nd_pass_reserve(work, pass, pass->rows, size);
     }
-    size_t width = backend->layer[layers].padded_rows;
-    pass->outputs = reserve(work, pass->rows, width * sizeof(float));
-    if (pass->gradients)
-        pass->delta[layers] = backend->bf16 ? reserve(work, pass->rows, width * element) : pass->outputs;
-    pass->loss = reserve(work, pass->rows, sizeof(double));
 }
 
-nade_status nd_pass_build(nade_context *context, struct cuda_backend *backend, size_t rows, bool gradients,
-                          struct cuda_pass *pass)
+static void reserve_ends(struct cuda_work *work, struct cuda_pass *pass)
 {
-    size_t layers = backend->plan->layers;
-    nd_pass_free(pass);
-    pass->arena = (struct arena){context->allocator, NULL};
-    pass->rows = rows;
-    pass->gradients = gradients;
+    const struct cuda_backend *backend = work->backend;
+    size_t layers = backend->plan->layers, width = backend->layer[layers].padded_rows;
+    for (int which = 0; which < (pass->gradients ? ND_DRAWN : 1); which++)
+        reserve_drawn(work, pass, &pass->drawn[which]);
+    pass->outputs = nd_pass_reserve(work, pass, pass->rows, width * sizeof(float));
+    if (pass->gradients)
+        pass->delta[layers] =
+            backend->bf16 ? nd_pass_reserve(work, pass, pass->rows, width * sizeof(uint16_t)) : pass->outputs;
+    pass->loss = nd_pass_reserve(work, pass, pass->rows, sizeof(double));
+}
+
+static bool list_layers(struct cuda_pass *pass, size_t layers)
+{
+    enum {
+        ENDS = 10,
+        EACH = 4,
+        WAY_BACK = 4
+    }; /* the most that is reserved, of all, of a layer, and by residual networks */
+    pass->layers = layers;
+    pass->owned = nd_arena_alloc(&pass->arena, ENDS + EACH * layers + WAY_BACK, sizeof *pass->owned);
     pass->hidden = nd_arena_alloc(&pass->arena, layers, sizeof *pass->hidden);
     pass->sum = nd_arena_alloc(&pass->arena, layers, sizeof *pass->sum);
     pass->delta = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->delta);
     pass->forward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->forward);
     pass->backward = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->backward);
     pass->gradient = nd_arena_alloc(&pass->arena, layers + 1, sizeof *pass->gradient);
-    pass->layers = layers;
+    return pass->owned && pass->hidden && pass->sum && pass->delta && pass->forward && pass->backward && pass->gradient;
+}
+
+nade_status nd_pass_build(nade_context *context, struct cuda_backend *backend, size_t rows, bool gradients,
+                          struct cuda_pass *pass)
+{
     struct cuda_work work = {context, backend, NADE_OK};
-    if (!pass->hidden || !pass->sum || !pass->delta || !pass->forward || !pass->backward || !pass->gradient)
+    nd_pass_free(pass);
+    pass->arena = (struct arena){context->allocator, NULL};
+    pass->rows = rows;
+    pass->gradients = gradients;
+    if (list_layers(pass, backend->plan->layers)) {
+        reserve_ends(&work, pass);
+        if (backend->plan->blocks)
+            nd_residual_build(&work, pass);
+        else
+            reserve_layers(&work, pass);
+        plan_products(&work, pass);
+    } else {
         work.status = nd_no_memory(context, "a batch of rows");
-    if (work.status == NADE_OK) reserve_buffers(&work, pass);
-    plan_products(&work, pass);
+    }
     nd_work_note(&work, cudaStreamSynchronize(backend->stream), "preparing a batch of rows");
     if (work.status != NADE_OK) nd_pass_free(pass);
     return work.status;
 }
 
-static void free_layers(struct cuda_pass *pass)
-{
-    for (size_t l = 0; l <= pass->layers; l++) {
-        nd_product_free(&pass->forward[l]);
-        nd_product_free(&pass->backward[l]);
-        nd_product_free(&pass->gradient[l]);
-        if (pass->delta[l] != pass->outputs) nd_cuda_free(pass->delta[l]);
-        if (l < pass->layers && pass->sum[l] != pass->hidden[l]) nd_cuda_free(pass->sum[l]);
-        if (l < pass->layers) nd_cuda_free(pass->hidden[l]);
-    }
-}
-
 void nd_pass_free(struct cuda_pass *pass)
 {
     if (pass->rows == 0) return;
-    if (pass->hidden && pass->sum && pass->delta && pass->forward && pass->backward && pass->gradient)
-        free_layers(pass);
-    for (int which = 0; which < ND_DRAWN; which++) {
-        nd_cuda_free(pass->drawn[which].input);
-        nd_cuda_free(pass->drawn[which].target);
-        nd_cuda_free(pass->drawn[which].weight);
+    for (size_t l = 0; l <= pass->layers && pass->forward && pass->backward && pass->gradient; l++) {
+        nd_product_free(&pass->forward[l]);
+        nd_product_free(&pass->backward[l]);
+        nd_product_free(&pass->gradient[l]);
     }
-    nd_cuda_free(pass->outputs);
-    nd_cuda_free(pass->loss);
+    nd_residual_free(pass);
+    for (size_t i = 0; i < pass->owned_count; i++) nd_cuda_free(pass->owned[i]);
     nd_arena_free(&pass->arena);
     memset(pass, 0, sizeof *pass);
 }
@@ -153,11 +178,11 @@ void nd_pass_free(struct cuda_pass *pass)
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static void run(struct cuda_work *work, const struct product *product, const void *left, const void *right,
-                void *result, void *workspace, cudaStream_t stream)
+                const void *base, void *result, void *workspace, cudaStream_t stream)
 {
     if (work->status == NADE_OK)
-        work->status =
-            nd_product_run(work->context, &work->backend->library, product, left, right, result, workspace, stream);
+        work->status = nd_product_add(work->context, &work->backend->library, product, left, right, base, result,
+                                      workspace, stream);
 }
 
 static const void *input_of(const struct cuda_pass *pass, size_t layer, int which)
@@ -169,15 +194,24 @@ void nd_pass_forward(struct cuda_work *work, struct cuda_pass *pass, size_t l, i
                      cudaStream_t stream)
 {
     const struct cuda_backend *backend = work->backend;
+    bool residual = backend->plan->blocks > 0;
+    void *out = residual ? nd_residual_result(pass, l) : l == pass->layers ? (void *)pass->outputs : pass->sum[l];
+    run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, &backend->layer[l]),
+        residual ? nd_residual_base(backend, pass, l) : NULL, out, workspace, stream);
+}
+
+void nd_pass_activate(struct cuda_work *work, struct cuda_pass *pass, size_t l, cudaStream_t stream)
+{
+    const struct cuda_backend *backend = work->backend;
     const struct cuda_layer *layer = &backend->layer[l];
-    bool last = l == backend->plan->layers;
-    void *out = last ? pass->outputs : pass->sum[l];
-    run(work, &pass->forward[l], input_of(pass, l, which), nd_cuda_operand_weight(backend, l), out, workspace, stream);
-    if (!last && !is_relu(backend) && work->status == NADE_OK)
-        nd_work_note(work,
-                     nd_cuda_activate((int)backend->plan->activation, out, pass->hidden[l], backend->bf16, pass->rows,
-                                      layer->rows, layer->padded_rows, stream),
-                     "an activation");
+    cudaError_t error = cudaSuccess;
+    if (work->status != NADE_OK) return;
+    if (backend->plan->blocks)
+        error = nd_residual_activate(backend, pass, l, stream);
+    else if (l < pass->layers && !is_relu(backend))
+        error = nd_cuda_activate((int)backend->plan->activation, pass->sum[l], pass->hidden[l], backend->bf16,
+                                 pass->rows, layer->rows, layer->padded_rows, stream);
+    nd_work_note(work, error, "an activation");
 }
 
 void nd_pass_head(struct cuda_work *work, struct cuda_pass *pass, size_t rows, int which, double *loss,
@@ -206,21 +240,29 @@ void nd_pass_head(struct cuda_work *work, struct cuda_pass *pass, size_t rows, i
 void nd_pass_backward(struct cuda_work *work, struct cuda_pass *pass, size_t l, void *workspace, cudaStream_t stream)
 {
     const struct cuda_backend *backend = work->backend;
+    void *below = backend->plan->blocks && l % 2 ? (void *)pass->residual.arrived : pass->delta[l - 1];
+    run(work, &pass->backward[l], pass->delta[l], nd_cuda_operand_weight(backend, &backend->layer[l]), NULL, below,
+        workspace, stream);
+}
+
+void nd_pass_slope(struct cuda_work *work, struct cuda_pass *pass, size_t l, cudaStream_t stream)
+{
+    const struct cuda_backend *backend = work->backend;
     const struct cuda_layer *below = &backend->layer[l - 1];
-    run(work, &pass->backward[l], pass->delta[l], nd_cuda_operand_weight(backend, l), pass->delta[l - 1], workspace,
-        stream);
-    if (work->status == NADE_OK)
-        nd_work_note(work,
-                     nd_cuda_slope((int)backend->plan->activation,
-                                   ND_CUDA_FAULT(FAULT_CUDA_SLOPE_OF_VALUE) ? pass->hidden[l - 1] : pass->sum[l - 1],
-                                   pass->hidden[l - 1], pass->delta[l - 1], backend->bf16,
-                                   pass->rows * below->padded_rows, stream),
-                     "an activation");
+    if (work->status != NADE_OK) return;
+    nd_work_note(work,
+                 backend->plan->blocks
+                     ? nd_residual_slope(backend, pass, l, stream)
+                     : nd_cuda_slope((int)backend->plan->activation,
+                                     ND_CUDA_FAULT(FAULT_CUDA_SLOPE_OF_VALUE) ? pass->hidden[l - 1] : pass->sum[l - 1],
+                                     pass->hidden[l - 1], pass->delta[l - 1], backend->bf16,
+                                     pass->rows * below->padded_rows, stream),
+                 "an activation");
 }
 
 void nd_pass_gradient(struct cuda_work *work, struct cuda_pass *pass, size_t l, int which, void *workspace,
                       cudaStream_t stream)
 {
     float *gradient = work->backend->block[BLOCK_GRADIENT] + work->backend->layer[l].offset;
-    run(work, &pass->gradient[l], input_of(pass, l, which), pass->delta[l], gradient, workspace, stream);
+    run(work, &pass->gradient[l], input_of(pass, l, which), pass->delta[l], NULL, gradient, workspace, stream);
 }

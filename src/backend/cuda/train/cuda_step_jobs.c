@@ -4,6 +4,8 @@
 #include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/train/cuda_training.h"
 #include "backend/optimizer.h"
+#include "base/context.h"
+#include "base/memory.h"
 
 struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t update)
 {
@@ -19,6 +21,7 @@ struct device_rates nd_cuda_rates(const struct update_rule *rule, uint64_t updat
         .correction2 = r.correction2,
         .fresh = r.fresh,
         .decay = (float)rule->weight_decay,
+        .direct_decay = (float)rule->direct_decay,
     };
 }
 
@@ -38,112 +41,178 @@ static float *averages(const struct cuda_backend *backend, const struct step_way
     return way->averaged ? backend->block[BLOCK_AVERAGE] + offset : NULL;
 }
 
-struct step_job nd_cuda_step_job(const struct cuda_backend *backend, const struct step_way *way, size_t index)
+/* What all jobs have: a part of the blocks from offset on. */
+static struct step_job job_at(const struct cuda_backend *backend, const struct step_way *way, size_t offset)
 {
-    const struct cuda_layer *layer = &backend->layer[index];
     float *const *block = backend->block;
     return (struct step_job){
         .optimizer = way->optimizer,
-        .weight = block[BLOCK_PARAMETERS] + layer->offset,
-        .moment1 = block[BLOCK_MOMENT1] + layer->offset,
-        .moment2 = second_moments(backend, way, layer->offset),
-        .gradient = block[BLOCK_GRADIENT] + layer->offset,
-        .average = averages(backend, way, layer->offset),
-        .shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, index) : NULL,
-        .bias = block[BLOCK_PARAMETERS] + layer->bias_offset,
-        .bias1 = block[BLOCK_MOMENT1] + layer->bias_offset,
-        .bias2 = second_moments(backend, way, layer->bias_offset),
-        .bias_average = averages(backend, way, layer->bias_offset),
-        .bias_stride = layer->bias_stride,
-        .rows = layer->rows,
-        .columns = layer->columns,
-        .stride = layer->stride,
-        .bias_in_product = index < backend->plan->layers,
+        .weight = block[BLOCK_PARAMETERS] + offset,
+        .moment1 = block[BLOCK_MOMENT1] + offset,
+        .moment2 = second_moments(backend, way, offset),
+        .gradient = block[BLOCK_GRADIENT] + offset,
+        .average = averages(backend, way, offset),
     };
 }
 
-struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, const struct step_way *way)
+static struct step_job matrix_job(const struct cuda_backend *backend, const struct step_way *way,
+                                  const struct cuda_layer *layer)
 {
+    struct step_job job = job_at(backend, way, layer->offset);
+    job.shadow = backend->bf16 ? (void *)nd_cuda_operand_weight(backend, layer) : NULL;
+    job.rows = layer->rows;
+    job.columns = layer->columns;
+    job.stride = layer->stride;
+    return job;
+}
+
+static struct step_job layer_job(const struct cuda_backend *backend, const struct step_way *way, size_t index)
+{
+    const struct cuda_layer *layer = &backend->layer[index];
+    struct step_job job = matrix_job(backend, way, layer);
     float *const *block = backend->block;
-    return (struct step_job){
-        .optimizer = way->optimizer,
-        .weight = block[BLOCK_PARAMETERS] + backend->scale_offset,
-        .moment1 = block[BLOCK_MOMENT1] + backend->scale_offset,
-        .moment2 = second_moments(backend, way, backend->scale_offset),
-        .gradient = block[BLOCK_GRADIENT] + backend->scale_offset,
-        .average = averages(backend, way, backend->scale_offset),
-        .rows = backend->plan->columns,
-        .columns = 0,
-        .stride = ND_SCALE_STRIDE,
-        .bias_in_product = true,
-    };
+    job.has_bias = true;
+    job.bias_in_product = layer->bias_stride > 1;
+    job.bias = block[BLOCK_PARAMETERS] + layer->bias_offset;
+    job.bias1 = block[BLOCK_MOMENT1] + layer->bias_offset;
+    job.bias2 = second_moments(backend, way, layer->bias_offset);
+    job.bias_average = averages(backend, way, layer->bias_offset);
+    job.bias_stride = layer->bias_stride;
+    return job;
+}
+
+/* A layer of no columns whose biases the factors are. */
+static struct step_job scale_job(const struct cuda_backend *backend, const struct step_way *way)
+{
+    struct step_job job = job_at(backend, way, backend->scale_offset);
+    job.rows = backend->plan->columns;
+    job.stride = ND_SCALE_STRIDE;
+    job.has_bias = job.bias_in_product = true;
+    return job;
+}
+
+static struct step_job norm_job(const struct cuda_backend *backend, const struct step_way *way)
+{
+    struct step_job job = job_at(backend, way, backend->norm_offset);
+    job.rows = 2 * (backend->plan->blocks + 1);
+    job.columns = backend->plan->hidden[0];
+    job.stride = nd_cuda_width(backend);
+    job.decay = STEP_NO_DECAY;
+    return job;
+}
+
+static struct step_job direct_job(const struct cuda_backend *backend, const struct step_way *way)
+{
+    struct step_job job = matrix_job(backend, way, &backend->direct);
+    job.decay = STEP_DIRECT_DECAY;
+    return job;
+}
+
+size_t nd_cuda_norm_job(const struct cuda_backend *backend)
+{
+    return backend->plan->layers + 1;
+}
+
+size_t nd_cuda_direct_job(const struct cuda_backend *backend)
+{
+    return backend->plan->layers + 2;
+}
+
+struct step_job nd_cuda_step_job(const struct cuda_backend *backend, const struct step_way *way, size_t number)
+{
+    if (number <= backend->plan->layers) return layer_job(backend, way, number);
+    if (backend->plan->rescale) return scale_job(backend, way);
+    return number == nd_cuda_norm_job(backend) ? norm_job(backend, way) : direct_job(backend, way);
 }
 
 /* ---- steps of all layers ----------------------------------------------------------------------------------------- */
 
-/* Layers, and behind them the factors where there are some. */
 static size_t count_jobs(const struct cuda_backend *backend)
 {
-    return backend->plan->layers + 1 + (backend->plan->rescale ? 1 : 0);
+    const struct plan *plan = backend->plan;
+    return plan->layers + 1 + (plan->rescale ? 1 : 0) + (plan->blocks ? 1 : 0) + (plan->direct ? 1 : 0);
 }
 
 static struct step_job job_of(const struct cuda_backend *backend, const struct step_way *way, size_t i, uint32_t offset)
 {
-    struct step_job job =
-        i <= backend->plan->layers ? nd_cuda_step_job(backend, way, i) : nd_cuda_scale_step_job(backend, way);
+    struct step_job job = nd_cuda_step_job(backend, way, i);
     job.rates = backend->training->rates;
     job.progress = backend->training->progress;
     job.offset = offset;
     return job;
 }
 
-/* Behind the parts of all layers. */
+/* Behind the parts of all jobs. */
 static float *factor_of(const struct cuda_backend *backend)
 {
     return (float *)(backend->training->squares + count_jobs(backend) * ND_SQUARE_PARTS);
 }
 
+/* Where the rates lie, and with them the list, may change from call to call. */
+static void send_jobs(struct cuda_work *work, const struct step_way *way)
+{
+    const struct cuda_backend *backend = work->backend;
+    size_t count = count_jobs(backend);
+    struct step_job *jobs = nd_alloc(&work->context->allocator, count, sizeof *jobs);
+    if (!jobs) {
+        work->status = nd_no_memory(work->context, "training");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        jobs[i] = job_of(backend, way, i, 0);
+        if (way->clip > 0) jobs[i].factor = factor_of(backend);
+    }
+    nd_work_note(work, nd_cuda_copy(backend->training->jobs, jobs, count * sizeof *jobs, cudaMemcpyHostToDevice),
+                 "a list of steps");
+    nd_free(&work->context->allocator, jobs);
+}
+
 void nd_cuda_need_steps(struct cuda_work *work, const struct step_way *way)
 {
     struct cuda_training *training = work->backend->training;
-    size_t count = count_jobs(work->backend) * ND_SQUARE_PARTS + 1;
-    void *squares = training->squares;
+    size_t count = count_jobs(work->backend);
+    void *squares = training->squares, *jobs = training->jobs;
     if (work->status == NADE_OK && way->averaged)
         work->status = nd_cuda_need_block(work->context, work->backend, BLOCK_AVERAGE);
-    if (work->status == NADE_OK && way->clip > 0 && !squares)
-        work->status = nd_cuda_alloc(work->context, &squares, count, sizeof(double), "training");
+    if (work->status == NADE_OK && !squares)
+        work->status = nd_cuda_alloc(work->context, &squares, count * ND_SQUARE_PARTS + 1, sizeof(double), "training");
     training->squares = squares;
+    if (work->status == NADE_OK && !jobs)
+        work->status = nd_cuda_alloc(work->context, &jobs, count, sizeof(struct step_job), "training");
+    training->jobs = jobs;
+    if (work->status == NADE_OK) send_jobs(work, way);
 }
 
-/* The norm is of the whole gradient, so all of it must be there. */
-static void put_clip(struct cuda_work *work, const struct step_way *way, cudaStream_t stream)
+/* What lies in the largest matrix. */
+static size_t largest_of(const struct cuda_backend *backend, const struct step_way *way)
 {
-    const struct cuda_training *training = work->backend->training;
-    size_t jobs = count_jobs(work->backend) - (ND_CUDA_FAULT(FAULT_CUDA_CLIP_PART) ? 1 : 0);
-    for (size_t i = 0; i < jobs && work->status == NADE_OK; i++) {
-        struct step_job job = job_of(work->backend, way, i, 0);
-        nd_work_note(work, nd_cuda_squares(&job, training->squares + i * ND_SQUARE_PARTS, stream), "a step");
+    size_t largest = 0;
+    for (size_t i = 0; i < count_jobs(backend); i++) {
+        struct step_job job = nd_cuda_step_job(backend, way, i);
+        if (job.rows * job.stride > largest) largest = job.rows * job.stride;
     }
-    if (work->status == NADE_OK)
-        nd_work_note(
-            work,
-            nd_cuda_clip_factor(training->squares, jobs * ND_SQUARE_PARTS, way->clip, factor_of(work->backend), stream),
-            "a step");
+    return largest;
 }
 
 void nd_cuda_put_steps(struct cuda_work *work, const struct step_way *way, uint32_t offset, cudaStream_t stream)
 {
-    if (way->clip > 0) put_clip(work, way, stream);
-    for (size_t i = 0; i < count_jobs(work->backend) && work->status == NADE_OK; i++) {
-        struct step_job job = job_of(work->backend, way, i, offset);
-        if (way->clip > 0) job.factor = factor_of(work->backend);
-        nd_work_note(work, nd_cuda_step(&job, stream), "a step");
-    }
+    const struct cuda_backend *backend = work->backend;
+    struct step_list list = {backend->training->jobs, count_jobs(backend), largest_of(backend, way), way->optimizer,
+                             way->averaged};
+    size_t measured = list.count - (ND_CUDA_FAULT(FAULT_CUDA_CLIP_PART) ? 1 : 0);
+    double *squares = backend->training->squares;
+    cudaError_t error = cudaSuccess;
+    if (work->status != NADE_OK) return;
+    if (way->clip > 0) error = nd_cuda_squares(&list, measured, squares, stream);
+    if (way->clip > 0 && error == cudaSuccess)
+        error = nd_cuda_clip_factor(squares, measured * ND_SQUARE_PARTS, way->clip, factor_of(backend), stream);
+    if (error == cudaSuccess) error = nd_cuda_step_all(&list, offset, stream);
+    nd_work_note(work, error, "the steps");
 }
 
-void nd_cuda_put_step(struct cuda_work *work, const struct step_way *way, size_t layer, uint32_t offset,
+void nd_cuda_put_step(struct cuda_work *work, const struct step_way *way, size_t number, uint32_t offset,
                       cudaStream_t stream)
 {
-    struct step_job job = job_of(work->backend, way, layer, offset);
+    struct step_job job = job_of(work->backend, way, number, offset);
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step(&job, stream), "a step");
 }

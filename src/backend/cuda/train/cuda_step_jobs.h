@@ -17,15 +17,20 @@ struct step_way {
 
 struct step_way nd_cuda_step_way(const struct update_rule *rule);
 
-/* A layer's step with rates, progress and offset left to set; the same of the positions' factors. */
-struct step_job nd_cuda_step_job(const struct cuda_backend *backend, const struct step_way *way, size_t layer);
-struct step_job nd_cuda_scale_step_job(const struct cuda_backend *backend, const struct step_way *way);
+/* Steps of an update are numbered: layers, the output's too, then of a residual network the norms, all in one, and the
+ * linear path, of a fixed ordering the positions' factors. */
+size_t nd_cuda_norm_job(const struct cuda_backend *backend);
+size_t nd_cuda_direct_job(const struct cuda_backend *backend);
 
-/* Memory that the steps need besides moments: an average, the parts of a norm. */
+/* A step with rates, progress and offset left to set. */
+struct step_job nd_cuda_step_job(const struct cuda_backend *backend, const struct step_way *way, size_t number);
+
+/* Memory that the steps need besides moments: an average, the parts of a norm, the list of all.  What updates are
+ * captured with; called anew for each capture. */
 void nd_cuda_need_steps(struct cuda_work *work, const struct step_way *way);
 
-/* Puts a layer's step of update next + offset on a stream. */
-void nd_cuda_put_step(struct cuda_work *work, const struct step_way *way, size_t layer, uint32_t offset,
+/* Puts one step of update next + offset on a stream. */
+void nd_cuda_put_step(struct cuda_work *work, const struct step_way *way, size_t number, uint32_t offset,
                       cudaStream_t stream);
 
 /* The same of all of the network, whose whole gradient is there: its norm is brought down first where there is clip. */

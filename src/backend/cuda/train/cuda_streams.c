@@ -21,6 +21,7 @@ void nd_streams_open(struct cuda_work *work, struct update_streams *streams, str
     open_stream(work, &streams->gradients);
     open_stream(work, &streams->steps);
     open_stream(work, &streams->draws);
+    if (work->backend->plan->direct) open_stream(work, &streams->direct);
     for (int i = 0; i < ND_DRAWN; i++) {
         make_event(work, &streams->drawn[i]);
         make_event(work, &streams->freed[i]);
@@ -28,6 +29,9 @@ void nd_streams_open(struct cuda_work *work, struct update_streams *streams, str
     make_event(work, &streams->delta);
     make_event(work, &streams->below);
     make_event(work, &streams->gradients_done);
+    make_event(work, &streams->begun);
+    make_event(work, &streams->direct_done);
+    make_event(work, &streams->norms_stepped);
     streams->gradient = nd_arena_alloc(arena, layers, sizeof *streams->gradient);
     streams->step = nd_arena_alloc(arena, layers, sizeof *streams->step);
     if (!streams->gradient || !streams->step) {
@@ -42,7 +46,8 @@ void nd_streams_open(struct cuda_work *work, struct update_streams *streams, str
 
 void nd_streams_need_workspaces(struct cuda_work *work, struct update_streams *streams)
 {
-    for (int i = 0; i < 2 && work->status == NADE_OK; i++)
+    int count = work->backend->plan->direct ? WORKSPACES : WORKSPACE_DIRECT;
+    for (int i = 0; i < count && work->status == NADE_OK; i++)
         if (!streams->workspace[i])
             work->status = nd_cuda_alloc(work->context, &streams->workspace[i], ND_PRODUCT_WORKSPACE, 1, "products");
 }
@@ -70,8 +75,12 @@ void nd_streams_close(struct update_streams *streams, size_t layers)
     destroy_event(streams->delta);
     destroy_event(streams->below);
     destroy_event(streams->gradients_done);
-    for (int i = 0; i < 2; i++) nd_cuda_free(streams->workspace[i]);
+    destroy_event(streams->begun);
+    destroy_event(streams->direct_done);
+    destroy_event(streams->norms_stepped);
+    for (int i = 0; i < WORKSPACES; i++) nd_cuda_free(streams->workspace[i]);
     close_stream(streams->gradients);
     close_stream(streams->steps);
     close_stream(streams->draws);
+    close_stream(streams->direct);
 }

@@ -37,6 +37,7 @@ void nd_training_free(struct cuda_backend *backend)
     nd_cuda_free(training->rates);
     nd_cuda_free(training->loss);
     nd_cuda_free(training->squares);
+    nd_cuda_free(training->jobs);
     nd_arena_free(&training->room);
     backend->training = NULL;
 }

@@ -59,6 +59,7 @@ struct cuda_training {
     struct device_rates *host_rates; /* (updates) */
     double *host_loss;               /* (updates) */
     double *squares;   /* device: parts of the gradient's norm and behind them its factor; NULL until first needed */
+    void *jobs;        /* device: the steps of a whole network, struct step_job; the same */
     struct arena room; /* host_rates, host_loss */
 };
 

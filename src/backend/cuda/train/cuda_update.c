@@ -1,0 +1,116 @@
+/* Streams run beside each other within an update.  On `main` the rows go forward, the losses and what they send down
+ * the layers go back; on `gradients` each layer's weight gradient is computed as soon as its delta is there, and on
+ * `steps` the layer's parameters move as soon as its gradient is there and nobody needs the old ones any more; on
+ * `draws` the next update's rows and masks are drawn meanwhile.  The next update's layer l waits for layer l's step
+ * alone.  A residual network's linear path has the stream `direct` for its product, gradient and step. */
+#include "backend/cuda/train/cuda_update.h"
+
+#include "backend/cuda/train/cuda_residual_pass.h"
+
+void nd_update_wait(struct cuda_work *work, cudaStream_t stream, cudaEvent_t event)
+{
+    if (work->status == NADE_OK) nd_work_note(work, cudaStreamWaitEvent(stream, event, 0), "ordering the work");
+}
+
+void nd_update_record(struct cuda_work *work, cudaEvent_t event, cudaStream_t stream)
+{
+    if (work->status == NADE_OK) nd_work_note(work, cudaEventRecord(event, stream), "ordering the work");
+}
+
+/* Begins the stream `direct`, once nobody reads the outputs of the update before. */
+static void put_direct(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass, int which)
+{
+    if (!work->backend->plan->direct) return;
+    nd_update_record(work, streams->begun, streams->main);
+    nd_update_wait(work, streams->direct, streams->begun);
+    nd_pass_direct(work, pass, which, streams->workspace[WORKSPACE_DIRECT], streams->direct);
+    nd_update_record(work, streams->direct_done, streams->direct);
+}
+
+void nd_update_forward(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass, int which,
+                       bool after_another)
+{
+    const struct plan *plan = work->backend->plan;
+    nd_update_wait(work, streams->main, streams->drawn[which]);
+    if (after_another) nd_update_wait(work, streams->main, streams->gradients_done);
+    put_direct(work, streams, pass, which);
+    for (size_t l = 0; l <= plan->layers; l++) {
+        if (after_another && l > 0) nd_update_wait(work, streams->main, streams->step[l]);
+        if (l == plan->layers && plan->direct) nd_update_wait(work, streams->main, streams->direct_done);
+        nd_pass_forward(work, pass, l, which, streams->workspace[WORKSPACE_MAIN], streams->main);
+        if (after_another && l == 0 && plan->blocks) nd_update_wait(work, streams->main, streams->norms_stepped);
+        nd_pass_activate(work, pass, l, streams->main);
+    }
+}
+
+/* The linear path's gradient and step, once the outputs' deltas are there. */
+static void put_direct_gradient(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass,
+                                int which, const struct step_way *steps, uint32_t offset)
+{
+    if (!work->backend->plan->direct) return;
+    nd_update_wait(work, streams->direct, streams->delta);
+    nd_pass_direct_gradient(work, pass, which, streams->workspace[WORKSPACE_DIRECT], streams->direct);
+    if (steps) nd_cuda_put_step(work, steps, nd_cuda_direct_job(work->backend), offset, streams->direct);
+    nd_update_record(work, streams->direct_done, streams->direct);
+}
+
+/* The norms' gradients and their step, once the batch has gone back through all of them. */
+static void put_norm_gradients(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass,
+                               const struct step_way *steps, uint32_t offset)
+{
+    if (!work->backend->plan->blocks) return;
+    nd_update_record(work, streams->delta, streams->main);
+    nd_update_wait(work, streams->gradients, streams->delta);
+    nd_pass_norm_gradients(work, pass, streams->gradients);
+    if (!steps) return;
+    nd_update_record(work, streams->below, streams->gradients);
+    nd_update_wait(work, streams->steps, streams->below);
+    nd_cuda_put_step(work, steps, nd_cuda_norm_job(work->backend), offset, streams->steps);
+    nd_update_record(work, streams->norms_stepped, streams->steps);
+}
+
+void nd_update_backward(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass, int which,
+                        const struct step_way *steps, uint32_t offset)
+{
+    const struct plan *plan = work->backend->plan;
+    for (size_t l = plan->layers; l > 0; l--) {
+        nd_update_record(work, streams->delta, streams->main);
+        nd_update_wait(work, streams->gradients, streams->delta);
+        nd_pass_gradient(work, pass, l, which, streams->workspace[WORKSPACE_GRADIENTS], streams->gradients);
+        nd_update_record(work, streams->gradient[l], streams->gradients);
+        if (l == plan->layers) put_direct_gradient(work, streams, pass, which, steps, offset);
+        nd_pass_backward(work, pass, l, streams->workspace[WORKSPACE_MAIN], streams->main);
+        nd_pass_slope(work, pass, l, streams->main);
+        if (!steps) continue;
+        nd_update_record(work, streams->below, streams->main);
+        nd_update_wait(work, streams->steps, streams->gradient[l]);
+        nd_update_wait(work, streams->steps, streams->below);
+        nd_cuda_put_step(work, steps, l, offset, streams->steps);
+        nd_update_record(work, streams->step[l], streams->steps);
+    }
+    put_norm_gradients(work, streams, pass, steps, offset);
+    nd_update_record(work, streams->gradients_done, streams->gradients);
+    nd_pass_gradient(work, pass, 0, which, streams->workspace[WORKSPACE_MAIN], streams->main);
+    if (plan->direct) nd_update_wait(work, streams->main, streams->direct_done);
+    nd_update_record(work, streams->freed[which], streams->main);
+    if (steps) nd_cuda_put_step(work, steps, 0, offset, streams->main);
+}
+
+void nd_update_join(struct cuda_work *work, struct update_streams *streams, bool steps)
+{
+    const struct plan *plan = work->backend->plan;
+    nd_update_wait(work, streams->main, streams->gradients_done);
+    for (size_t l = 1; steps && l <= plan->layers; l++) nd_update_wait(work, streams->main, streams->step[l]);
+    if (steps && plan->blocks) nd_update_wait(work, streams->main, streams->norms_stepped);
+}
+
+void nd_update_outputs(struct cuda_work *work, struct update_streams *streams, struct cuda_pass *pass)
+{
+    const struct plan *plan = work->backend->plan;
+    void *workspace = streams->workspace[WORKSPACE_MAIN];
+    if (plan->direct) nd_pass_direct(work, pass, 0, workspace, streams->main);
+    for (size_t l = 0; l <= plan->layers; l++) {
+        nd_pass_forward(work, pass, l, 0, workspace, streams->main);
+        nd_pass_activate(work, pass, l, streams->main);
+    }
+}

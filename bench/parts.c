@@ -125,10 +125,16 @@ static void put_direct_gradient(struct bench *b, size_t layer)
     nd_pass_direct_gradient(&b->work, &b->pass, 0, b->workspace, b->stream);
 }
 
-static void put_norm_gradients(struct bench *b, size_t layer)
+static void put_vector_gradients(struct bench *b, size_t layer)
 {
     (void)layer;
-    nd_pass_norm_gradients(&b->work, &b->pass, b->stream);
+    nd_pass_vector_gradients(&b->work, &b->pass, b->stream);
+}
+
+static void put_output_bias(struct bench *b, size_t layer)
+{
+    (void)layer;
+    nd_pass_output_bias(&b->work, &b->pass, b->stream);
 }
 
 static void put_products(struct bench *b, size_t layer)
@@ -226,7 +232,8 @@ static void report_blocks(struct bench *b)
     report(b, "gelu_back", put_slope, 2, blocks);
     report(b, "backward", put_backward, 1, blocks);
     report(b, "norm_back", put_slope, 1, blocks);
-    report(b, "norm_gradients", put_norm_gradients, 0, 1);
+    report(b, "vector_gradients", put_vector_gradients, 0, 1);
+    report(b, "output_bias", put_output_bias, 0, 1);
     report(b, "gradient", put_gradient, 0, 1);
     report(b, "gradient", put_gradient, 1, 2 * blocks);
     report(b, "gradient", put_gradient, layers, 1);
@@ -234,7 +241,7 @@ static void report_blocks(struct bench *b)
     report(b, "step", put_step, 0, 1);
     report(b, "step", put_step, 1, 2 * blocks);
     report(b, "step", put_step, layers, 1);
-    report(b, "step", put_step, nd_cuda_norm_job(b->backend), 1);
+    report(b, "step", put_step, nd_cuda_vector_job(b->backend), 1);
     report(b, "step", put_step, nd_cuda_direct_job(b->backend), 1);
 }
 

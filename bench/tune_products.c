@@ -1,10 +1,11 @@
 /* Looks for the fastest cuBLASLt algorithm of every product of the benchmark's networks and prints those that beat
  * cuBLASLt's own first choice, as rows of src/backend/cuda/cuda_product_rows.h; what it tried goes to stderr.
  *
- *   tune_products [CASE...] >src/backend/cuda/cuda_product_rows.h
+ *   tune_products [quick] [CASE...] >src/backend/cuda/cuda_product_rows.h
  *
- * Cases are those of bench/cases.py; without any, all.  A choice is timed on random operands, as one of many in a
- * graph. */
+ * Cases are those of bench/cases.py and three residual networks; without any, all.  With quick only what cuBLASLt
+ * itself proposes is tried, which takes seconds instead of minutes.  A choice is timed on random operands, as one of
+ * many in a graph. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,15 @@ static const double worthwhile = 0.97; /* of the first choice's time */
 struct network {
     const char *name;
     size_t columns, units, layers, width, batch; /* width: outputs a column */
+    size_t blocks;                               /* above 0: a residual network; layers is not read */
 };
 
-static const struct network networks[] = {{"uci1", 123, 500, 1, 1, 100},
-                                          {"wine2", 11, 50, 2, 60, 100},
-                                          {"mnist1", 784, 500, 1, 1, 1000},
-                                          {"mnist2", 784, 500, 2, 1, 1000},
-                                          {"bsds6", 63, 1000, 6, 30, 1000}};
+static const struct network networks[] = {
+    {"uci1", 123, 500, 1, 1, 100, 0},          {"wine2", 11, 50, 2, 60, 100, 0},
+    {"mnist1", 784, 500, 1, 1, 1000, 0},       {"mnist2", 784, 500, 2, 1, 1000, 0},
+    {"bsds6", 63, 1000, 6, 30, 1000, 0},       {"uci_blocks", 123, 512, 0, 1, 128, 2},
+    {"mnist_blocks", 784, 1024, 0, 1, 256, 2}, {"bsds_blocks", 63, 1024, 0, 30, 1000, 4},
+};
 
 struct bench {
     nade_context *context;
@@ -38,6 +41,7 @@ struct bench {
     void *operand[3], *workspace;
     struct product_shape seen[SHAPES_MOST];
     size_t seen_count;
+    bool quick;
 };
 
 struct best {
@@ -163,6 +167,7 @@ static void try_all(struct bench *bench, struct product *product, struct best *b
     int guesses = 0, ids[IDS_MOST], count = 0;
     nd_product_candidates(&bench->library, product, CHOICES_MOST, guess, &guesses);
     for (int i = 0; i < guesses; i++) try_algorithm(bench, product, &guess[i].algo, best);
+    if (bench->quick) return;
     cublasLtMatmulAlgoGetIds(bench->library.handle, bench->library.compute, CUDA_R_32F, operand, operand, result,
                              result, IDS_MOST, ids, &count);
     for (int i = 0; i < count; i++) try_id(bench, product, ids[i], best);
@@ -231,9 +236,34 @@ static void tune(struct bench *bench, enum product_kind kind, enum product_epilo
     nd_product_free(&product);
 }
 
+/* The three products of a matrix of units and inputs in a batch. */
+static void tune_matrix(struct bench *bench, const struct network *n, size_t units, size_t inputs, bool goes_back)
+{
+    tune(bench, PRODUCT_FORWARD, EPILOGUE_NONE, n->batch, units, inputs, true);
+    tune(bench, PRODUCT_GRADIENT, EPILOGUE_NONE, n->batch, units, inputs, true);
+    if (goes_back) tune(bench, PRODUCT_BACKWARD, EPILOGUE_NONE, n->batch, units, inputs, false);
+}
+
+/* The same of a residual network; layers `up` and `down` differ in what is float, not in shape. */
+static void tune_blocks(struct bench *bench, const struct network *n)
+{
+    size_t units = nd_cuda_round_up(n->units), outputs = nd_cuda_round_up(n->columns * n->width);
+    size_t inputs = nd_cuda_round_up(2 * n->columns), element = bench->library.bf16 ? 2 : 4;
+    size_t lines = nd_tile_lines(2 * units * element, n->width * sizeof(float));
+    tune_matrix(bench, n, units, inputs, false);
+    tune_matrix(bench, n, units, units, true);
+    tune_matrix(bench, n, outputs, units, true);
+    tune_matrix(bench, n, outputs, inputs, false);
+    tune(bench, PRODUCT_FORWARD, EPILOGUE_NONE, lines, units, units, true);
+}
+
 /* All products of an update; scoring has the hidden layers' forward ones over the lines of a tile. */
 static void tune_network(struct bench *bench, const struct network *n)
 {
+    if (n->blocks) {
+        tune_blocks(bench, n);
+        return;
+    }
     size_t hidden = nd_cuda_operand_stride(n->units), element = bench->library.bf16 ? 2 : 4;
     size_t lines = nd_tile_lines(hidden * element, n->width * sizeof(float));
     for (size_t l = 0; l <= n->layers; l++) {
@@ -290,8 +320,10 @@ int main(int count, char **arguments)
     for (int i = 0; i < 3; i++) demand(cudaMalloc(&bench.operand[i], OPERAND_BYTES) == cudaSuccess, "allocating");
     demand(cudaMalloc(&bench.workspace, ND_PRODUCT_WORKSPACE) == cudaSuccess, "allocating");
     demand(cudaEventCreate(&bench.begin) == cudaSuccess && cudaEventCreate(&bench.end) == cudaSuccess, "making events");
-    tune_precision(&bench, NADE_PRECISION_TF32, count - 1, arguments + 1);
-    tune_precision(&bench, NADE_PRECISION_BF16, count - 1, arguments + 1);
+    bench.quick = count > 1 && strcmp(arguments[1], "quick") == 0;
+    int before = bench.quick ? 2 : 1;
+    tune_precision(&bench, NADE_PRECISION_TF32, count - before, arguments + before);
+    tune_precision(&bench, NADE_PRECISION_BF16, count - before, arguments + before);
     nade_context_free(bench.context);
     return 0;
 }

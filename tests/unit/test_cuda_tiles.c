@@ -33,9 +33,9 @@ enum { ROWS_MOST = 3000, ORDERS_MOST = 300 };
 static void check_chunks(size_t lines, size_t rows, size_t orders, size_t length)
 {
     static uint8_t seen[ROWS_MOST * ORDERS_MOST];
-    struct chunk_shape shape = nd_chunk_shape(lines, rows, orders, length);
+    struct chunk_shape shape = nd_chunk_shape(nd_tile_walkers(lines, ND_WALKERS_MOST), rows, orders, length);
     assert_true(shape.rows > 0 && shape.orders > 0);
-    assert_true(shape.rows * shape.orders <= nd_tile_walkers(lines));
+    assert_true(shape.rows * shape.orders <= nd_tile_walkers(lines, ND_WALKERS_MOST));
     assert_true(shape.orders * length <= nd_tile_order_columns(length));
     assert_true(nd_tile_densities(lines) >= lines);
     memset(seen, 0, rows * orders);
@@ -63,13 +63,13 @@ static void chunks_hold_every_pair_once(void **state)
 static void usual_calls_fill_their_tiles(void **state)
 {
     (void)state;
-    struct chunk_shape shape = nd_chunk_shape(16384, 1024, 128, 784);
+    struct chunk_shape shape = nd_chunk_shape(ND_WALKERS_MOST, 1024, 128, 784);
     assert_int_equal(shape.rows, 1024);
     assert_int_equal(shape.orders, 1);
-    shape = nd_chunk_shape(16384, 100, 128, 784);
+    shape = nd_chunk_shape(ND_WALKERS_MOST, 100, 128, 784);
     assert_int_equal(shape.rows, 100);
     assert_int_equal(shape.orders, 10);
-    shape = nd_chunk_shape(16384, 1024, 1, 784);
+    shape = nd_chunk_shape(ND_WALKERS_MOST, 1024, 1, 784);
     assert_int_equal(shape.rows, 512);
 }
 

@@ -5,28 +5,40 @@
 #include "backend/cuda/train/cuda_training.h"
 #include "base/context.h"
 
-/* Places a matrix and, behind it where it does not stand among its columns, its bias. */
+/* Places the weights of a layer and, where they are not a residual network's, its bias. */
 static void place_layer(struct cuda_backend *backend, size_t l, struct cuda_layer *layer)
 {
     const struct plan *plan = backend->plan;
-    bool beside = l == plan->layers || plan->blocks;
+    bool last = l == plan->layers, plain = plan->blocks > 0;
     layer->rows = nd_layer_outputs(plan, l);
     layer->columns = nd_layer_inputs(plan, l);
-    layer->padded_rows = beside ? nd_cuda_round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
-    layer->stride = nd_cuda_operand_stride(layer->columns);
+    layer->padded_rows = last || plain ? nd_cuda_round_up(layer->rows) : nd_cuda_operand_stride(layer->rows);
+    layer->stride = plain ? nd_cuda_round_up(layer->columns) : nd_cuda_operand_stride(layer->columns);
     layer->offset = backend->block_size;
     backend->block_size += layer->padded_rows * layer->stride;
-    layer->bias_offset = beside ? backend->block_size : layer->offset + layer->columns;
-    layer->bias_stride = beside ? 1 : layer->stride;
-    if (beside) backend->block_size += layer->padded_rows;
+    if (plain) return;
+    layer->bias_offset = last ? backend->block_size : layer->offset + layer->columns;
+    layer->bias_stride = last ? 1 : layer->stride;
+    if (last) backend->block_size += layer->padded_rows;
 }
 
-static void place_norms_and_direct(struct cuda_backend *backend)
+static void place_vectors(struct cuda_backend *backend)
 {
     const struct plan *plan = backend->plan;
-    backend->norm_offset = backend->block_size;
-    backend->block_size += 2 * (plan->blocks + 1) * nd_cuda_width(backend);
-    if (!plan->direct) return;
+    size_t width = nd_cuda_width(backend), first = backend->block_size;
+    backend->vector_offset = first;
+    for (size_t l = 0; l <= plan->layers; l++) {
+        size_t row = l == plan->layers ? nd_cuda_vector_rows(backend) : l / 2 * 4 + 2 + l % 2;
+        backend->layer[l].bias_offset = first + row * width;
+        backend->layer[l].bias_stride = 1;
+    }
+    backend->vector_size = nd_cuda_vector_rows(backend) * width + backend->layer[plan->layers].padded_rows;
+    backend->block_size += backend->vector_size;
+}
+
+static void place_direct(struct cuda_backend *backend)
+{
+    const struct plan *plan = backend->plan;
     backend->direct = (struct cuda_layer){
         .rows = plan->outputs,
         .columns = plan->inputs,
@@ -46,18 +58,22 @@ static bool lay_out(struct cuda_backend *backend)
     for (size_t l = 0; l <= plan->layers; l++) place_layer(backend, l, &backend->layer[l]);
     backend->scale_offset = backend->block_size;
     if (plan->rescale) backend->block_size += nd_cuda_round_up(plan->columns * ND_SCALE_STRIDE);
-    if (plan->blocks) place_norms_and_direct(backend);
+    if (plan->blocks) place_vectors(backend);
+    if (plan->direct) place_direct(backend);
     return true;
 }
 
 static nade_status open_all(nade_context *context, struct cuda_backend *backend)
 {
+    int least = 0, greatest = 0; /* what follows in an update waits for this stream: it goes first */
     nade_status status = nd_cuda_plan_copy(context, &backend->arena, backend->plan, &backend->device);
     if (status == NADE_OK) status = nd_cuda_need_block(context, backend, BLOCK_PARAMETERS);
     if (status == NADE_OK && backend->bf16)
         status = nd_cuda_alloc(context, &backend->shadow, backend->block_size, 2, "the network");
     if (status == NADE_OK)
-        status = nd_cuda_check(context, cudaStreamCreateWithFlags(&backend->stream, cudaStreamNonBlocking),
+        status = nd_cuda_check(context, cudaDeviceGetStreamPriorityRange(&least, &greatest), "opening a stream");
+    if (status == NADE_OK)
+        status = nd_cuda_check(context, cudaStreamCreateWithPriority(&backend->stream, cudaStreamNonBlocking, greatest),
                                "opening a stream");
     if (status == NADE_OK) status = nd_product_open(context, backend->precision, &backend->library);
     return status;

@@ -14,10 +14,11 @@
  * layers lie the factors of a fixed ordering's positions, each the first of four floats: a layer of no columns whose
  * bias they are.
  *
- * In a residual network a kernel of ours follows every product, so every layer's bias is such a vector, and rows need
- * no room for a constant: where the width is a multiple of 64, products have no padding but a gradient's column for the
- * bias.  Behind its layers lie the norms, weight and bias of each as rows of layer[0].padded_rows, then the linear
- * path, a matrix without a bias. */
+ * In a residual network a kernel of ours stands before and behind every product, and adds biases and their gradients up
+ * itself: operands carry no ones, and where sizes are multiples of 64 products have no padding at all.  Behind its
+ * layers' weights lie the vectors, rows of nd_cuda_width floats: of each norm b weight and bias (rows 4b and 4b+1), the
+ * bias of layer 2b, which adds to the stream before it (4b+2), and that of the block's first layer (4b+3); behind the
+ * rows the output's bias; then the linear path, a matrix without a bias. */
 #ifndef ND_BACKEND_CUDA_BACKEND_H
 #define ND_BACKEND_CUDA_BACKEND_H
 
@@ -56,7 +57,8 @@ struct cuda_backend {
     bool scaled_means;         /* what its columns say */
     struct cuda_layer *layer;  /* (layers + 1) */
     struct cuda_layer direct;  /* of a residual network, where it has one */
-    size_t norm_offset;        /* of its norms in a block */
+    size_t vector_offset;      /* of a residual network's vectors in a block, and how many floats they are */
+    size_t vector_size;
     size_t scale_offset;       /* of the positions' factors in a block, where the plan has them */
     size_t block_size;         /* floats of a padded block */
     bool not_finite;           /* the last update left a parameter that is not finite: the next one fails */
@@ -86,16 +88,16 @@ static inline size_t nd_cuda_operand_stride(size_t columns)
     return nd_cuda_round_up(columns + 1);
 }
 
-/* Of a residual network: a row of the stream in floats. */
+/* Of a residual network: floats of a row of the stream, and of a vector; how many of these there are but for the
+ * output's bias. */
 static inline size_t nd_cuda_width(const struct cuda_backend *backend)
 {
     return backend->layer[0].padded_rows;
 }
 
-/* What a product with a layer's weights reads of its columns: with the bias, where that is a column. */
-static inline size_t nd_cuda_product_inputs(const struct cuda_backend *backend, const struct cuda_layer *layer)
+static inline size_t nd_cuda_vector_rows(const struct cuda_backend *backend)
 {
-    return backend->plan->blocks ? nd_cuda_round_up(layer->columns) : layer->stride;
+    return 4 * backend->plan->blocks + 3;
 }
 
 /* Bytes of an operand's element. */

@@ -1,5 +1,6 @@
 #include "backend/cuda/cuda_blocks.h"
 
+#include "backend/cuda/cuda_fault.h"
 #include "backend/cuda/cuda_matrix.h"
 
 nade_status nd_cuda_need_block(nade_context *context, struct cuda_backend *backend, enum block block)
@@ -35,14 +36,14 @@ struct device_stream nd_cuda_stream(const struct cuda_backend *backend, const fl
         .width = (int32_t)backend->plan->hidden[0],
         .first_bias = with_first ? NULL : parameters + layer[0].bias_offset,
         .bias = parameters + layer[2].bias_offset, /* each block's last layer */
-        .bias_gap = backend->plan->blocks > 1 ? layer[4].bias_offset - layer[2].bias_offset : 0,
-        .biases = (int32_t)b,
+        .bias_gap = layer[2].bias_offset - layer[0].bias_offset,
+        .biases = (int32_t)b - (b > 0 && ND_CUDA_FAULT(FAULT_CUDA_STREAM_BIAS) ? 1 : 0),
     };
 }
 
 const float *nd_cuda_norm_weight(const struct cuda_backend *backend, size_t b)
 {
-    return backend->block[BLOCK_PARAMETERS] + backend->norm_offset + 2 * b * nd_cuda_width(backend);
+    return backend->block[BLOCK_PARAMETERS] + backend->vector_offset + 4 * b * nd_cuda_width(backend);
 }
 
 /* A tensor of the plan's block and where it lies on the device. */
@@ -56,13 +57,13 @@ static struct place place_of_norm_or_direct(const struct cuda_backend *backend, 
 {
     const struct plan *plan = backend->plan;
     const struct cuda_layer *direct = &backend->direct;
-    size_t norm = tensor - nd_norm_index(plan, 0), width = nd_cuda_width(backend);
+    size_t index = tensor - nd_norm_index(plan, 0), row = index / 2 * 4 + index % 2, width = nd_cuda_width(backend);
     if (plan->direct && tensor == nd_direct_index(plan))
         return (struct place){base + direct->offset, direct->stride, direct->rows, direct->columns};
-    return (struct place){base + backend->norm_offset + norm * width, width, 1, plan->hidden[0]};
+    return (struct place){base + backend->vector_offset + row * width, width, 1, plan->hidden[0]};
 }
 
-/* The bias gradient is column `columns` of the weight gradient in every layer. */
+/* The bias gradient is column `columns` of the weight gradient in every layer but a residual network's. */
 static struct place place_of(const struct cuda_backend *backend, enum block block, size_t tensor)
 {
     float *base = backend->block[block];
@@ -72,7 +73,7 @@ static struct place place_of(const struct cuda_backend *backend, enum block bloc
         return (struct place){base + backend->scale_offset, ND_SCALE_STRIDE, backend->plan->columns, 1};
     const struct cuda_layer *layer = &backend->layer[tensor / 2];
     if (tensor % 2 == 0) return (struct place){base + layer->offset, layer->stride, layer->rows, layer->columns};
-    if (block == BLOCK_GRADIENT)
+    if (block == BLOCK_GRADIENT && !backend->plan->blocks)
         return (struct place){base + layer->offset + layer->columns, layer->stride, layer->rows, 1};
     return (struct place){base + layer->bias_offset, layer->bias_stride, layer->rows, 1};
 }

@@ -26,7 +26,7 @@ enum cuda_fault {
     FAULT_CUDA_AVERAGE_BIAS = 1020,   /* test_cuda_training: the averages of output biases stay what they were */
     FAULT_CUDA_DRAW_UNSEEN = 1017,    /* test_cuda_samples: a drawn cell is not observed by those after it */
     FAULT_CUDA_NORM_MEAN = 1021,      /* test_cuda_gradients: what comes back through a norm's mean is left out */
-    FAULT_CUDA_NORM_PART = 1022,      /* test_cuda_gradients: a part of the rows is not in the gradients of norms */
+    FAULT_CUDA_LAST_PART = 1022,      /* test_cuda_gradients: some rows are not in the gradients of norms and biases */
     FAULT_CUDA_STREAM_BIAS = 1023,    /* test_cuda_gradients: the last block's bias does not reach the stream */
     FAULT_CUDA_DROPOUT_PLACE = 1024,  /* test_cuda_training: every block drops the units of the first */
     FAULT_CUDA_DROPOUT_BACK = 1025,   /* test_cuda_training: what was dropped has a gradient */

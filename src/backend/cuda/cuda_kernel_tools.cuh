@@ -62,10 +62,14 @@ ND_INLINE float precise_sigmoid(float x)
 #ifndef ND_SIGMOID
 #define ND_SIGMOID quick_sigmoid
 #endif
-#define ND_REAL float
-#define ND_EXP expf
-#define ND_TANH tanhf
+#ifndef ND_NORMAL
 #define ND_NORMAL normcdff
+#endif
+#ifndef ND_EXP
+#define ND_EXP expf
+#endif
+#define ND_REAL float
+#define ND_TANH tanhf
 #include "backend/activation.h"
 
 /* Kernels are compiled twice: for the activations whose slope reads the sum (SUMS), and for the others, so that these
@@ -114,7 +118,7 @@ __device__ __forceinline__ void wait_for_predecessor()
 }
 
 template <typename... Taken, typename... Given>
-cudaError_t launch_chained(void (*kernel)(Taken...), dim3 grid, unsigned threads, size_t shared, cudaStream_t stream,
+cudaError_t launch_chained(void (*kernel)(Taken...), dim3 grid, dim3 threads, size_t shared, cudaStream_t stream,
                            Given... arguments)
 {
     cudaFuncAttributes compiled;
@@ -125,7 +129,7 @@ cudaError_t launch_chained(void (*kernel)(Taken...), dim3 grid, unsigned threads
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t how = {};
     how.gridDim = grid;
-    how.blockDim = dim3(threads);
+    how.blockDim = threads;
     how.dynamicSmemBytes = shared;
     how.stream = stream;
     how.attrs = &early;

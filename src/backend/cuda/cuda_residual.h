@@ -1,6 +1,7 @@
-/* What a residual network does between its products, when training and when scoring: norms, GELU, dropout, and the way
- * back through them.  Matrices of units have rows whose length is a multiple of 64 and which are zero behind the units;
- * lists of a number a unit (biases, a norm's weights) have room for as many. */
+/* What a residual network does between its products, when training and when scoring: norms, GELU, dropout.
+ *
+ * Matrices of units have rows of `stride` elements, a multiple of 64, which are zero behind the units; lists of a
+ * number a unit (biases, a norm's weights) have room for as many. */
 #ifndef ND_BACKEND_CUDA_RESIDUAL_H
 #define ND_BACKEND_CUDA_RESIDUAL_H
 
@@ -37,47 +38,25 @@ struct norm_job {
     const float *weight, *bias;
     bool last;
     struct device_dropout dropout;
-    void *out; /* (rows, out_stride) operand; where four units reach behind the last one, a one and zeros are written */
-    size_t out_stride;
+    void *out; /* (rows, stride) operand */
     bool bf16;
     float *moments; /* NULL, or (rows, 2): mean of the stream, and 1 / its deviation */
 };
 
 cudaError_t nd_cuda_norm(const struct norm_job *job, size_t rows, cudaStream_t stream);
 
-/* out = drop(gelu(sum + bias)); of the slope out *= that's slope. */
+/* out = drop(gelu(sum + bias)). */
 struct gelu_job {
-    const void *sum; /* (rows, sum_stride), may be out where it is not the slope's */
-    size_t sum_stride;
+    const void *sum; /* (rows, stride), may be out */
     const float *bias;
     int32_t width;
+    size_t stride;
     struct device_dropout dropout;
-    void *out; /* (rows, out_stride), as of norm_job */
-    size_t out_stride;
-    bool bf16; /* all three */
+    void *out; /* (rows, stride) */
+    bool bf16; /* both */
 };
 
 cudaError_t nd_cuda_gelu(const struct gelu_job *job, size_t rows, cudaStream_t stream);
-cudaError_t nd_cuda_gelu_slope(const struct gelu_job *job, size_t rows, cudaStream_t stream);
-
-/* The way back through a norm: what arrives behind it goes on to the stream. */
-struct norm_back_job {
-    struct norm_job forward; /* but for out; with moments */
-    const float *arrived;    /* (rows, stride): the gradient with respect to what the norm gave */
-    const float *above;      /* NULL, or (rows, stride): the stream's gradient behind the block */
-    float *below;            /* NULL, or (rows, stride), may be above: that before the block */
-    void *delta;             /* (rows, stride) operand: the same */
-    float *part;             /* (nd_cuda_norm_parts, 2, stride): sums over rows for the norm's weight and bias */
-};
-
-/* Into how many parts the rows of a batch fall. */
-size_t nd_cuda_norm_parts(size_t rows);
-
-cudaError_t nd_cuda_norm_back(const struct norm_back_job *job, size_t rows, cudaStream_t stream);
-
-/* gradient (norms, 2, stride) = part (norms, parts, 2, stride) added up over the parts, always in the same order. */
-cudaError_t nd_cuda_norm_gradients(const float *part, size_t norms, size_t parts, size_t stride, float *gradient,
-                                   cudaStream_t stream);
 
 #ifdef __cplusplus
 }

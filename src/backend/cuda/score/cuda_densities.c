@@ -209,7 +209,7 @@ static nade_status begin_chunk(struct score_run *run, size_t first_row, size_t r
 static nade_status score_chunks(struct score_run *run)
 {
     size_t rows = run->cells->rows, orders = run->query->orders;
-    struct chunk_shape shape = nd_chunk_shape(run->backend->scoring->lines, rows, orders, run->query->length);
+    struct chunk_shape shape = nd_chunk_shape(run->backend->scoring->scored, rows, orders, run->query->length);
     nade_status status = NADE_OK;
     for (size_t row = 0; row < rows; row += shape.rows) {
         for (size_t order = 0; order < orders && status == NADE_OK; order += shape.orders) {

@@ -104,9 +104,9 @@ static struct product_shape shape_of(const struct cuda_backend *backend, size_t 
         .epilogue = backend->plan->activation == NADE_RELU ? EPILOGUE_RELU : EPILOGUE_NONE,
         .rows = lines,
         .units = layer->padded_rows,
-        .inputs = nd_cuda_product_inputs(backend, layer),
+        .inputs = layer->stride,
         .in_stride = layer->stride,
-        .out_stride = to_stream ? nd_cuda_width(backend) : backend->layer[l + 1].stride,
+        .out_stride = backend->layer[l + 1].stride,
         .weight_stride = layer->stride,
         .float_result = to_stream,
     };
@@ -150,13 +150,11 @@ static nade_status need_transposed(nade_context *context, struct cuda_backend *b
     return status;
 }
 
-/* Bytes of a tile's line.  What a residual network does to lines between products is little, and fast only where it
- * finds them in the chip's cache: its tiles are smaller. */
+/* A residual network has a third tile, for the stream, and lines of one size. */
 static size_t line_bytes(const struct cuda_backend *backend)
 {
-    enum { RESIDUAL_SHARE = 4 };
     size_t bytes = widest_stride(backend) * nd_cuda_element(backend);
-    return backend->plan->blocks ? RESIDUAL_SHARE * bytes : bytes;
+    return backend->plan->blocks ? 2 * bytes : bytes;
 }
 
 static nade_status open_scoring(nade_context *context, struct cuda_backend *backend)
@@ -170,7 +168,8 @@ static nade_status open_scoring(nade_context *context, struct cuda_backend *back
     scoring->shallow = scoring->all_binary && plan->layers == 1 && plan->hidden[0] <= ND_SHALLOW_UNITS &&
                        !plan->rescale && !nd_slope_reads_sum(plan->activation);
     scoring->lines = nd_tile_lines(line_bytes(backend), scoring->widest * sizeof(float));
-    scoring->walkers = nd_tile_walkers(scoring->lines);
+    scoring->walkers = nd_tile_walkers(scoring->lines, ND_WALKERS_MOST);
+    scoring->scored = nd_tile_walkers(scoring->lines, plan->direct ? ND_DIRECT_WALKERS : ND_WALKERS_MOST);
     nade_status status = plan_products(context, backend, scoring->lines, &scoring->product);
     for (int i = 0; i < ND_SCORING_LANES && status == NADE_OK; i++)
         status = open_lane(context, backend, &scoring->lane[i]);

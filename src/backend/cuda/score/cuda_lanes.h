@@ -48,6 +48,7 @@ struct scoring_walk {
 
 struct cuda_scoring {
     size_t lines, walkers, widest;
+    size_t scored; /* walkers of a chunk that is scored */
     bool all_binary;
     bool shallow;            /* densities need no tiles: nd_cuda_shallow_density */
     float *transposed;       /* (inputs, layer[0].padded_rows): the first layer, renewed at each call */

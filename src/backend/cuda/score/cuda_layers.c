@@ -120,7 +120,6 @@ static void put_norm(struct cuda_work *work, const struct scoring_lane *lane, si
         .bias = nd_cuda_norm_weight(backend, b) + nd_cuda_width(backend),
         .last = b == backend->plan->blocks,
         .out = lane->tile[0],
-        .out_stride = backend->layer[2 * b + 1].stride,
         .bf16 = backend->bf16,
     };
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_norm(&job, lines, lane->stream), "a norm");
@@ -132,11 +131,10 @@ static void put_gelu(struct cuda_work *work, const struct scoring_lane *lane, si
     const struct cuda_backend *backend = work->backend;
     struct gelu_job job = {
         .sum = lane->tile[1],
-        .sum_stride = backend->layer[l + 1].stride,
         .bias = backend->block[BLOCK_PARAMETERS] + backend->layer[l].bias_offset,
         .width = (int32_t)backend->plan->hidden[0],
+        .stride = nd_cuda_width(backend),
         .out = lane->tile[1],
-        .out_stride = backend->layer[l + 1].stride,
         .bf16 = backend->bf16,
     };
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_gelu(&job, lines, lane->stream), "an activation");

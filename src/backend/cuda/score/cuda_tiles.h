@@ -15,6 +15,7 @@ enum {
     ND_TILE_LINES_LEAST = 128,
     ND_TILE_LINES_MOST = 65536,
     ND_WALKERS_MOST = 1024,
+    ND_DIRECT_WALKERS = 512,     /* each has a sum for every output, too much to fetch for few positions */
     ND_SPLIT_ROWS = 512,         /* rows of a call that are worth two chunks */
     ND_HELD_DENSITIES = 1 << 20, /* of a chunk's lines that wait to be added up, at least a tile's */
     ND_ORDER_COLUMNS = 1 << 20   /* columns that the orders of a chunk list, but for a single order that is longer */
@@ -31,9 +32,9 @@ static inline size_t nd_tile_lines(size_t unit_bytes, size_t output_bytes)
 }
 
 /* The most walkers of a chunk. */
-static inline size_t nd_tile_walkers(size_t lines)
+static inline size_t nd_tile_walkers(size_t lines, size_t most)
 {
-    return lines < ND_WALKERS_MOST ? lines : ND_WALKERS_MOST;
+    return lines < most ? lines : most;
 }
 
 /* Room for densities that wait to be added up. */
@@ -54,9 +55,8 @@ struct chunk_shape {
 
 /* Rows are shared out evenly; where they are few, several orders go along together.  A call that would be one chunk
  * becomes two, if that leaves each enough to do, so that they can overlap. */
-static inline struct chunk_shape nd_chunk_shape(size_t lines, size_t rows, size_t orders, size_t length)
+static inline struct chunk_shape nd_chunk_shape(size_t walkers, size_t rows, size_t orders, size_t length)
 {
-    size_t walkers = nd_tile_walkers(lines);
     if (rows == 0 || orders == 0) return (struct chunk_shape){1, 1};
     size_t chunks = (rows + walkers - 1) / walkers;
     if (orders == 1 && chunks == 1 && rows >= ND_SPLIT_ROWS) chunks = 2;

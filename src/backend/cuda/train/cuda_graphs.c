@@ -131,15 +131,11 @@ static void put_update(struct cuda_work *work, const struct captured *how, uint3
     struct cuda_graphs *graphs = work->backend->graphs;
     struct update_streams *streams = &graphs->streams;
     int which = (int)(u % ND_DRAWN);
-    bool clipped = how->steps.clip > 0;
     graphs->train.residual.dropout = dropout_of(work->backend, how->seed, how->dropout, u);
-    nd_update_forward(work, streams, &graphs->train, which, u > 0 && !clipped);
+    nd_update_forward(work, streams, &graphs->train, which, u > 0);
     nd_pass_head(work, &graphs->train, how->batch, which, graphs->row_loss + u * how->batch,
                  work->backend->training->progress, u, streams->main);
-    nd_update_backward(work, streams, &graphs->train, which, clipped ? NULL : &how->steps, u);
-    if (!clipped) return;
-    nd_update_join(work, streams, false); /* the norm is of the whole gradient, so steps wait for all of it */
-    nd_cuda_put_steps(work, &how->steps, u, streams->main);
+    nd_update_backward(work, streams, &graphs->train, which, &how->steps, u);
 }
 
 static void put_updates(struct cuda_work *work, const struct captured *how, uint32_t updates)
@@ -157,7 +153,7 @@ static void put_updates(struct cuda_work *work, const struct captured *how, uint
         }
         put_update(work, how, u);
     }
-    nd_update_join(work, streams, how->steps.clip == 0);
+    nd_update_join(work, streams, true);
     if (work->status == NADE_OK)
         nd_work_note(work,
                      nd_cuda_finish_updates(graphs->row_loss, updates, how->batch, training->progress, training->loss,

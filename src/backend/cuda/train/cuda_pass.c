@@ -23,21 +23,19 @@ static bool keeps_sums(const struct cuda_backend *backend, const struct cuda_pas
     return pass->gradients && nd_slope_reads_sum(backend->plan->activation);
 }
 
-struct product_shape nd_pass_shape(const struct cuda_backend *backend, const struct cuda_pass *pass,
-                                   enum product_kind kind, const struct cuda_layer *layer, bool float_result)
+struct product_shape nd_pass_shape(const struct cuda_pass *pass, enum product_kind kind, const struct cuda_layer *layer,
+                                   bool float_result)
 {
-    size_t inputs = nd_cuda_product_inputs(backend, layer);
-    struct product_shape shape = {
+    return (struct product_shape){
         .kind = kind,
         .rows = pass->rows,
         .units = layer->padded_rows,
-        .inputs = inputs,
-        .in_stride = kind == PRODUCT_BACKWARD ? inputs : layer->stride,
+        .inputs = layer->stride,
+        .in_stride = layer->stride,
         .out_stride = layer->padded_rows,
         .weight_stride = layer->stride,
         .float_result = float_result,
     };
-    return shape;
 }
 
 /* What the heads and a residual network's stream take is float whatever the operands are. */
@@ -50,9 +48,7 @@ static bool has_float_result(const struct cuda_backend *backend, enum product_ki
 static struct product_shape shape_of(const struct cuda_backend *backend, const struct cuda_pass *pass,
                                      enum product_kind kind, size_t l)
 {
-    const struct cuda_layer *layer = &backend->layer[l];
-    struct product_shape shape = nd_pass_shape(backend, pass, kind, layer, has_float_result(backend, kind, l));
-    if (kind == PRODUCT_GRADIENT) shape.inputs = layer->stride; /* the bias's column too */
+    struct product_shape shape = nd_pass_shape(pass, kind, &backend->layer[l], has_float_result(backend, kind, l));
     if (is_relu(backend) && kind == PRODUCT_FORWARD && l < backend->plan->layers) shape.epilogue = EPILOGUE_RELU;
     return shape;
 }
@@ -90,7 +86,7 @@ static void reserve_drawn(struct cuda_work *work, struct cuda_pass *pass, struct
     drawn->input = nd_pass_reserve(work, pass, pass->rows, stride * element);
     drawn->target = nd_pass_reserve(work, pass, pass->rows, backend->plan->columns * sizeof(float));
     drawn->weight = nd_pass_reserve(work, pass, pass->rows, sizeof(double));
-    if (work->status == NADE_OK)
+    if (work->status == NADE_OK && !backend->plan->blocks)
         nd_work_note(
             work, nd_cuda_ones(drawn->input, backend->bf16, pass->rows, stride, backend->plan->inputs, backend->stream),
             "preparing a batch of rows");

@@ -3,7 +3,7 @@
 #define ND_BACKEND_CUDA_PASS_H
 
 #include "backend/cuda/cuda_backend.h"
-#include "backend/cuda/cuda_residual.h"
+#include "backend/cuda/cuda_residual_back.h"
 
 /* While one update uses one pair of drawn rows, the next is drawn into the other. */
 enum { ND_DRAWN = 2 };
@@ -21,7 +21,7 @@ struct residual_pass {
     float *moments;  /* (blocks + 1, rows, 2): what the way back needs to know of each norm */
     float *arrived;  /* (rows, W): what a product sends down to a norm */
     float *gradient; /* (rows, W): the stream's gradient; NULL: deltas are floats and hold it */
-    float *part;     /* (blocks + 1, nd_cuda_norm_parts, 2, W) */
+    float *part;     /* (ND_CUDA_PARTS_MOST, nd_cuda_vector_rows, W): of the gradients of vectors */
     struct product direct, direct_gradient;
     struct device_dropout dropout; /* of what is put on streams next */
 };

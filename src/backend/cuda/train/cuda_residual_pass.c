@@ -1,7 +1,7 @@
 #include "backend/cuda/train/cuda_residual_pass.h"
 
 #include "backend/cuda/cuda_blocks.h"
-#include "backend/cuda/cuda_matrix.h"
+#include "backend/cuda/cuda_fault.h"
 #include "base/context.h"
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
@@ -12,27 +12,13 @@ static void *reserve_or_share(struct cuda_work *work, struct cuda_pass *pass, vo
     return first && !pass->gradients ? first : nd_pass_reserve(work, pass, pass->rows, size);
 }
 
-/* Operands carry ones behind their units, for the gradients of biases. */
-static void reserve_hidden(struct cuda_work *work, struct cuda_pass *pass, size_t l)
-{
-    const struct cuda_backend *backend = work->backend;
-    size_t stride = backend->layer[l + 1].stride;
-    pass->hidden[l] =
-        reserve_or_share(work, pass, l >= 2 ? pass->hidden[l % 2] : NULL, stride * nd_cuda_element(backend));
-    if (work->status == NADE_OK)
-        nd_work_note(
-            work,
-            nd_cuda_ones(pass->hidden[l], backend->bf16, pass->rows, stride, backend->plan->hidden[0], backend->stream),
-            "preparing a batch of rows");
-}
-
 static void reserve_layers(struct cuda_work *work, struct cuda_pass *pass)
 {
     const struct cuda_backend *backend = work->backend;
     struct residual_pass *residual = &pass->residual;
     size_t width = nd_cuda_width(backend), element = nd_cuda_element(backend);
     for (size_t l = 0; l < backend->plan->layers; l++) {
-        reserve_hidden(work, pass, l);
+        pass->hidden[l] = reserve_or_share(work, pass, l >= 2 ? pass->hidden[l % 2] : NULL, width * element);
         if (l % 2 == 0)
             residual->stream[l / 2] =
                 reserve_or_share(work, pass, l >= 2 ? residual->stream[0] : NULL, width * sizeof(float));
@@ -50,12 +36,13 @@ static void reserve_way_back(struct cuda_work *work, struct cuda_pass *pass)
     residual->moments = nd_pass_reserve(work, pass, pass->rows, 2 * norms * sizeof(float));
     residual->arrived = nd_pass_reserve(work, pass, pass->rows, width * sizeof(float));
     if (backend->bf16) residual->gradient = nd_pass_reserve(work, pass, pass->rows, width * sizeof(float));
-    residual->part = nd_pass_reserve(work, pass, norms * nd_cuda_norm_parts(pass->rows), 2 * width * sizeof(float));
+    residual->part =
+        nd_pass_reserve(work, pass, ND_CUDA_PARTS_MOST, nd_cuda_vector_rows(backend) * width * sizeof(float));
 }
 
 static void plan_direct(struct cuda_work *work, struct cuda_pass *pass, enum product_kind kind, struct product *product)
 {
-    struct product_shape shape = nd_pass_shape(work->backend, pass, kind, &work->backend->direct, true);
+    struct product_shape shape = nd_pass_shape(pass, kind, &work->backend->direct, true);
     if (work->status == NADE_OK)
         work->status = nd_product_plan(work->context, &work->backend->library, &shape, product);
 }
@@ -104,7 +91,7 @@ const void *nd_residual_base(const struct cuda_backend *backend, const struct cu
 static struct device_dropout dropout_at(const struct cuda_pass *pass, size_t place)
 {
     struct device_dropout dropout = pass->residual.dropout;
-    dropout.place = (uint32_t)place;
+    dropout.place = ND_CUDA_FAULT(FAULT_CUDA_DROPOUT_PLACE) ? 0 : (uint32_t)place;
     return dropout;
 }
 
@@ -128,9 +115,9 @@ static struct gelu_job gelu_of(const struct cuda_backend *backend, const struct 
 {
     return (struct gelu_job){
         .sum = pass->sum[l],
-        .sum_stride = nd_cuda_width(backend),
         .bias = backend->block[BLOCK_PARAMETERS] + backend->layer[l].bias_offset,
         .width = (int32_t)backend->plan->hidden[0],
+        .stride = nd_cuda_width(backend),
         .dropout = dropout_at(pass, l / 2),
         .bf16 = backend->bf16,
     };
@@ -143,23 +130,28 @@ cudaError_t nd_residual_activate(const struct cuda_backend *backend, const struc
     if (l % 2) {
         struct gelu_job job = gelu_of(backend, pass, l);
         job.out = pass->hidden[l];
-        job.out_stride = backend->layer[l + 1].stride;
         return nd_cuda_gelu(&job, pass->rows, stream);
     }
     struct norm_job job = norm_of(backend, pass, l / 2);
     job.out = pass->hidden[l];
-    job.out_stride = backend->layer[l + 1].stride;
     return nd_cuda_norm(&job, pass->rows, stream);
 }
 
 /* ---- back -------------------------------------------------------------------------------------------------------- */
+
+/* Where parts of the gradients of vectors from `row` on lie. */
+static struct device_parts parts_of(const struct cuda_backend *backend, const struct cuda_pass *pass, size_t row)
+{
+    size_t width = nd_cuda_width(backend);
+    return (struct device_parts){pass->residual.part + row * width, nd_cuda_vector_rows(backend) * width};
+}
 
 /* Below `up` or the output, layer l: through the norm to the stream. */
 static cudaError_t back_to_stream(const struct cuda_backend *backend, const struct cuda_pass *pass, size_t l,
                                   cudaStream_t stream)
 {
     const struct residual_pass *residual = &pass->residual;
-    size_t b = l / 2, parts = nd_cuda_norm_parts(pass->rows);
+    size_t b = l / 2;
     struct norm_back_job job = {
         .forward = norm_of(backend, pass, b),
         .arrived = residual->arrived,
@@ -168,7 +160,7 @@ static cudaError_t back_to_stream(const struct cuda_backend *backend, const stru
                                     : pass->delta[l + 1],
         .below = residual->gradient,
         .delta = pass->delta[l - 1],
-        .part = residual->part + b * parts * 2 * nd_cuda_width(backend),
+        .part = parts_of(backend, pass, 4 * b),
     };
     return nd_cuda_norm_back(&job, pass->rows, stream);
 }
@@ -177,13 +169,13 @@ cudaError_t nd_residual_slope(const struct cuda_backend *backend, const struct c
                               cudaStream_t stream)
 {
     if (l % 2) return back_to_stream(backend, pass, l, stream);
-    struct gelu_job job = gelu_of(backend, pass, l - 1);
-    job.out = pass->delta[l - 1];
-    job.out_stride = nd_cuda_width(backend);
-    return nd_cuda_gelu_slope(&job, pass->rows, stream);
+    struct gelu_back_job job = {gelu_of(backend, pass, l - 1), parts_of(backend, pass, 2 * l - 1)};
+    job.forward.out = pass->delta[l - 1];
+    return nd_cuda_gelu_back(&job, pass->rows, stream);
 }
 
-/* ---- the linear path and the norms ------------------------------------------------------------------------------- */
+/* ---- the linear path and the vectors -------------------------------------------------------------------------------
+ */
 
 void nd_pass_direct(struct cuda_work *work, struct cuda_pass *pass, int which, void *workspace, cudaStream_t stream)
 {
@@ -204,13 +196,25 @@ void nd_pass_direct_gradient(struct cuda_work *work, struct cuda_pass *pass, int
                                       pass->drawn[which].input, pass->delta[pass->layers], gradient, workspace, stream);
 }
 
-void nd_pass_norm_gradients(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream)
+void nd_pass_output_bias(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream)
+{
+    const struct cuda_backend *backend = work->backend;
+    const struct cuda_layer *output = &backend->layer[pass->layers];
+    if (work->status == NADE_OK)
+        nd_work_note(work,
+                     nd_cuda_column_sums(pass->delta[pass->layers], backend->bf16, pass->rows, output->rows,
+                                         output->padded_rows, backend->block[BLOCK_GRADIENT] + output->bias_offset,
+                                         stream),
+                     "the gradients of biases");
+}
+
+void nd_pass_vector_gradients(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream)
 {
     const struct cuda_backend *backend = work->backend;
     if (work->status == NADE_OK)
         nd_work_note(work,
-                     nd_cuda_norm_gradients(pass->residual.part, backend->plan->blocks + 1,
-                                            nd_cuda_norm_parts(pass->rows), nd_cuda_width(backend),
-                                            backend->block[BLOCK_GRADIENT] + backend->norm_offset, stream),
-                     "the gradients of norms");
+                     nd_cuda_add_parts(pass->residual.part, nd_cuda_parts(pass->rows, backend->plan->hidden[0]),
+                                       nd_cuda_vector_rows(backend) * nd_cuda_width(backend),
+                                       backend->block[BLOCK_GRADIENT] + backend->vector_offset, stream),
+                     "the gradients of norms and biases");
 }

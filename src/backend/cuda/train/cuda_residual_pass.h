@@ -28,12 +28,14 @@ void nd_pass_direct(struct cuda_work *work, struct cuda_pass *pass, int which, v
 void nd_pass_direct_gradient(struct cuda_work *work, struct cuda_pass *pass, int which, void *workspace,
                              cudaStream_t stream);
 
-/* The gradients of all norms, once the batch has gone back through all of them. */
-void nd_pass_norm_gradients(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream);
+/* The gradient of the output's bias, once its delta is there; of all other biases and norms, once the batch has gone
+ * back through all of them. */
+void nd_pass_output_bias(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream);
+void nd_pass_vector_gradients(struct cuda_work *work, struct cuda_pass *pass, cudaStream_t stream);
 
 /* For cuda_pass.c and this: zeroed memory on the device that goes with the pass; a product of a shape. */
 void *nd_pass_reserve(struct cuda_work *work, struct cuda_pass *pass, size_t rows, size_t size);
-struct product_shape nd_pass_shape(const struct cuda_backend *backend, const struct cuda_pass *pass,
-                                   enum product_kind kind, const struct cuda_layer *layer, bool float_result);
+struct product_shape nd_pass_shape(const struct cuda_pass *pass, enum product_kind kind, const struct cuda_layer *layer,
+                                   bool float_result);
 
 #endif

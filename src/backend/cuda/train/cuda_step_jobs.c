@@ -71,6 +71,7 @@ static struct step_job layer_job(const struct cuda_backend *backend, const struc
     const struct cuda_layer *layer = &backend->layer[index];
     struct step_job job = matrix_job(backend, way, layer);
     float *const *block = backend->block;
+    if (backend->plan->blocks) return job; /* its bias is a vector */
     job.has_bias = true;
     job.bias_in_product = layer->bias_stride > 1;
     job.bias = block[BLOCK_PARAMETERS] + layer->bias_offset;
@@ -91,12 +92,12 @@ static struct step_job scale_job(const struct cuda_backend *backend, const struc
     return job;
 }
 
-static struct step_job norm_job(const struct cuda_backend *backend, const struct step_way *way)
+/* One row of all: what lies between vectors is zero, and so is its gradient. */
+static struct step_job vector_job(const struct cuda_backend *backend, const struct step_way *way)
 {
-    struct step_job job = job_at(backend, way, backend->norm_offset);
-    job.rows = 2 * (backend->plan->blocks + 1);
-    job.columns = backend->plan->hidden[0];
-    job.stride = nd_cuda_width(backend);
+    struct step_job job = job_at(backend, way, backend->vector_offset);
+    job.rows = 1;
+    job.columns = job.stride = backend->vector_size;
     job.decay = STEP_NO_DECAY;
     return job;
 }
@@ -108,7 +109,7 @@ static struct step_job direct_job(const struct cuda_backend *backend, const stru
     return job;
 }
 
-size_t nd_cuda_norm_job(const struct cuda_backend *backend)
+size_t nd_cuda_vector_job(const struct cuda_backend *backend)
 {
     return backend->plan->layers + 1;
 }
@@ -122,7 +123,7 @@ struct step_job nd_cuda_step_job(const struct cuda_backend *backend, const struc
 {
     if (number <= backend->plan->layers) return layer_job(backend, way, number);
     if (backend->plan->rescale) return scale_job(backend, way);
-    return number == nd_cuda_norm_job(backend) ? norm_job(backend, way) : direct_job(backend, way);
+    return number == nd_cuda_vector_job(backend) ? vector_job(backend, way) : direct_job(backend, way);
 }
 
 /* ---- steps of all layers ----------------------------------------------------------------------------------------- */
@@ -133,19 +134,20 @@ static size_t count_jobs(const struct cuda_backend *backend)
     return plan->layers + 1 + (plan->rescale ? 1 : 0) + (plan->blocks ? 1 : 0) + (plan->direct ? 1 : 0);
 }
 
+/* Behind the parts of all jobs. */
+static float *factor_of(const struct cuda_backend *backend)
+{
+    return (float *)(backend->training->squares + count_jobs(backend) * ND_SQUARE_PARTS);
+}
+
 static struct step_job job_of(const struct cuda_backend *backend, const struct step_way *way, size_t i, uint32_t offset)
 {
     struct step_job job = nd_cuda_step_job(backend, way, i);
     job.rates = backend->training->rates;
     job.progress = backend->training->progress;
     job.offset = offset;
+    if (way->clip > 0) job.factor = factor_of(backend);
     return job;
-}
-
-/* Behind the parts of all jobs. */
-static float *factor_of(const struct cuda_backend *backend)
-{
-    return (float *)(backend->training->squares + count_jobs(backend) * ND_SQUARE_PARTS);
 }
 
 /* Where the rates lie, and with them the list, may change from call to call. */
@@ -158,10 +160,7 @@ static void send_jobs(struct cuda_work *work, const struct step_way *way)
         work->status = nd_no_memory(work->context, "training");
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        jobs[i] = job_of(backend, way, i, 0);
-        if (way->clip > 0) jobs[i].factor = factor_of(backend);
-    }
+    for (size_t i = 0; i < count; i++) jobs[i] = job_of(backend, way, i, 0);
     nd_work_note(work, nd_cuda_copy(backend->training->jobs, jobs, count * sizeof *jobs, cudaMemcpyHostToDevice),
                  "a list of steps");
     nd_free(&work->context->allocator, jobs);
@@ -194,20 +193,46 @@ static size_t largest_of(const struct cuda_backend *backend, const struct step_w
     return largest;
 }
 
-void nd_cuda_put_steps(struct cuda_work *work, const struct step_way *way, uint32_t offset, cudaStream_t stream)
+static struct step_list list_of(const struct cuda_backend *backend, const struct step_way *way)
+{
+    return (struct step_list){backend->training->jobs, count_jobs(backend), largest_of(backend, way), way->optimizer,
+                              way->averaged};
+}
+
+/* The squares of `count` steps' gradients. */
+static void put_squares(struct cuda_work *work, const struct step_way *way, size_t first, size_t count,
+                        cudaStream_t stream)
+{
+    struct step_list list = list_of(work->backend, way);
+    if (ND_CUDA_FAULT(FAULT_CUDA_CLIP_PART) && first + count == list.count) count--;
+    list.job += first;
+    if (work->status == NADE_OK && way->clip > 0 && count > 0)
+        nd_work_note(work,
+                     nd_cuda_squares(&list, count, work->backend->training->squares + first * ND_SQUARE_PARTS, stream),
+                     "the gradient's norm");
+}
+
+void nd_cuda_put_squares(struct cuda_work *work, const struct step_way *way, size_t number, cudaStream_t stream)
+{
+    put_squares(work, way, number, 1, stream);
+}
+
+void nd_cuda_put_factor(struct cuda_work *work, const struct step_way *way, cudaStream_t stream)
 {
     const struct cuda_backend *backend = work->backend;
-    struct step_list list = {backend->training->jobs, count_jobs(backend), largest_of(backend, way), way->optimizer,
-                             way->averaged};
-    size_t measured = list.count - (ND_CUDA_FAULT(FAULT_CUDA_CLIP_PART) ? 1 : 0);
-    double *squares = backend->training->squares;
-    cudaError_t error = cudaSuccess;
-    if (work->status != NADE_OK) return;
-    if (way->clip > 0) error = nd_cuda_squares(&list, measured, squares, stream);
-    if (way->clip > 0 && error == cudaSuccess)
-        error = nd_cuda_clip_factor(squares, measured * ND_SQUARE_PARTS, way->clip, factor_of(backend), stream);
-    if (error == cudaSuccess) error = nd_cuda_step_all(&list, offset, stream);
-    nd_work_note(work, error, "the steps");
+    if (work->status == NADE_OK && way->clip > 0)
+        nd_work_note(work,
+                     nd_cuda_clip_factor(backend->training->squares, count_jobs(backend) * ND_SQUARE_PARTS, way->clip,
+                                         factor_of(backend), stream),
+                     "the gradient's norm");
+}
+
+void nd_cuda_put_steps(struct cuda_work *work, const struct step_way *way, uint32_t offset, cudaStream_t stream)
+{
+    struct step_list list = list_of(work->backend, way);
+    put_squares(work, way, 0, list.count, stream);
+    nd_cuda_put_factor(work, way, stream);
+    if (work->status == NADE_OK) nd_work_note(work, nd_cuda_step_all(&list, offset, stream), "the steps");
 }
 
 void nd_cuda_put_step(struct cuda_work *work, const struct step_way *way, size_t number, uint32_t offset,

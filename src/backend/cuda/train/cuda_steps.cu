@@ -73,11 +73,12 @@ __device__ __forceinline__ void step_four(const struct step_job &job, const stru
 
 /* All of a job, by the blocks of one row of the grid. */
 template <nade_optimizer OPTIMIZER, bool AVERAGED>
-__device__ __forceinline__ void step_job_of(const struct step_job &job, uint32_t offset, float factor)
+__device__ __forceinline__ void step_job_of(const struct step_job &job, uint32_t offset)
 {
     const int32_t update = job.progress->next + (int32_t)offset;
     if (job.progress->failed <= update) return;
     const struct device_rates r = job.rates[update];
+    const float factor = job.factor ? *job.factor : 1.0f;
     const size_t fours = job.stride / 4, all = job.rows * fours;
     for (size_t i = blockIdx.x * (size_t)THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS)
         step_four<OPTIMIZER, AVERAGED>(job, r, update, factor, i / fours, i % fours * 4);
@@ -87,7 +88,7 @@ template <nade_optimizer OPTIMIZER, bool AVERAGED>
 __global__ void __launch_bounds__(THREADS) step_layer(struct step_job job)
 {
     wait_for_predecessor();
-    step_job_of<OPTIMIZER, AVERAGED>(job, job.offset, 1.0f);
+    step_job_of<OPTIMIZER, AVERAGED>(job, job.offset);
 }
 
 template <nade_optimizer OPTIMIZER, bool AVERAGED>
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(THREADS) step_all(const struct step_job *jobs,
 {
     wait_for_predecessor();
     const struct step_job job = jobs[blockIdx.y];
-    step_job_of<OPTIMIZER, AVERAGED>(job, offset, job.factor ? *job.factor : 1.0f);
+    step_job_of<OPTIMIZER, AVERAGED>(job, offset);
 }
 
 __global__ void __launch_bounds__(THREADS) square_parts(const struct step_job *jobs, double *part)

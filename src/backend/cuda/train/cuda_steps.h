@@ -25,7 +25,7 @@ struct step_job {
     enum step_decay decay;
     bool has_bias;
     bool bias_in_product; /* the bias stands in the weight's own column */
-    const float *factor;  /* NULL, or what gradients are multiplied with; of several jobs alone */
+    const float *factor;  /* NULL, or what gradients are multiplied with */
     const struct device_rates *rates;
     struct device_progress *progress; /* a parameter that is not finite fails the next update */
     uint32_t offset;

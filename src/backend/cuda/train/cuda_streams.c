@@ -29,9 +29,10 @@ void nd_streams_open(struct cuda_work *work, struct update_streams *streams, str
     make_event(work, &streams->delta);
     make_event(work, &streams->below);
     make_event(work, &streams->gradients_done);
+    make_event(work, &streams->factor);
     make_event(work, &streams->begun);
     make_event(work, &streams->direct_done);
-    make_event(work, &streams->norms_stepped);
+    make_event(work, &streams->vectors_stepped);
     streams->gradient = nd_arena_alloc(arena, layers, sizeof *streams->gradient);
     streams->step = nd_arena_alloc(arena, layers, sizeof *streams->step);
     if (!streams->gradient || !streams->step) {
@@ -75,9 +76,10 @@ void nd_streams_close(struct update_streams *streams, size_t layers)
     destroy_event(streams->delta);
     destroy_event(streams->below);
     destroy_event(streams->gradients_done);
+    destroy_event(streams->factor);
     destroy_event(streams->begun);
     destroy_event(streams->direct_done);
-    destroy_event(streams->norms_stepped);
+    destroy_event(streams->vectors_stepped);
     for (int i = 0; i < WORKSPACES; i++) nd_cuda_free(streams->workspace[i]);
     close_stream(streams->gradients);
     close_stream(streams->steps);

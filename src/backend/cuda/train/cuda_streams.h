@@ -15,8 +15,9 @@ struct update_streams {
     void *workspace[WORKSPACES]; /* NULL until first needed */
     cudaEvent_t drawn[ND_DRAWN], freed[ND_DRAWN];
     cudaEvent_t delta, below, gradients_done;
-    cudaEvent_t begun, direct_done, norms_stepped; /* of residual networks */
-    cudaEvent_t *gradient, *step;                  /* (layers + 1) */
+    cudaEvent_t factor;                              /* where gradients are clipped */
+    cudaEvent_t begun, direct_done, vectors_stepped; /* of residual networks */
+    cudaEvent_t *gradient, *step;                    /* (layers + 1) */
 };
 
 /* Opens all; a failure is work->status, and what there is by then is for nd_streams_close.  The lists are the arena's.

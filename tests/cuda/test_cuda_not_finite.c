@@ -59,6 +59,12 @@ static float *row_of(struct training_rig *rig, size_t tensor, size_t row)
     return rig->m.parameters + view->offset + row * view->columns;
 }
 
+static void give_parameters(struct training_rig *rig)
+{
+    support_assert_ok(rig->m.context,
+                      rig->entries->set_block(rig->m.context, rig->backend, BLOCK_PARAMETERS, rig->m.parameters));
+}
+
 /* Two hidden units that are one for every row and cancel out in each column's mean, with weights so large that what
  * comes down to them overflows.  Scales are at their floor, so that a mean's gradient is large itself. */
 static void let_gradients_overflow(struct training_rig *rig)
@@ -75,26 +81,56 @@ static void let_gradients_overflow(struct training_rig *rig)
         memset(row_of(rig, 2, log_scale), 0, plan->tensor[2].columns * sizeof(float));
         row_of(rig, 3, 0)[log_scale] = -50;
     }
-    support_assert_ok(rig->m.context,
-                      rig->entries->set_block(rig->m.context, rig->backend, BLOCK_PARAMETERS, rig->m.parameters));
+    give_parameters(rig);
 }
 
-/* The first update's loss is finite, its gradient is not.  A ReLU turns a unit that is not a number into a zero, so
- * no later loss need tell; the next update fails all the same, as on the CPU. */
-static void check_overflow(const struct training_case *c, const struct backend_entries *entries,
+/* One hidden unit, which is one for every row, holds up a component of each column that explains no row.  All rows want
+ * less of it: together they overflow the unit's bias, which steps to minus infinity, and no weight.  The unit is zero
+ * from there on, the components' logits are very low, and every loss is finite. */
+static void let_one_bias_overflow(struct training_rig *rig)
+{
+    const struct plan *plan = &rig->m.plan;
+    memset(row_of(rig, 0, 0), 0, plan->tensor[0].columns * sizeof(float));
+    row_of(rig, 1, 0)[0] = 1;
+    for (size_t c = 0; c < plan->columns; c++) {
+        const struct plan_column *column = &plan->column[c];
+        size_t logit = column->output, mean = logit + column->stride;
+        for (size_t i = 0; i < column->output_width; i++) {
+            memset(row_of(rig, 2, logit + i), 0, plan->tensor[2].columns * sizeof(float));
+            row_of(rig, 3, 0)[logit + i] = 0;
+        }
+        row_of(rig, 2, logit)[0] = 0x1.cp126f; /* about 1.5e38, the same number in every precision */
+        row_of(rig, 3, 0)[logit] = -0x1.cp126f;
+        row_of(rig, 3, 0)[mean] = 5;
+    }
+    give_parameters(rig);
+}
+
+struct overflow_case {
+    struct training_case training;
+    void (*let_overflow)(struct training_rig *rig);
+    uint64_t told; /* the first update whose loss tells, by which the CPU knows */
+};
+
+/* The first update's loss is finite, its gradient is not.  The device looks at its parameters too, since no loss need
+ * tell: the next update fails in any case. */
+static void check_overflow(const struct overflow_case *overflow, const struct backend_entries *entries,
                            nade_precision precision)
 {
+    const struct training_case *c = &overflow->training;
     struct training_rig rig, fresh;
     double loss = NAN;
     uint64_t failed = UINT64_MAX, none;
     training_open(&rig, c, entries, precision);
-    let_gradients_overflow(&rig);
+    overflow->let_overflow(&rig);
     assert_int_equal(training_run(&rig, &c->rule, 0, UPDATES, &loss, &failed), NADE_NOT_FINITE);
-    assert_int_equal(failed, 1);
+    assert_int_equal(failed, entries == &nd_cpu_entries || gpu_stand_in() ? overflow->told : 1);
     training_open(&fresh, c, entries, precision);
-    let_gradients_overflow(&fresh);
-    support_assert_ok(fresh.m.context, training_run(&fresh, &c->rule, 0, 1, &loss, &none));
-    assert_true(isfinite(loss));
+    overflow->let_overflow(&fresh);
+    for (uint64_t update = 0; update < failed; update++) {
+        support_assert_ok(fresh.m.context, training_run(&fresh, &c->rule, update, 1, &loss, &none));
+        assert_true(isfinite(loss));
+    }
     training_assert_same(&rig, &fresh);
     training_close(&fresh);
     training_close(&rig);
@@ -102,13 +138,28 @@ static void check_overflow(const struct training_case *c, const struct backend_e
 
 static void test_gradients_that_overflow(void **state)
 {
-    static const struct training_case overflow[] = {
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_ADAM, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
-        {{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+    static const struct overflow_case overflow[] = {
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, RULE(NADE_ADAM, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_NAG, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, true, false, 0}, ENCODED_FLOATS, SHARED(NADE_ADAM, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, false, true, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 1, NADE_RELU, false, GPU_RESCALED, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+         let_gradients_overflow,
+         1},
+        {{{"r", 6, {20}, 1, 2, NADE_RELU, false, false, 0}, ENCODED_FLOATS, RULE(NADE_NAG, 0.001, 0, 37)},
+         let_one_bias_overflow,
+         2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof overflow / sizeof *overflow; i++) {

@@ -45,6 +45,7 @@ static const struct wording {
     {"trained with `holes`", "made by nade train --holes"},
     {"`holes`", "--holes"},
     {"`folds`", "--folds"},
+    {"`effort`", "--effort"},
 };
 
 /* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */

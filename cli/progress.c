@@ -36,23 +36,26 @@ const char *format_duration(double seconds, char buffer[DURATION_SIZE])
     return buffer;
 }
 
-/* Updates per second since the stage's first report, which a resumed run does not begin at update zero. */
+/* Updates per second since the first report of the stage or the trial, which a resumed run does not begin at update
+ * zero. */
 static double update_rate(struct progress *progress, const nade_progress *report)
 {
-    if (progress->stage != report->stage + 1) {
+    if (progress->stage != report->stage + 1 || progress->trial != report->trial) {
         progress->stage = report->stage + 1;
+        progress->trial = report->trial;
         progress->first_update = report->update;
         progress->first_seconds = report->seconds;
     }
     double updates = (double)(report->update - progress->first_update);
     double seconds = report->seconds - progress->first_seconds;
-    return updates > 0 && seconds > 0 ? updates / seconds : (double)report->update / fmax(report->seconds, 1e-9);
+    if (updates > 0 && seconds > 0) return progress->rate = updates / seconds;
+    return progress->rate > 0 ? progress->rate : (double)report->update / fmax(report->seconds, 1e-9);
 }
 
-/* Time left in the stage at the rate so far if it ends after so many updates, the limit considered. */
+/* Time left in the stage at the rate so far if it ends after so many updates, other trials and the limit considered. */
 static double seconds_left(const struct progress *progress, const nade_progress *report, uint64_t updates, double rate)
 {
-    double left = (double)(updates - report->update) / rate;
+    double left = (double)(updates - report->update + report->ahead) / rate;
     if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
     return left;
 }
@@ -95,7 +98,9 @@ static void format_stage(const nade_progress *report, char *text, size_t size)
 {
     bool last = report->stage + 1 >= report->stages;
     text[0] = '\0';
-    if (report->folds && last)
+    if (report->trial)
+        snprintf(text, size, "trial %" PRIu64 " of %" PRIu64 ", ", report->trial, report->trials);
+    else if (report->folds && last)
         snprintf(text, size, "all rows, ");
     else if (report->fold)
         snprintf(text, size, "fold %" PRIu64 " of %" PRIu64 ", ", report->fold, report->folds);
@@ -105,9 +110,36 @@ static void format_stage(const nade_progress *report, char *text, size_t size)
         snprintf(text, size, "pretraining %" PRIu64 " layers, ", report->stage + 2);
 }
 
+const char *format_candidate(const struct progress *progress, const nade_progress *report, char text[CANDIDATE_SIZE])
+{
+    char width[48] = "", decay[48] = "";
+    if (report->width != progress->usual.width) snprintf(width, sizeof width, ", %zu units", report->width);
+    if (report->weight_decay != progress->usual.weight_decay)
+        snprintf(decay, sizeof decay, ", weight decay %g", report->weight_decay);
+    snprintf(text, CANDIDATE_SIZE, "dropout %g%s%s%s", report->dropout, report->direct ? ", direct path" : "", width,
+             decay);
+    return text;
+}
+
+/* The lines that stay: how far a trial has come, and which goes on. */
+static void show_trials(struct progress *progress, const nade_progress *report)
+{
+    char candidate[CANDIDATE_SIZE];
+    if (report->trial_done)
+        report_note(progress->common,
+                    "%strial %" PRIu64 " of %" PRIu64 ": %s: validation %.4f after %" PRIu64 " iteration%s",
+                    progress->label, report->trial, report->trials, format_candidate(progress, report, candidate),
+                    -report->best_valid_loss, report->iteration, report->iteration == 1 ? "" : "s");
+    if (report->chosen && !progress->chosen)
+        report_note(progress->common, "%strial %" PRIu64 " goes on: %s", progress->label, report->chosen,
+                    format_candidate(progress, report, candidate));
+    progress->chosen = report->chosen > 0;
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
-    if (progress->visible && report->update == 0) show_start(progress, report);
+    if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
+    if (progress->visible) show_trials(progress, report);
     if (!progress->visible || report->update == 0) return;
     double rate = update_rate(progress, report);
     if (!progress->terminal && !report->iteration_done) return;

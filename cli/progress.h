@@ -14,8 +14,12 @@ struct progress {
     double time_limit; /* seconds, 0: none */
     double shown;      /* seconds since start when the passing line was last written */
     uint64_t stage;    /* rates are measured from the first report of a stage, counted from 1; 0: none yet */
+    uint64_t trial;    /* and of a trial, or of what was chosen; 0: none */
     uint64_t first_update;
     double first_seconds;
+    double rate;         /* updates per second of the last report that had one */
+    bool chosen;         /* it was said which trial goes on */
+    nade_progress usual; /* a report of the first trial, which others are told apart from */
     struct timespec start;
 };
 
@@ -25,6 +29,10 @@ double progress_seconds(const struct progress *progress);
 
 /* Shows a training run's report. */
 void progress_train(struct progress *progress, const nade_progress *report);
+
+/* What a trial has of its own: "dropout 0.2, direct path". */
+enum { CANDIDATE_SIZE = 128 };
+const char *format_candidate(const struct progress *progress, const nade_progress *report, char text[CANDIDATE_SIZE]);
 
 /* Shows how many rows are done ("scored"), where nobody knows how many there will be; only on a terminal, and only for
  * work of more than a second. */

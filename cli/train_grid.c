@@ -70,7 +70,9 @@ static int on_progress(void *user, const nade_progress *report)
     struct train_run *run = user;
     struct train_grid *grid = run->grid;
     pthread_mutex_lock(&grid->mutex);
-    if (report->iteration_done || run->last.iteration == 0) run->last = *report;
+    if (report->trial == 1) run->progress.usual = *report;
+    bool chosen = report->chosen != run->last.chosen;
+    if (report->iteration_done || run->last.iteration == 0 || chosen) run->last = *report;
     if (report->best_iteration == 0) run->best_train_loss = NAN;
     if (report->iteration_done && report->iteration > 0 && report->best_iteration == report->iteration)
         run->best_train_loss = report->train_loss;
@@ -251,6 +253,26 @@ void train_grid_note(const struct train_grid *grid)
     }
 }
 
+/* A Gaussian mixture's figure will stand beside that of independent columns. */
+void train_grid_note_worth(const struct train_grid *grid)
+{
+    const struct common *common = &grid->common;
+    const nade_progress *last = &grid->chosen->last;
+    char chosen[CANDIDATE_SIZE + 64] = "", candidate[CANDIDATE_SIZE];
+    if (last->chosen)
+        snprintf(chosen, sizeof chosen, "chosen of %" PRIu64 " trials: %s; ", last->trials,
+                 format_candidate(&grid->chosen->progress, last, candidate));
+    if (isnan(last->start_loss)) return;
+    if (last->best_iteration == 0)
+        report_note(common, "%sno iteration was better on held-out rows than independent columns", chosen);
+    else
+        report_note(common, "%sheld-out rows have %.4g nats per row more than with independent columns", chosen,
+                    last->start_loss - last->best_valid_loss);
+    if (last->longer)
+        report_note(common, "the last iteration was the best: longer would help, try --iterations %" PRIu64,
+                    2 * last->best_iteration);
+}
+
 static json_t *run_as_json(const struct train_grid *grid, const struct train_run *run)
 {
     bool diverged = run->ended && !run->model;
@@ -265,4 +287,11 @@ json_t *train_grid_as_json(const struct train_grid *grid)
     json_t *rates = json_array();
     for (size_t i = 0; i < grid->count && rates; i++) json_array_append_new(rates, run_as_json(grid, &grid->run[i]));
     return rates;
+}
+
+json_t *train_grid_candidate_as_json(const struct train_run *run)
+{
+    const nade_progress *last = &run->last;
+    return json_pack("{s:o,s:b,s:I,s:o}", "dropout", json_number(last->dropout), "direct", last->direct, "width",
+                     (json_int_t)last->width, "weight_decay", json_number(last->weight_decay));
 }

@@ -90,7 +90,14 @@ double train_grid_seconds(const struct train_grid *grid);
 /* A line for each run where there are several: how far it came, and which is the chosen one. */
 void train_grid_note(const struct train_grid *grid);
 
-/* The same as an array; NULL without memory. */
+/* What trials chose, how much better than independent columns the chosen run is, and whether a longer one may be
+ * better. */
+void train_grid_note_worth(const struct train_grid *grid);
+
+/* What trials chose in a run, as an object; NULL without memory. */
+json_t *train_grid_candidate_as_json(const struct train_run *run);
+
+/* All runs as an array; NULL without memory. */
 json_t *train_grid_as_json(const struct train_grid *grid);
 
 void train_grid_close(struct train_grid *grid);

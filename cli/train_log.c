@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/replacement.h"
 #include "output.h"
 #include "report.h"
@@ -83,12 +84,8 @@ static void cut_unknown_lines(struct train_log *log, const nade_progress *report
         flush_line(log, fputs(header, log->file));
 }
 
-void train_log_write(struct train_log *log, double rate, const nade_progress *report)
+static void write_line(struct train_log *log, double rate, const nade_progress *report)
 {
-    if (!log->file || log->reason) return;
-    if (log->resumed) cut_unknown_lines(log, report);
-    log->resumed = false;
-    if (!report->iteration_done || log->reason) return;
     char now[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];
     if (log->rates && fprintf(log->file, "%s,", format_exact(rate, now)) < 0) log->reason = errno ? errno : EIO;
     flush_line(log, fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%.3f,%" PRIu64 "\n",
@@ -98,8 +95,59 @@ void train_log_write(struct train_log *log, double rate, const nade_progress *re
                             report->stage));
 }
 
+/* An iteration of a trial, of the run with this rate. */
+struct kept_line {
+    double rate;
+    nade_progress report;
+};
+
+static void keep_line(struct train_log *log, double rate, const nade_progress *report)
+{
+    if (log->kept_count == log->kept_room) {
+        size_t room = log->kept_room ? 2 * log->kept_room : 64;
+        struct kept_line *kept = realloc(log->kept, room * sizeof *kept);
+        if (!kept) {
+            log->reason = ENOMEM;
+            return;
+        }
+        log->kept = kept;
+        log->kept_room = room;
+    }
+    log->kept[log->kept_count++] = (struct kept_line){rate, *report};
+}
+
+/* Writes what was kept of the run's chosen trial, and forgets the others. */
+static void write_chosen(struct train_log *log, double rate, uint64_t chosen)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < log->kept_count; i++) {
+        const struct kept_line *line = &log->kept[i];
+        if (line->rate != rate)
+            log->kept[left++] = *line;
+        else if (line->report.trial == chosen && !log->reason)
+            write_line(log, rate, &line->report);
+    }
+    log->kept_count = left;
+}
+
+void train_log_write(struct train_log *log, double rate, const nade_progress *report)
+{
+    if (!log->file || log->reason) return;
+    if (log->resumed) cut_unknown_lines(log, report);
+    log->resumed = false;
+    if (report->chosen) write_chosen(log, rate, report->chosen);
+    if (!report->iteration_done || log->reason) return;
+    if (report->trial && !ND_FAULT(FAULT_TRIALS_LOGGED))
+        keep_line(log, rate, report);
+    else
+        write_line(log, rate, report);
+}
+
 int train_log_close(struct train_log *log, const struct common *common)
 {
+    free(log->kept);
+    log->kept = NULL;
+    log->kept_count = log->kept_room = 0;
     if (!log->file) return EXIT_DONE;
     if (fclose(log->file) != 0 && !log->reason) log->reason = errno;
     log->file = NULL;

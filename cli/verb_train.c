@@ -62,7 +62,7 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "MODEL", .kind = OPTION_TEXT, AT(output),
      .help = "the model file to write"},
-    {.name = "log", .metavar = "FILE", .kind = OPTION_TEXT, AT(log), .help = "write a CSV with one line per iteration, which begins with its rate where --lr has several"},
+    {.name = "log", .metavar = "FILE", .kind = OPTION_TEXT, AT(log), .help = "write a CSV with one line per iteration, which begins with its rate where --lr has several; of trials only the chosen one is in it"},
     {.name = "dry-run", .kind = OPTION_ON, AT(dry_run),
      .help = "show types, sizes and memory; train nothing, write nothing"},
     {.kind = OPTION_HEADING, .help = "Data"},
@@ -263,7 +263,7 @@ static void pass_given(struct train_arguments *train)
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    char device[DEVICE_TEXT], rates[64] = "", valid[128];
+    char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "";
     if (plan->folds)
         snprintf(valid, sizeof valid, "each of which validates in one of %zu folds: %zu runs, and one on all rows",
                  plan->folds, plan->folds);
@@ -272,12 +272,13 @@ static void note_plan(const struct train_arguments *train, const nade_train_plan
     if (train->rates.count > 1)
         snprintf(rates, sizeof rates, "; for each of %zu learning rates, %s", train->rates.count,
                  train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
+    if (plan->trials) snprintf(trials, sizeof trials, "; the best of %zu networks on trial", plan->trials);
     report_note(&train->common,
                 "%zu training row%s, %s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
-                " update%s, %.0f MiB; device %s%s",
+                " update%s, %.0f MiB; device %s%s%s",
                 plan->train_rows, plan->train_rows == 1 ? "" : "s", valid, plan->inputs, plan->outputs,
                 plan->parameters, plan->updates, plan->updates == 1 ? "" : "s", ceil((double)plan->memory / 1048576),
-                device_text(train->options.device, train->options.precision, device), rates);
+                device_text(train->options.device, train->options.precision, device), trials, rates);
 }
 
 /* The largest rate stands for all when options are checked. */
@@ -334,6 +335,7 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
                                 (json_int_t)plan->inputs, "outputs", (json_int_t)plan->outputs, "parameters",
                                 (json_int_t)plan->parameters, "updates", (json_int_t)plan->updates, "memory",
                                 (json_int_t)plan->memory);
+    if (summary && plan->trials) json_object_set_new(summary, "trials", json_integer((json_int_t)plan->trials));
     if (summary && plan->folds) json_object_set_new(summary, "folds", json_integer((json_int_t)plan->folds));
     return json_with_device(summary, train->options.device, train->options.precision);
 }
@@ -385,6 +387,8 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
     json_decref(outcome);
     if (summary && !isnan(last->start_loss))
         json_object_set_new(summary, "start_log_density", json_number(-last->start_loss));
+    if (summary && last->chosen) json_object_set_new(summary, "chosen", train_grid_candidate_as_json(chosen));
+    if (summary) json_object_set_new(summary, "longer_would_help", json_boolean(last->longer));
     if (summary && run->grid.count > 1) {
         json_object_set_new(summary, "lr", json_number(chosen->setting.rate));
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
@@ -431,6 +435,7 @@ static int summarise(const struct train_arguments *train, const struct train_wor
                 run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,
                 last->best_iteration, last->iteration, valid, train_grid_seconds(&run->grid),
                 printable(train->output, file, sizeof file - 1));
+    train_grid_note_worth(&run->grid);
     return EXIT_DONE;
 }
 

@@ -260,6 +260,17 @@ struct nade_progress {
     uint64_t fold, folds;    /* which of the folds is being trained, counted from 1; 0: all rows are, or an iteration of
                                 all folds has ended, whose mean losses these are.  folds as in the options */
     double start_loss;       /* on the same draws, of what the stage began with: iteration 0; NaN: not validated */
+    uint64_t trial, trials;  /* which network is on trial, counted from 1; 0: none, or one is chosen.  trials as in the
+                                plan.  Each trial is told of like a run; to say where it stands, also the chosen one,
+                                there is a report with iteration_done 0 */
+    int trial_done;          /* 1: the trial has come as far as is wanted of it for now */
+    uint64_t chosen;         /* the trial that was chosen, and that this is a report of; 0: none yet, or no trials */
+    uint64_t ahead;          /* updates of other trials that are to come before one is chosen */
+    size_t width;            /* of a residual network, as its dropout and the direct path; 0: it has none */
+    double dropout;
+    int direct;
+    double weight_decay;
+    int longer; /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
 };
 
 /* What a training run will take. */
@@ -273,6 +284,8 @@ struct nade_train_plan {
     size_t folds;                           /* as in the options; updates are those of all of them and of all rows */
     const nade_model *model; /* its columns, of nade_model_columns and nade_model_column; not yet trained, and valid
                                 until the function that is told of the plan returns */
+    size_t trials;           /* networks that are tried; 0: none are.  updates and memory are those of all of them,
+                                parameters those of the first */
 };
 
 /* Of a nade_train_options (train_options.h). */

@@ -31,6 +31,10 @@ typedef enum nade_schedule { NADE_LINEAR = 0, NADE_COSINE = 1 } nade_schedule;
  * columns, which the first updates then change.  A residual network begins with the latter. */
 typedef enum nade_start { NADE_START_RANDOM = 0, NADE_START_MARGINALS = 1 } nade_start;
 
+/* What a run may take to find out what its table wants: quick, one network; normal, a few regularisations of a residual
+ * network on trial, and folds where rows are few; best, more of them. */
+typedef enum nade_effort { NADE_EFFORT_QUICK = 0, NADE_EFFORT_NORMAL = 1, NADE_EFFORT_BEST = 2 } nade_effort;
+
 /* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
  * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
 typedef enum nade_device {
@@ -59,6 +63,8 @@ typedef enum nade_precision {
 #define NADE_OPTIMIZERS(ROW) ROW(NADE_NAG, "nag") ROW(NADE_ADAM, "adam") ROW(NADE_LION, "lion")
 #define NADE_SCHEDULES(ROW) ROW(NADE_LINEAR, "linear") ROW(NADE_COSINE, "cosine")
 #define NADE_STARTS(ROW) ROW(NADE_START_RANDOM, "random") ROW(NADE_START_MARGINALS, "marginals")
+#define NADE_EFFORTS(ROW)                                                                                              \
+    ROW(NADE_EFFORT_QUICK, "quick") ROW(NADE_EFFORT_NORMAL, "normal") ROW(NADE_EFFORT_BEST, "best")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */
@@ -136,11 +142,16 @@ typedef struct nade_train_options {
                    */
     nade_start
         start; /* marginals, as of residual networks: what the run begins with is validated too, as iteration 0 */
-    uint64_t retries; /* times at most that a run which diverges, or ends with a validation below its first, goes back
-                         to its best parameters and on with a third of the learning rate; 0: NADE_NOT_FINITE */
-    uint64_t
-        folds; /* 2 or more: no rows are held out; the length is chosen by so many folds, and the model then trained on
-                  all rows (docs/model.md).  Without a validation table, pretraining and checkpoints.  0: none */
+    uint64_t retries;   /* times at most that a run which diverges, or ends with a validation below its first, goes back
+                           to its best parameters and on with a third of the learning rate; 0: NADE_NOT_FINITE */
+    uint64_t folds;     /* 2 or more: no rows are held out; the length is chosen by so many folds, and the model then
+                           trained on all rows (docs/model.md).  Without a validation table, pretraining and
+                           checkpoints.  0: none, but see effort */
+    nade_effort effort; /* quick: neither trials nor folds of its own.  normal, best: several residual networks are
+                           begun, and what does best on validation rows goes on; only what is open is varied (dropout
+                           and width that are below their range, direct and weight_decay that are the default, unless
+                           `given` names them).  A small table without a validation table, whose valid_fraction is the
+                           default, has folds then (docs/recipe.md) */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -149,7 +160,7 @@ typedef struct nade_train_options {
  * what, help).
  *
  * type: SIZE (size_t), COUNT (uint64_t), WORD (uint32_t), REAL (double), BOUND (double, NaN: none), FLAG (int), or
- * ACTIVATION, OPTIMIZER, ORDER, SCHEDULE, START, for which least and most are not used.
+ * ACTIVATION, OPTIMIZER, ORDER, SCHEDULE, START, EFFORT, for which least and most are not used.
  * checkpoint, record: its place among the options in checkpoints and among the numbers of the model file's training
  * record, or NADE_NOWHERE.  Places are never given again.  From NADE_YOUNGER on a value is written only where it is not
  * the default, so that files of those who do not use an option stay as they were before it.
@@ -189,7 +200,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(width, SIZE, 0, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
         "units of a residual network; without it 128, for 5000 rows and more 256, on a CUDA device 512") \
     ROW(direct, FLAG, 0, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "direct", NULL, NULL, \
-        "give a residual network a linear path from the inputs to the outputs")
+        "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)")
 
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \
@@ -198,6 +209,11 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "trained, side by side on a CUDA device, and the one with the best validation becomes the model")
 
 #define NADE_TRAINING_OPTIONS(ROW) \
+    ROW(effort, EFFORT, NADE_EFFORT_NORMAL, 0, 0, NADE_YOUNGER + 35, NADE_YOUNGER + 35, NO, "effort", "NAME", \
+        "the effort", \
+        "quick: one network, some rows held out; normal: a few regularisations of a residual network are tried, and the one that " \
+        "does best on the held-out rows goes on, and a table of less than 500 rows is trained in 5 folds; best: more of them. " \
+        "What is given by options is not varied") \
     ROW(batch, SIZE, 0, 1, 1e7, 3, 3, MUST, "batch", "B", "the batch", \
         "rows per update; without it a hundredth of the rows, but 50 to 200") \
     ROW(iterations, COUNT, 0, 1, 1e9, 4, 4, MUST, "iterations", "N", "the number of iterations", \
@@ -221,7 +237,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(direct_decay, REAL, 0.03, 0, 1e6, NADE_YOUNGER + 33, NADE_YOUNGER + 33, NO, "direct-decay", "W", \
         "the weight decay of the linear path", "weight decay of a residual network's linear path") \
     ROW(dropout, REAL, -1, 0, 0.99, NADE_YOUNGER + 34, NADE_YOUNGER + 34, NO, "dropout", "P", "the dropout", \
-        "share of a residual network's units that each update drops; without it none") \
+        "share of a residual network's units that each update drops; without it what trials find (--effort)") \
     ROW(clip, REAL, 0, 0, 1e12, NADE_YOUNGER, NADE_YOUNGER, TRAINING, "clip", "NORM", "the norm to clip gradients at", \
         "scale an update's gradient down where its norm is above NORM; 0: never") \
     ROW(average, REAL, -1, 0, 0.999999, NADE_YOUNGER + 20, NADE_YOUNGER + 20, TRAINING, "average", "DECAY", \

@@ -75,6 +75,8 @@ enum fault {
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
+    FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
+    FAULT_GIVEN_IS_VARIED = 93,     /* test_trials: a dropout that was given is varied like one that was left open */
     FAULT_WAY_STRAIGHT = 97,        /* test_folds: all rows are trained on as if the folds had never gone back */
     FAULT_RATE_NOT_LOWERED = 98,    /* test_retries: a run that diverged goes on with the same rate */
     FAULT_START_FORGOTTEN = 99,     /* test_train_course: what a run begins with is validated and not kept */
@@ -136,6 +138,7 @@ enum fault {
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
     FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */
+    FAULT_TRIALS_LOGGED = 174,     /* train_trials: the log has the iterations of all trials */
     FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
 };
 

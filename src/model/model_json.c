@@ -16,6 +16,7 @@ const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
 static const char *const schedule_names[ND_SCHEDULE_WORDS] = {NADE_SCHEDULES(WORD)};
 static const char *const start_names[ND_START_WORDS] = {NADE_STARTS(WORD)};
+static const char *const effort_names[ND_EFFORT_WORDS] = {NADE_EFFORTS(WORD)};
 #undef WORD
 const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
 
@@ -27,6 +28,7 @@ const char *const *nd_choice_words(enum value_type type, size_t *count)
     case VALUE_ORDER: *count = ND_ORDER_WORDS; return nd_order_names;
     case VALUE_SCHEDULE: *count = ND_SCHEDULE_WORDS; return schedule_names;
     case VALUE_START: *count = ND_START_WORDS; return start_names;
+    case VALUE_EFFORT: *count = ND_EFFORT_WORDS; return effort_names;
     default: return NULL;
     }
 }

@@ -9,7 +9,7 @@
 
 _Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_optimizer) == sizeof(int) &&
                    sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int) &&
-                   sizeof(nade_start) == sizeof(int),
+                   sizeof(nade_start) == sizeof(int) && sizeof(nade_effort) == sizeof(int),
                "enumerations are ints");
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -98,6 +98,13 @@ const void *nd_option_at(const struct option_row *row, const nade_train_options 
 double nd_option_number(const struct option_row *row, const nade_train_options *options)
 {
     return nd_value_number(row->type, nd_option_at(row, options));
+}
+
+bool nd_is_given(const size_t *given, size_t count, size_t offset)
+{
+    for (size_t i = 0; i < count; i++)
+        if (given[i] == offset) return true;
+    return false;
 }
 
 const struct option_row *nd_checkpoint_row(int after)

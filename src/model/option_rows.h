@@ -18,7 +18,8 @@ enum value_type {
     VALUE_OPTIMIZER,
     VALUE_ORDER,
     VALUE_SCHEDULE,
-    VALUE_START
+    VALUE_START,
+    VALUE_EFFORT
 };
 
 bool nd_value_is_whole(enum value_type type);
@@ -48,6 +49,9 @@ extern const size_t nd_option_row_count;
 /* Where a row's value is.  Here and below options are complete: they have their replication. */
 const void *nd_option_at(const struct option_row *row, const nade_train_options *options);
 double nd_option_number(const struct option_row *row, const nade_train_options *options);
+
+/* Whether `given` of a caller's options names the member at this offset. */
+bool nd_is_given(const size_t *given, size_t count, size_t offset);
 
 /* Calls for the rows with a place in checkpoints, in their order: the first with `after` -1, then with the place of the
  * one before; NULL: there are no more. */

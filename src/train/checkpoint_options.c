@@ -68,18 +68,11 @@ static bool same_list(const size_t *a, size_t a_count, const size_t *b, size_t b
     return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count * sizeof *a) == 0);
 }
 
-static bool is_among(const size_t *given, size_t count, size_t offset)
-{
-    for (size_t i = 0; i < count; i++)
-        if (given[i] == offset) return true;
-    return false;
-}
-
 /* Whether the caller set it on purpose. */
 static bool is_given(const nade_train_options *o, const struct option_row *row)
 {
-    if (!row->replication) return is_among(o->given, o->given_count, row->offset);
-    return is_among(o->replication->given, o->replication->given_count, row->offset);
+    if (!row->replication) return nd_is_given(o->given, o->given_count, row->offset);
+    return nd_is_given(o->replication->given, o->replication->given_count, row->offset);
 }
 
 static nade_status read_hidden(struct run *run, const struct json_value *options, const nade_train_options *defaults)
@@ -92,7 +85,7 @@ static nade_status read_hidden(struct run *run, const struct json_value *options
     bool same = same_list(o->hidden, o->layers, hidden, layers);
     /* A fixed order's default is the first layer alone. */
     bool usual = o->layers <= defaults->layers && same_list(o->hidden, o->layers, defaults->hidden, o->layers);
-    bool given = is_among(o->given, o->given_count, offsetof(nade_train_options, hidden));
+    bool given = nd_is_given(o->given, o->given_count, offsetof(nade_train_options, hidden));
     if (!same && (given || !usual)) return refuse(run, "hidden");
     o->hidden = hidden;
     o->layers = layers;

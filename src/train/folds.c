@@ -30,39 +30,64 @@ nade_status nd_folds_check(nade_context *context, const nade_train_options *o, c
 
 /* ---- the folds' networks ----------------------------------------------------------------------------------------- */
 
-/* Rows and network of fold number f, which has everything else of the run. */
-static nade_status begin_fold(struct run *run, const nade_table *table, size_t f)
+/* Rows of a fold, which its networks share. */
+struct fold_rows {
+    struct encoded_rows train, valid;
+    double train_scale, valid_scale;
+};
+
+static nade_status encode_fold(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows)
 {
-    struct run *fold = &run->fold[f];
     struct split split = {0};
-    *fold = *run;
-    fold->fold = NULL;
-    fold->fold_count = 0;
-    fold->stage_arena = (struct arena){run->context->allocator, NULL};
-    run->fold_count = f + 1;
     nade_status status =
         nd_split_fold(run->context, &run->arena, table, run->options.folds, f, run->options.seed, &split);
     if (status != NADE_OK) return status;
     if (split.train_count == 0 || split.valid_count == 0)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s has too few rows with a present cell for %" PRIu64 " folds",
                        table->source, run->options.folds);
-    status = nd_encode_rows(run, table, split.train, split.train_count, true, &fold->train, &fold->train_scale);
-    if (status == NADE_OK)
-        status = nd_encode_rows(run, table, split.valid, split.valid_count, false, &fold->valid, &fold->valid_scale);
-    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(fold);
-    return status == NADE_OK ? nd_stage_begin(fold, NULL, NULL) : status;
+    status = nd_encode_rows(run, table, split.train, split.train_count, true, &rows->train, &rows->train_scale);
+    if (status != NADE_OK) return status;
+    return nd_encode_rows(run, table, split.valid, split.valid_count, false, &rows->valid, &rows->valid_scale);
 }
 
-static nade_status begin_folds(struct run *run, const nade_table *table)
+/* The network of fold number f, which has everything but the rows of the run. */
+static nade_status begin_network(struct run *run, size_t f, const struct fold_rows *rows)
+{
+    struct run *fold = &run->fold[f];
+    *fold = *run;
+    fold->fold = NULL;
+    fold->fold_count = 0;
+    fold->stage_arena = (struct arena){run->context->allocator, NULL};
+    fold->train = rows->train;
+    fold->valid = rows->valid;
+    fold->train_scale = rows->train_scale;
+    fold->valid_scale = rows->valid_scale;
+    run->fold_count = f + 1;
+    return nd_stage_begin(fold, NULL, NULL);
+}
+
+static nade_status begin_fold(struct run *run, struct run *trial, size_t trials, const nade_table *table, size_t f)
+{
+    struct fold_rows rows;
+    nade_status status = encode_fold(run, table, f, &rows);
+    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(run, &rows.train);
+    for (size_t t = 0; t < trials && status == NADE_OK; t++) status = begin_network(&trial[t], f, &rows);
+    return status;
+}
+
+nade_status nd_folds_begin(struct run *run, struct run *trial, size_t trials, const nade_table *table)
 {
     size_t folds = (size_t)run->options.folds;
     nade_status status = NADE_OK;
-    run->stage_arena.allocator = run->context->allocator;
-    nd_stage_reset(run);
-    run->fold = nd_arena_alloc(&run->arena, folds, sizeof *run->fold);
-    if (!run->fold) return nd_no_memory(run->context, "the folds");
-    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, table, f);
-    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(run); /* those of all rows again */
+    for (size_t t = 0; t < trials; t++) {
+        trial[t].stage_arena.allocator = run->context->allocator;
+        nd_stage_reset(&trial[t]);
+        trial[t].fold = nd_arena_alloc(&run->arena, folds, sizeof *trial[t].fold);
+        if (!trial[t].fold) return nd_no_memory(run->context, "the folds");
+    }
+    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, trial, trials, table, f);
+    if (status == NADE_OK && nd_starts_at_marginals(run))
+        status = nd_run_marginals(run, &run->train); /* those of all rows again */
     return status;
 }
 
@@ -215,11 +240,8 @@ static nade_status finish_folds(struct run *run, const struct course *course)
     return status;
 }
 
-nade_status nd_folds_run(struct run *run, const nade_table *train)
+nade_status nd_folds_finish(struct run *run)
 {
-    nade_status status = begin_folds(run, train);
-    if (status == NADE_OK) status = nd_run_stage(run);
-    if (status != NADE_OK) return status;
     struct course course = course_of(run);
     return finish_folds(run, &course);
 }

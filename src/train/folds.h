@@ -12,9 +12,13 @@
 nade_status nd_folds_check(nade_context *context, const nade_train_options *options, const nade_table *train,
                            const nade_table *valid);
 
-/* The whole of a prepared run with folds.  A caller who stops it while they are trained gets the first fold's best
- * network; time that runs out there ends them, and what is left is for all rows. */
-nade_status nd_folds_run(struct run *run, const nade_table *train);
+/* Begins the networks of the folds for each of the trials, which are the prepared run itself or copies of it: rows and
+ * all that lives as long as the run are run's. */
+nade_status nd_folds_begin(struct run *run, struct run *trial, size_t trials, const nade_table *table);
+
+/* What follows when the folds are trained: all rows.  A caller who has stopped them gets the first fold's best network;
+ * time that has run out there ended them, and what is left is for all rows. */
+nade_status nd_folds_finish(struct run *run);
 
 /* Closes what is open of them. */
 void nd_folds_end(struct run *run);

@@ -65,6 +65,15 @@ nade_status nd_fail_diverged(struct run *run, const char **tensor)
 
 /* ---- iterations ------------------------------------------------------------------------------------------------- */
 
+/* What was best at the end of all that was allowed would have gone on; where nothing is validated, as when folds are
+ * over, that is known already. */
+static void look_for_longer(struct run *run)
+{
+    if (run->valid_rows == 0) return;
+    run->longer = run->stage + 1 == run->stages && run->turns == 0 && run->iteration == run->options.iterations &&
+                  run->best_iteration == run->iteration;
+}
+
 void nd_tell(struct run *run, bool iteration_done)
 {
     const nade_train_options *o = &run->options;
@@ -73,6 +82,7 @@ void nd_tell(struct run *run, bool iteration_done)
     double seconds = nd_seconds() - run->started;
     if (run->time_limit > 0 && seconds >= run->time_limit) run->stop = run->out_of_time = true;
     if (!o->progress) return;
+    look_for_longer(run);
     p->iteration = run->iteration;
     p->iterations = run->iterations;
     p->update = (run->update - run->skipped) * networks + run->within;
@@ -82,6 +92,15 @@ void nd_tell(struct run *run, bool iteration_done)
     p->soonest = nd_soonest_end(run) * run->updates * networks;
     p->fold = run->fold_count && !iteration_done ? run->within / run->updates + 1 : 0;
     p->folds = o->folds;
+    p->trial = run->trial;
+    p->trials = run->candidates;
+    p->chosen = run->chosen;
+    p->ahead = run->ahead;
+    p->width = o->blocks ? o->width : 0;
+    p->dropout = run->rule.dropout;
+    p->direct = o->blocks && o->direct;
+    p->weight_decay = o->weight_decay;
+    p->longer = run->longer;
     p->start_loss = run->start_loss;
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
@@ -264,11 +283,27 @@ static bool ends_early(const struct run *run)
     return run->stage + 1 == run->stages && (nd_is_out_of_patience(run) || is_low_enough(run));
 }
 
-nade_status nd_run_stage(struct run *run)
+/* Seconds that may have passed when what is being done ends: folds leave time for all rows, trials for what they
+ * choose.
+ */
+static double limit_of(const struct run *run)
 {
-    nade_status status = NADE_OK;
-    run->time_limit = run->options.time_limit;
-    if (run->fold_count) run->time_limit *= (double)run->fold_count / (double)(run->fold_count + 1);
+    double limit = run->options.time_limit, folds = (double)run->fold_count;
+    if (run->fold_count) limit *= folds / (folds + 1);
+    return run->trial ? limit / 3 : limit;
+}
+
+/* A run that is resumed, or was chosen, first says where it stands. */
+static nade_status begin_iterations(struct run *run)
+{
+    if (!run->iteration && !run->chosen) return validate_start(run);
+    nd_tell(run, false);
+    return run->chosen && !run->stop ? nd_checkpoint_after_iteration(run) : NADE_OK;
+}
+
+nade_status nd_run_stage(struct run *run, uint64_t until)
+{
+    run->time_limit = limit_of(run);
     run->progress = (nade_progress){
         .size = sizeof run->progress,
         .stage = run->stage,
@@ -276,11 +311,9 @@ nade_status nd_run_stage(struct run *run)
         .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
     };
-    if (run->iteration)
-        nd_tell(run, false); /* a resumed run first says where it stands */
-    else
-        status = validate_start(run);
-    while (status == NADE_OK && run->iteration < run->iterations && !run->stop && !ends_early(run))
+    nade_status status = begin_iterations(run);
+    while (status == NADE_OK && run->iteration < run->iterations && run->iteration < until && !run->stop &&
+           !ends_early(run))
         status = run_iteration(run);
     return status;
 }

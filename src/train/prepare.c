@@ -141,6 +141,16 @@ static nade_status learn_shapes(struct run *run, const nade_table *train, const 
                            &run->model->schema);
 }
 
+/* Folds that nobody has asked for, but that few rows want.  Rows without a present cell do not count. */
+static nade_status settle_folds(struct run *run, const nade_table *train, const nade_table *valid)
+{
+    struct split split = {0};
+    if (valid || !nd_automatic_folds(run, train->rows)) return NADE_OK;
+    nade_status status = nd_split_rows(run->context, &run->arena, train, 0, run->options.seed, &split);
+    if (status == NADE_OK) run->options.folds = nd_automatic_folds(run, split.train_count);
+    return status;
+}
+
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0}, other = {0};
@@ -228,6 +238,7 @@ static nade_status prepare_architecture(struct run *run)
     };
     nade_status status = choose_ordering(run, &a->ordering);
     if (status != NADE_OK) return status;
+    run->architecture = *a;
     return nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);
 }
 
@@ -261,6 +272,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 {
     nade_status status = check_options(run->context, &run->options);
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
+    if (status == NADE_OK) status = settle_folds(run, train, valid);
     if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
@@ -271,6 +283,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     run->valid_repeats = repeats_for(run->valid_rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_settle_length(run);
+    nd_list_candidates(run);
     nd_fill_rule(run);
     return NADE_OK;
 }

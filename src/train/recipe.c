@@ -1,5 +1,11 @@
 #include "train/recipe.h"
 
+#include <math.h>
+#include <stddef.h>
+
+#include "base/fault.h"
+#include "model/option_rows.h"
+
 /* The numbers of this file are what many tables' validation rows wanted (docs/recipe.md has the evidence). */
 
 static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
@@ -9,9 +15,24 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 
 static const size_t plain_hidden[] = {500, 500};
 
+#define IS_GIVEN(options, member)                                                                                      \
+    nd_is_given((options)->given, (options)->given_count, offsetof(nade_train_options, member))
+
+static void find_open(struct run *run)
+{
+    const nade_train_options *o = &run->options;
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    run->open.dropout = o->dropout < 0 || ND_FAULT(FAULT_GIVEN_IS_VARIED);
+    run->open.width = o->width == 0;
+    run->open.direct = o->direct == usual.direct && !IS_GIVEN(o, direct);
+    run->open.weight_decay = o->weight_decay == usual.weight_decay && !IS_GIVEN(o, weight_decay);
+}
+
 bool nd_begin_network(struct run *run)
 {
     nade_train_options *o = &run->options;
+    find_open(run);
     if (o->average < 0) o->average = 0.999;
     if (o->blocks && o->dropout < 0) o->dropout = 0;
     if (o->layers > 0 || (o->blocks && o->width)) return false;
@@ -56,4 +77,88 @@ void nd_settle_length(struct run *run)
     uint64_t affordable = cpu_rows / (run->updates * o->batch);
     if (!o->iterations)
         o->iterations = run->entries->fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
+}
+
+/* ---- trials ------------------------------------------------------------------------------------------------------ */
+
+/* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay (0: that
+ * of the options).  The first is what a run without trials does.  When members land, best has 4 of them. */
+static const struct {
+    nade_effort effort;
+    double dropout;
+    int direct;
+    size_t widths;
+    double weight_decay;
+} rows[] = {
+    {NADE_EFFORT_NORMAL, 0, 0, 1, 0},   {NADE_EFFORT_NORMAL, 0.2, 0, 1, 0}, {NADE_EFFORT_NORMAL, 0.5, 1, 1, 0},
+    {NADE_EFFORT_BEST, 0.1, 0, 1, 0},   {NADE_EFFORT_BEST, 0.5, 0, 1, 0},   {NADE_EFFORT_BEST, 0, 1, 1, 0},
+    {NADE_EFFORT_BEST, 0.2, 1, 1, 0},   {NADE_EFFORT_BEST, 0, 0, 2, 0},     {NADE_EFFORT_BEST, 0.2, 0, 2, 0},
+    {NADE_EFFORT_BEST, 0.5, 0, 1, 0.1},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert(sizeof rows / sizeof *rows <= ND_CANDIDATES_MOST, "room for all candidates");
+
+/* Whether validation can choose: a residual network whose rows stay what they are, from its beginning on. */
+static bool has_trials(const struct run *run)
+{
+    const nade_train_options *o = &run->options;
+    return o->effort != NADE_EFFORT_QUICK && o->blocks > 0 && run->valid_rows > 0 && !o->resume &&
+           !run->replication.fresh_rows && isnan(run->replication.stop_train_loss);
+}
+
+/* A row of the table with what the caller has given in its place. */
+static struct candidate candidate_of(const struct run *run, size_t row)
+{
+    const nade_train_options *o = &run->options;
+    return (struct candidate){
+        .dropout = run->open.dropout ? rows[row].dropout : o->dropout,
+        .direct = run->open.direct ? rows[row].direct : o->direct,
+        .width = run->open.width ? rows[row].widths * o->width : o->width,
+        .weight_decay = run->open.weight_decay && rows[row].weight_decay > 0 ? rows[row].weight_decay : o->weight_decay,
+    };
+}
+
+static bool is_listed(const struct run *run, const struct candidate *candidate)
+{
+    for (size_t i = 0; i < run->candidates; i++) {
+        const struct candidate *other = &run->candidate[i];
+        if (other->dropout == candidate->dropout && other->direct == candidate->direct &&
+            other->width == candidate->width && other->weight_decay == candidate->weight_decay)
+            return true;
+    }
+    return false;
+}
+
+void nd_list_candidates(struct run *run)
+{
+    run->candidates = 0;
+    for (size_t row = 0; row < ROWS && has_trials(run); row++) {
+        struct candidate candidate = candidate_of(run, row);
+        if (rows[row].effort <= run->options.effort && !is_listed(run, &candidate))
+            run->candidate[run->candidates++] = candidate;
+    }
+    if (run->candidates == 1) run->candidates = 0;
+}
+
+/* An eighth of the run tells networks that learn too much apart from those that learn too little. */
+uint64_t nd_first_rung(const struct run *run)
+{
+    return between(1, run->options.iterations / 8, UINT64_MAX);
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------------- */
+
+/* One tenth of few rows is noise. */
+uint64_t nd_automatic_folds(const struct run *run, size_t table_rows)
+{
+    enum { FOLDS = 5, ROWS_BELOW = 500 };
+    const nade_train_options *o = &run->options;
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    bool split_given = o->valid_fraction != usual.valid_fraction || IS_GIVEN(o, valid_fraction) || IS_GIVEN(o, folds);
+    bool alone = !o->checkpoint && !o->resume && !o->pretrain && o->layers == 0 && !run->replication.fresh_rows &&
+                 isnan(run->replication.stop_train_loss);
+    if (o->effort == NADE_EFFORT_QUICK || o->folds || split_given || !alone) return 0;
+    return table_rows >= 2 * FOLDS && table_rows < ROWS_BELOW ? FOLDS : 0;
 }

@@ -14,4 +14,13 @@ void nd_settle_network(struct run *run);
 /* Batch and length, once plan and backend are known too. */
 void nd_settle_length(struct run *run);
 
+/* The networks that are tried, once all else is settled: none, or two and more. */
+void nd_list_candidates(struct run *run);
+
+/* Iterations after which the first of them are given up. */
+uint64_t nd_first_rung(const struct run *run);
+
+/* The folds that a run without a validation table has unasked, of so many rows; 0: none. */
+uint64_t nd_automatic_folds(const struct run *run, size_t table_rows);
+
 #endif

@@ -19,6 +19,16 @@ struct turn {
     struct update_rule before; /* the rule of the updates up to there */
 };
 
+/* What trials vary of a residual network and its training. */
+struct candidate {
+    double dropout;
+    int direct;
+    size_t width;
+    double weight_decay;
+};
+
+enum { ND_CANDIDATES_MOST = 16 };
+
 struct run {
     nade_context *context;
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
@@ -38,6 +48,12 @@ struct run {
     const struct backend_entries *entries;
     uint64_t stages;
     size_t asked_blocks; /* of the options, while the network is open (recipe.c) */
+    struct {
+        bool dropout, direct, width, weight_decay;
+    } open;                                         /* what the caller has left to the recipe */
+    struct architecture architecture;               /* of the full network */
+    struct candidate candidate[ND_CANDIDATES_MOST]; /* (candidates) */
+    size_t candidates;                              /* that are tried; 0: there are no trials */
 
     /* The current stage. */
     uint64_t stage;
@@ -72,7 +88,11 @@ struct run {
     bool checkpoint_failed;                              /* and the caller was told */
     double time_limit;                                   /* seconds, of what is being done; 0: none */
     bool stop, out_of_time;                              /* out_of_time: that is why */
+    bool longer;                                         /* the last iteration that was allowed was the best */
     nade_progress progress;
+
+    uint64_t trial, chosen; /* numbers from 1: the trial that this run is, the one that it was; 0: none */
+    uint64_t ahead;         /* updates that other trials will have made until one is chosen */
 
     struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c) */
     size_t fold_count;
@@ -141,8 +161,8 @@ uint64_t nd_soonest_end(const struct run *run);
  * before, or NULL for the first. */
 nade_status nd_stage_begin(struct run *run, const struct plan *previous, const float *parameters);
 
-/* Iterations until the stage ends, from where it stands. */
-nade_status nd_run_stage(struct run *run);
+/* Iterations until the stage ends or `until` are done, from where it stands: it may be called again to go on. */
+nade_status nd_run_stage(struct run *run, uint64_t until);
 
 /* Parts of it.  Tells the caller where the run stands; makes an iteration's updates, *loss their mean in data units,
  * NADE_NOT_FINITE where that of run->failed was not finite; keeps what the networks have come to as their best,
@@ -152,8 +172,8 @@ nade_status nd_run_updates(struct run *run, double *loss);
 nade_status nd_keep_parameters(struct run *run);
 nade_status nd_fail_diverged(struct run *run, const char **tensor);
 
-/* Fits the columns' marginals to the run's training rows. */
-nade_status nd_run_marginals(struct run *run);
+/* Fits the columns' marginals to rows. */
+nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows);
 
 /* Encodes rows and finds their mean sum of log sd.  Training rows are told their holes; validation is about rows as
  * they are scored. */

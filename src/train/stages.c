@@ -44,7 +44,7 @@ void nd_fill_rule(struct run *run)
 
 static nade_status build_stage_plan(struct run *run)
 {
-    struct architecture architecture = run->model->architecture;
+    struct architecture architecture = run->architecture;
     if (!is_full_run(run)) architecture.layers = run->stage + 2;
     return nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &architecture, &run->plan);
 }

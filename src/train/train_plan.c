@@ -1,7 +1,7 @@
 /* What a run will take, known before it begins. */
 #include "base/fault.h"
 #include "base/memory_budget.h"
-#include "train/run.h"
+#include "train/trials.h"
 
 static uint64_t table_bytes(const nade_table *table)
 {
@@ -21,29 +21,53 @@ static uint64_t numbers_of_layers(const struct plan *plan)
     return numbers;
 }
 
-/* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; for the CPU backend four blocks of parameters, five with an average, and, packed for the products,
- * weights in two directions; the best so far, with retries what may become it, and the model's own; the buffers of a
- * batch, inputs packed once more.  All of it, but the tables, for each of the folds. */
-static uint64_t estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid)
+/* Bytes of a network: for the CPU backend four blocks of parameters, five with an average, and, packed for the
+ * products, weights in two directions; the best so far, with retries what may become it, and the model's own; the
+ * buffers of a batch, inputs packed once more. */
+static uint64_t network_bytes(const struct run *run, const struct plan *plan)
 {
-    enum { ROW_BYTES = 40 };
-    const struct plan *plan = &run->model->plan;
-    uint64_t cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows;
     uint64_t width = 2 * plan->inputs + plan->outputs + 2 * plan->columns + numbers_of_layers(plan);
     uint64_t batch = run->options.batch < 1024 ? 1024 : run->options.batch;
     uint64_t copies = ND_FAULT(FAULT_MEMORY_ESTIMATE) ? 4 : 8;
     if (run->options.average > 0) copies++;
     if (run->options.retries > 0) copies++;
-    if (run->options.folds) {
-        rows *= run->options.folds + 1;
-        copies *= run->options.folds;
-        batch *= run->options.folds;
+    return (copies * plan->parameters + batch * width) * sizeof(float);
+}
+
+/* The network's, or those of all candidates: their plans differ. */
+static nade_status count_networks(const struct run *run, uint64_t *bytes)
+{
+    struct arena arena = {run->context->allocator, NULL};
+    nade_status status = NADE_OK;
+    *bytes = run->candidates ? 0 : network_bytes(run, &run->model->plan);
+    for (size_t i = 0; i < run->candidates && status == NADE_OK; i++) {
+        struct architecture architecture = run->architecture;
+        struct plan plan = {0};
+        architecture.width = run->candidate[i].width;
+        architecture.direct = run->candidate[i].direct != 0;
+        status = nd_plan_build(run->context, &arena, &run->model->schema, &architecture, &plan);
+        if (status == NADE_OK) *bytes += network_bytes(run, &plan);
     }
-    return table_bytes(train) + table_bytes(valid) + rows * (plan->columns * cell + ROW_BYTES) +
-           run->replication.fresh_rows * plan->columns * sizeof(double) + copies * plan->parameters * sizeof(float) +
-           batch * width * sizeof(float);
+    nd_arena_free(&arena);
+    return status;
+}
+
+/* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
+ * fresh rows; networks.  Rows and networks for each of the folds. */
+static nade_status estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid,
+                                   uint64_t *bytes)
+{
+    enum { ROW_BYTES = 40 };
+    uint64_t columns = run->model->plan.columns, cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
+    uint64_t rows = run->train.rows + run->valid.rows, folds = run->options.folds, networks;
+    nade_status status = count_networks(run, &networks);
+    if (folds) {
+        rows *= folds + 1;
+        networks *= folds;
+    }
+    *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) +
+             run->replication.fresh_rows * columns * sizeof(double) + networks;
+    return status;
 }
 
 /* What training will not have is said before it begins.  (A device has its own memory for parameters and batches.) */
@@ -55,24 +79,26 @@ static nade_status check_memory(const struct run *run, uint64_t estimate)
     if (estimate <= limit || on_device) return NADE_OK;
     return nd_fail(run->context, NADE_NO_MEMORY,
                    "there is not enough memory for training: it will hold about %s, the limit is %s (`max_memory`); "
-                   "smaller %s or `batch` need less",
+                   "smaller %s or `batch`%s need less",
                    nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed),
-                   run->options.blocks ? "`width`" : "`hidden`");
+                   run->options.blocks ? "`width`" : "`hidden`", run->candidates ? ", or less `effort`," : "");
 }
 
 static nade_train_plan describe(const struct run *run, uint64_t memory)
 {
     const struct plan *p = &run->model->plan;
     uint64_t iterations = run->options.iterations + (run->stages - 1) * run->options.pretrain;
+    uint64_t folds = run->options.folds;
     nade_train_plan plan = {
         .size = sizeof plan,
         .train_rows = nd_train_rows(run),
         .valid_rows = run->valid_rows,
-        .folds = run->options.folds,
+        .folds = folds,
+        .trials = run->candidates,
         .columns = run->model->schema.count,
         .inputs = p->inputs,
         .outputs = p->outputs,
-        .updates = iterations * run->updates * (run->options.folds + 1),
+        .updates = (iterations * (folds + 1) + nd_trials_iterations(run) * (folds ? folds : 1)) * run->updates,
         .memory = memory,
         .model = run->model,
     };
@@ -83,10 +109,12 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
 nade_status nd_run_plan(const struct run *run, const nade_table *train, const nade_table *valid)
 {
     const nade_train_options *o = &run->options;
-    uint64_t memory = estimate_memory(run, train, valid);
+    uint64_t memory;
+    nade_status status = estimate_memory(run, train, valid, &memory);
+    if (status != NADE_OK) return status;
     nade_train_plan plan = describe(run, memory);
     bool ends = o->planned && o->planned(o->planned_user, &plan);
-    nade_status status = check_memory(run, memory);
+    status = check_memory(run, memory);
     if (status != NADE_OK || !ends) return status;
     return nd_fail(run->context, NADE_INTERRUPTED, "training was ended when its plan was known");
 }

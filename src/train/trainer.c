@@ -8,6 +8,7 @@
 #include "model/option_rows.h"
 #include "train/checkpoint.h"
 #include "train/folds.h"
+#include "train/trials.h"
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +50,7 @@ static nade_status fill_record(struct run *run)
 static nade_status finish(struct run *run)
 {
     struct nade_model *model = run->model;
+    model->architecture = run->architecture;
     if (!run->plan.blocks) model->architecture.layers = run->plan.layers;
     nade_status status = nd_plan_build(run->context, &model->arena, &model->schema, &model->architecture, &model->plan);
     if (status != NADE_OK) return status;
@@ -59,12 +61,12 @@ static nade_status finish(struct run *run)
     return status == NADE_OK ? nd_model_describe(run->context, model) : status;
 }
 
-nade_status nd_run_marginals(struct run *run)
+nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows)
 {
     struct nade_model *model = run->model;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
     if (!pool) return nd_no_memory(run->context, "threads");
-    nade_status status = nd_fit_marginals(run->context, &model->arena, pool, &model->plan, &run->train, &model->schema);
+    nade_status status = nd_fit_marginals(run->context, &model->arena, pool, &model->plan, rows, &model->schema);
     nd_pool_free(pool);
     return status;
 }
@@ -90,16 +92,25 @@ static void free_run(struct run *run)
     nd_arena_free(&run->arena);
 }
 
-/* From the first stage on, or from where a checkpoint was written. */
-static nade_status run_stages(struct run *run, struct checkpoint *checkpoint)
+/* The network, or those of folds, or those of trials until one is chosen. */
+static nade_status begin(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
-    nade_status status = run->options.resume ? nd_checkpoint_restore(run, checkpoint) : nd_stage_begin(run, NULL, NULL);
-    if (status == NADE_OK) status = nd_run_stage(run);
+    if (run->options.resume) return nd_checkpoint_restore(run, checkpoint);
+    if (run->candidates) return nd_trials_run(run, train);
+    if (run->options.folds) return nd_folds_begin(run, run, 1, train);
+    return nd_stage_begin(run, NULL, NULL);
+}
+
+/* From the first stage on, or from where a checkpoint was written or trials have come to. */
+static nade_status run_stages(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
+{
+    nade_status status = begin(run, checkpoint, train);
+    if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);
     while (status == NADE_OK && run->stage + 1 < run->stages && !run->stop) {
         status = nd_stage_next(run);
-        if (status == NADE_OK) status = nd_run_stage(run);
+        if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);
     }
-    return status;
+    return status == NADE_OK && run->fold_count ? nd_folds_finish(run) : status;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------
@@ -115,9 +126,9 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
-    if (status == NADE_OK) status = nd_run_marginals(&run);
+    if (status == NADE_OK) status = nd_run_marginals(&run, &run.train);
     run.started = nd_seconds();
-    if (status == NADE_OK) status = options->folds ? nd_folds_run(&run, train) : run_stages(&run, &checkpoint);
+    if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);
     if (status == NADE_OK) status = finish(&run);
     if (status == NADE_OK) {

@@ -4,7 +4,7 @@
 
 awk 'BEGIN { srand(5); print "a,b,c"
     for (i = 0; i < 300; i++) { a = rand() < 0.4; print a "," (rand() < (a ? 0.8 : 0.2)) "," (i % 9 ? a + rand() : "") } }' >table.csv
-small=(--direct --blocks 2 --width 21 --dropout 0.25 --direct-decay 0.1 --iterations 3 --updates 20)
+small=(--direct --effort quick --blocks 2 --width 21 --dropout 0.25 --direct-decay 0.1 --iterations 3 --updates 20)
 
 expect 0 "$NADE" train table.csv "${small[@]}" --dry-run --device cpu
 holds err "6 inputs, 62 outputs"
@@ -34,7 +34,7 @@ expect 0 "$NADE" sample model.1 -n 5 --where a=1
 expect 0 "$NADE" train table.csv "${small[@]:1}" -o without
 expect 0 "$NADE" info without
 holds out "direct path            no"
-expect 0 "$NADE" train table.csv --blocks 2 --direct --width 21 --direct-decay 0.1 --iterations 3 --updates 20 -o whole
+expect 0 "$NADE" train table.csv --effort quick --blocks 2 --direct --width 21 --direct-decay 0.1 --iterations 3 --updates 20 -o whole
 ! cmp -s whole model.1 || fail "dropout changes nothing"
 
 expect 0 "$NADE" train table.csv "${small[@]}" --checkpoint checkpoint -o model

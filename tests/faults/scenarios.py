@@ -149,6 +149,8 @@ def scenarios(fixtures):
         Scenario("train.holes", ["train", holes, "-o", "m", "--holes", *TRAIN], ("m",), timed=True),
         Scenario("train.folds", ["train", data, "-o", "m", "--folds", "2", "--start", "marginals", "--average", "0.9",
                                  "--retries", "1", *TRAIN], ("m",), timed=True),
+        Scenario("train.trials", ["train", data, "-o", "m", "--log", "l", "--width", "3", "--folds", "2", *SHORT], ("m", "l"),
+                 log="l", timed=True),
         Scenario("train.lion-gelu", ["train", data, "-o", "m", "--checkpoint", "c", "--optimizer", "lion", "--activation",
                                      "gelu", "--clip", "1", "--average", "0.9", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),

@@ -111,6 +111,16 @@ static nade_status train_folds(struct fixture *f, nade_model **model)
     return nade_train(f->context, f->table, NULL, &o, model);
 }
 
+static nade_status train_trials(struct fixture *f, nade_model **model)
+{
+    nade_train_options o = small_options();
+    o.hidden = NULL;
+    o.layers = o.pretrain = 0;
+    o.width = 3;
+    o.folds = 2;
+    return nade_train(f->context, f->table, NULL, &o, model);
+}
+
 /* One allocation is no reason to fail: that of a folder's name, to sync it after a file was renamed. */
 static void fail_each(struct fixture *f, nade_status (*work)(struct fixture *f, nade_model **model),
                       size_t forgiven_most)
@@ -166,6 +176,11 @@ static void resuming(void **state)
     fail_each(*state, resume, 0);
 }
 
+static void training_trials(void **state)
+{
+    fail_each(*state, train_trials, 0);
+}
+
 static void training_folds(void **state)
 {
     fail_each(*state, train_folds, 0);
@@ -179,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(writing_checkpoints, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resuming, set_up, tear_down),
         cmocka_unit_test_setup_teardown(training_folds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(training_trials, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

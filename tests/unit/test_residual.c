@@ -115,6 +115,7 @@ static nade_train_options residual_options(void)
     nade_train_options o;
     nade_train_options_init(&o, sizeof o);
     o.device = NADE_DEVICE_CPU;
+    o.effort = NADE_EFFORT_QUICK;
     o.blocks = 2;
     o.width = 6;
     o.dropout = 0.2;

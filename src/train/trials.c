@@ -1,0 +1,215 @@
+#include "train/trials.h"
+
+#include <inttypes.h>
+
+#include "base/fault.h"
+#include "train/folds.h"
+#include "train/recipe.h"
+
+struct trials {
+    struct run *trial;                /* (run->candidates) */
+    size_t alive[ND_CANDIDATES_MOST]; /* (count) their numbers, ascending */
+    size_t count;
+    uint64_t from, rung;     /* iterations of those alive, before and after the rung that is being made */
+    bool stopped, by_caller; /* before one was left */
+};
+
+static size_t better_half(size_t count)
+{
+    return (count + 1) / 2;
+}
+
+/* ---- what it takes ------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Iterations of all but one of `count` candidates, until that one is left. */
+static uint64_t iterations_of_others(size_t count, uint64_t from, uint64_t rung, uint64_t most)
+{
+    uint64_t sum = 0;
+    for (; count > 1; count = better_half(count), from = rung, rung *= 2)
+        sum += (count - 1) * (least(rung, most) - least(from, most));
+    return sum;
+}
+
+uint64_t nd_trials_iterations(const struct run *run)
+{
+    return iterations_of_others(run->candidates, 0, nd_first_rung(run), run->options.iterations);
+}
+
+/* Updates of others, after number k of those alive has made its part of the rung and if it will be chosen. */
+static uint64_t updates_ahead(const struct trials *trials, size_t k, const struct run *run)
+{
+    uint64_t most = run->options.iterations;
+    uint64_t now = (trials->count - 1 - k) * (least(trials->rung, most) - least(trials->from, most));
+    uint64_t later = iterations_of_others(better_half(trials->count), trials->rung, 2 * trials->rung, most);
+    return (now + later) * run->updates * nd_networks(run);
+}
+
+/* ---- candidates ---------------------------------------------------------------------------------------------------
+ */
+
+/* A copy of the run, with memory and a network of its own.  Checkpoints are of what was chosen. */
+static void copy_run(const struct run *run, size_t i, struct run *trial)
+{
+    const struct candidate *candidate = &run->candidate[i];
+    *trial = *run;
+    trial->arena = trial->stage_arena = (struct arena){run->context->allocator, NULL};
+    trial->trial = i + 1;
+    trial->options.checkpoint = NULL;
+    trial->options.dropout = candidate->dropout;
+    trial->options.direct = candidate->direct;
+    trial->options.width = candidate->width;
+    trial->options.weight_decay = candidate->weight_decay;
+    trial->architecture.direct = candidate->direct != 0;
+    trial->architecture.width = candidate->width;
+}
+
+static nade_status begin_trials(struct run *run, struct trials *trials, const nade_table *table)
+{
+    nade_status status = NADE_OK;
+    trials->trial = nd_arena_alloc(&run->arena, run->candidates, sizeof *trials->trial);
+    if (!trials->trial) return nd_no_memory(run->context, "the trials");
+    trials->rung = nd_first_rung(run);
+    for (; trials->count < run->candidates; trials->count++) {
+        copy_run(run, trials->count, &trials->trial[trials->count]);
+        trials->alive[trials->count] = trials->count;
+    }
+    if (run->options.folds) return nd_folds_begin(run, trials->trial, trials->count, table);
+    for (size_t i = 0; i < trials->count && status == NADE_OK; i++)
+        status = nd_stage_begin(&trials->trial[i], NULL, NULL);
+    return status;
+}
+
+static void end_trial(struct run *trial)
+{
+    nd_folds_end(trial);
+    nd_stage_end(trial);
+}
+
+static void give_up(struct trials *trials, size_t k)
+{
+    end_trial(&trials->trial[trials->alive[k]]);
+    trials->count--;
+    for (size_t i = k; i < trials->count; i++) trials->alive[i] = trials->alive[i + 1];
+}
+
+/* ---- rungs --------------------------------------------------------------------------------------------------------
+ */
+
+/* Of equals the first. */
+static bool is_better(const struct run *a, const struct run *b)
+{
+    if (a->best_loss == b->best_loss) return a < b;
+    return (a->best_loss < b->best_loss) != ND_FAULT(FAULT_WORST_TRIAL);
+}
+
+/* How many of those alive are better than number k of them. */
+static size_t place_of(const struct trials *trials, size_t k)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < trials->count; i++)
+        place += is_better(&trials->trial[trials->alive[i]], &trials->trial[trials->alive[k]]);
+    return place;
+}
+
+static void keep_better_half(struct trials *trials)
+{
+    bool worse[ND_CANDIDATES_MOST];
+    size_t count = trials->count;
+    for (size_t k = 0; k < count; k++) worse[k] = place_of(trials, k) >= better_half(count);
+    for (size_t k = count; k > 0; k--)
+        if (worse[k - 1]) give_up(trials, k - 1);
+}
+
+static void tell_rung(struct run *trial)
+{
+    trial->progress.trial_done = 1;
+    nd_tell(trial, false);
+    trial->progress.trial_done = 0;
+}
+
+/* Where all diverge, the last one's sentence is the run's. */
+static void give_up_diverged(struct trials *trials, size_t k)
+{
+    const struct run *trial = &trials->trial[trials->alive[k]];
+    if (trials->count > 1)
+        nd_warn(trial->context, "trial %" PRIu64 " of %zu is given up: %s", trial->trial, trial->candidates,
+                trial->context->error);
+    give_up(trials, k);
+}
+
+/* All that are alive go on to the end of the rung, or of their runs. */
+static nade_status run_rung(struct trials *trials)
+{
+    nade_status status = NADE_OK;
+    for (size_t k = 0; k < trials->count && !trials->stopped; k += status == NADE_OK) {
+        struct run *trial = &trials->trial[trials->alive[k]];
+        trial->ahead = updates_ahead(trials, k, trial);
+        status = nd_run_stage(trial, trials->rung);
+        if (status == NADE_OK && !trial->stop) tell_rung(trial);
+        trials->stopped = trial->stop;
+        trials->by_caller = trial->stop && !trial->out_of_time;
+        if (status != NADE_OK && status != NADE_NOT_FINITE) return status;
+        if (status == NADE_NOT_FINITE) give_up_diverged(trials, k);
+    }
+    return trials->count ? NADE_OK : NADE_NOT_FINITE;
+}
+
+static nade_status run_rungs(struct trials *trials)
+{
+    nade_status status = NADE_OK;
+    while (status == NADE_OK && trials->count > 1 && !trials->stopped) {
+        status = run_rung(trials);
+        if (status == NADE_OK && !trials->stopped) keep_better_half(trials);
+        trials->from = trials->rung;
+        trials->rung *= 2;
+    }
+    return status;
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------------------------
+ */
+
+/* Time has ended an iteration in its middle: it counts, and the next begins where it would have. */
+static nade_status go_on_after_time(struct run *run)
+{
+    uint64_t due = run->iteration * run->updates;
+    bool cut = run->update < due;
+    if (cut) run->skipped += due - run->update;
+    run->update = due;
+    return cut ? nd_turn_after_iteration(run) : NADE_OK;
+}
+
+/* The trial becomes the run, which keeps the memory that the candidates shared. */
+static nade_status take_over(struct run *run, const struct run *trial, bool stop)
+{
+    struct arena arena = run->arena;
+    const char *checkpoint = run->options.checkpoint;
+    *run = *trial;
+    run->arena = arena;
+    run->options.checkpoint = checkpoint;
+    run->chosen = run->trial;
+    run->trial = run->ahead = 0;
+    run->stop = stop;
+    run->out_of_time = false;
+    return trial->out_of_time && !stop ? go_on_after_time(run) : NADE_OK;
+}
+
+nade_status nd_trials_run(struct run *run, const nade_table *table)
+{
+    struct trials trials = {0};
+    nade_status status = begin_trials(run, &trials, table);
+    if (status == NADE_OK) status = run_rungs(&trials);
+    while (trials.count > (status == NADE_OK)) {
+        size_t last = 0;
+        while (place_of(&trials, last) + 1 < trials.count) last++;
+        give_up(&trials, last);
+    }
+    if (status != NADE_OK) return status;
+    return take_over(run, &trials.trial[trials.alive[0]], trials.by_caller);
+}

@@ -1,0 +1,197 @@
+/* Trials: validation chooses, only what is open is varied, and the model is that of a run with the chosen options, in
+ * folds too. */
+#include "trial_fixture.h"
+
+/* ---- the choice ------------------------------------------------------------------------------------------------- */
+
+/* What wins is what did best, and the model is the one of that run alone. */
+static double check_choice(struct fixture *f, const nade_table *table, const nade_table *valid)
+{
+    struct heard heard = {0}, alone = {0};
+    nade_train_options o = trial_options(&heard);
+    nade_model *model = train(f, table, valid, &o);
+    assert_true(heard.trials == 3 && heard.chosen > 0);
+    /* An eighth of the run for all, as much again for the better two. */
+    assert_true(heard.rungs == 5 && heard.done[heard.chosen - 1] == 6);
+    for (size_t i = 0; i < 3; i++) assert_true(heard.done[i] == 3 || heard.done[i] == 6);
+    for (size_t i = 0; i < 3; i++)
+        if (heard.done[i] == 6) assert_true(heard.loss[heard.chosen - 1] <= heard.loss[i]);
+    double dropout = model->record.options.dropout;
+    assert_true(dropout == heard.dropout[heard.chosen - 1]);
+    o = chosen_options(&o, model);
+    o.progress_user = o.planned_user = &alone;
+    nade_model *same = train(f, table, valid, &o);
+    assert_true(alone.trials == 0 && alone.chosen == 0);
+    assert_same_file(f, model, same);
+    /* Two rungs of an eighth: 2 losers' of the first, 1 of the second. */
+    assert_int_equal(heard.updates, alone.updates + 3 * 3 * 20);
+    nade_model_free(same);
+    nade_model_free(model);
+    return dropout;
+}
+
+static void test_validation_chooses(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(check_choice(f, f->few, f->few_valid) > 0);
+    assert_true(check_choice(f, f->many, f->many_valid) == 0);
+}
+
+/* ---- what is varied --------------------------------------------------------------------------------------------- */
+
+static size_t trials_of(struct fixture *f, const nade_train_options *o)
+{
+    return plan_of(f, f->many, f->many_valid, o).trials;
+}
+
+static void test_only_open_options_are_varied(void **state)
+{
+    static const size_t hidden[] = {9};
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    nade_train_options usual = trial_options(&heard), o = usual;
+    assert_int_equal(trials_of(f, &o), 3);
+    o.dropout = 0.3;
+    assert_int_equal(trials_of(f, &o), 2); /* with the direct path and without */
+    o.direct = 1;
+    assert_int_equal(trials_of(f, &o), 0);
+    o = usual;
+    o.direct = 1;
+    assert_int_equal(trials_of(f, &o), 3);
+    o = usual;
+    o.effort = NADE_EFFORT_QUICK;
+    assert_int_equal(trials_of(f, &o), 0);
+    o.effort = NADE_EFFORT_BEST;
+    assert_int_equal(trials_of(f, &o), 8); /* the width is given */
+    o.width = 0;
+    assert_int_equal(trials_of(f, &o), 10);
+    o.weight_decay = 0.2;
+    assert_int_equal(trials_of(f, &o), 9);
+    o = usual;
+    o.width = 0;
+    o.hidden = hidden;
+    o.layers = 1;
+    assert_int_equal(trials_of(f, &o), 0);
+    o = usual;
+    o.valid_fraction = 0;
+    assert_int_equal(plan_of(f, f->many, NULL, &o).trials, 0);
+}
+
+static void test_given_dropout_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    nade_train_options o = trial_options(&heard);
+    o.dropout = 0.3;
+    nade_model *model = train(f, f->many, f->many_valid, &o);
+    assert_true(heard.trials == 2 && heard.dropout[0] == 0.3 && heard.dropout[1] == 0.3);
+    assert_true(model->record.options.dropout == 0.3 && heard.chosen > 0);
+    nade_model_free(model);
+}
+
+/* Ten of them, two of twice the width, and what they take is said. */
+static void test_best_tries_more(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    nade_train_options o = trial_options(&heard);
+    nade_context_options options;
+    nade_context *context = NULL;
+    nade_model *model = NULL;
+    o.effort = NADE_EFFORT_BEST;
+    o.width = 0;
+    o.iterations = o.updates = 1;
+    uint64_t all = plan_of(f, f->many, f->many_valid, &o).memory;
+    o.effort = NADE_EFFORT_QUICK;
+    uint64_t one = plan_of(f, f->many, f->many_valid, &o).memory;
+    assert_in_range(all, 11 * one, 24 * one);
+    nade_context_options_init(&options, sizeof options);
+    options.max_memory = (size_t)(all + all / 10); /* what is said is about what it takes */
+    options.threads = 1;
+    assert_int_equal(nade_context_create(&options, &context), NADE_OK);
+    o.effort = NADE_EFFORT_BEST;
+    support_assert_ok(context, nade_train(context, f->many, f->many_valid, &o, &model));
+    assert_true(heard.trials == 10 && heard.chosen > 0 && model->record.options.effort == NADE_EFFORT_BEST);
+    assert_true(model->plan.hidden[0] == 128 || model->plan.hidden[0] == 256);
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------------ */
+
+static void test_trials_in_folds(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0}, alone = {0};
+    nade_train_options o = trial_options(&heard);
+    nade_table *table = table_of(f->context, 0, 500, NARROW, exact);
+    o.folds = 3;
+    nade_model *model = train(f, table, NULL, &o);
+    assert_true(heard.trials == 3 && heard.chosen > 0 && heard.folds == 3 && heard.rungs == 5);
+    o = chosen_options(&o, model);
+    o.progress_user = o.planned_user = &alone;
+    nade_model *same = train(f, table, NULL, &o);
+    assert_same_file(f, model, same);
+    assert_int_equal(heard.updates, alone.updates + 3 * 3 * 3 * 20);
+    nade_model_free(same);
+    nade_model_free(model);
+    nade_table_free(table);
+}
+
+static size_t folds_of(struct fixture *f, uint32_t rows, const nade_train_options *o)
+{
+    nade_table *table = table_of(f->context, 0, rows, NARROW, exact);
+    size_t folds = plan_of(f, table, NULL, o).folds;
+    nade_table_free(table);
+    return folds;
+}
+
+static void test_few_rows_have_folds(void **state)
+{
+    static const size_t hidden[] = {9}, given[] = {offsetof(nade_train_options, valid_fraction)};
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    nade_train_options usual = trial_options(&heard), o = usual;
+    assert_int_equal(folds_of(f, 499, &o), 5);
+    assert_int_equal(folds_of(f, 500, &o), 0);
+    assert_int_equal(folds_of(f, 10, &o), 5);
+    assert_int_equal(folds_of(f, 9, &o), 0);
+    o.folds = 4;
+    assert_int_equal(folds_of(f, 499, &o), 4);
+    o = usual;
+    o.effort = NADE_EFFORT_QUICK;
+    assert_int_equal(folds_of(f, 499, &o), 0);
+    o = usual;
+    o.valid_fraction = 0.2;
+    assert_int_equal(folds_of(f, 499, &o), 0);
+    o = usual;
+    o.given = given;
+    o.given_count = 1;
+    assert_int_equal(folds_of(f, 499, &o), 0);
+    o = usual;
+    o.width = 0;
+    o.hidden = hidden;
+    o.layers = 1;
+    assert_int_equal(folds_of(f, 499, &o), 0);
+    o = usual;
+    o.checkpoint = "checkpoint";
+    assert_int_equal(folds_of(f, 499, &o), 0);
+    assert_int_equal(plan_of(f, f->few, f->few_valid, &usual).folds, 0);
+    /* Rows without a cell do not count. */
+    double values[20];
+    nade_table *table = NULL;
+    for (size_t i = 0; i < 20; i++) values[i] = i < 9 ? (double)(i % 2) : NAN;
+    support_assert_ok(f->context, nade_table_from_array(f->context, values, 20, 1, NULL, &table));
+    assert_int_equal(plan_of(f, table, NULL, &usual).folds, 0);
+    nade_table_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_validation_chooses),  cmocka_unit_test(test_only_open_options_are_varied),
+        cmocka_unit_test(test_given_dropout_stays), cmocka_unit_test(test_best_tries_more),
+        cmocka_unit_test(test_trials_in_folds),     cmocka_unit_test(test_few_rows_have_folds),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -27,6 +27,7 @@ static const struct wording {
     {"the list of %s columns", "--%s"},
     {"`unseen_missing`, which makes it a missing cell", "--unseen missing with score and impute"},
     {"training with `resume` goes on from it", "nade train --resume goes on from it"},
+    {"name the text in `missing`", "name the text with --na"},
     {"`columns`", "--columns"},
     {"`drop`", "--drop"},
     {"`of`", "--of"},

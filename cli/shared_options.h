@@ -14,6 +14,11 @@ extern const struct choice header_choices[], unseen_choices[];
 #define DELIMITER_OPTION(at)                                                                                           \
     {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, at,                                                \
      .help = "separator of a text file: ',' ';' tab or auto"}
+#define NA_OPTIONS(list, only)                                                                                         \
+    {.name = "na", .metavar = "TEXTS", .kind = OPTION_TEXT, list,                                                      \
+     .help = "further texts that stand for a missing cell in a text file, divided by commas, as in unknown,-1"},       \
+    {.name = "na-only", .kind = OPTION_ON, only,                                                                       \
+     .help = "only empty cells and the texts of --na are missing, not NA, N/A, nan, null, none, ?, - and ."}
 #define HEADER_OPTION(at)                                                                                              \
     {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, at, .choices = header_choices,                 \
      .help = "whether the first line of a text file holds names"}

@@ -93,6 +93,7 @@ static const struct option options[] = {
      .help = "a real column has no bounds, whatever its numbers look like; may be given several times"},
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
+    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
     {.kind = OPTION_HEADING, .help = "Network"},
     {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
      .help = "a plain network with hidden layers of so many units each, in place of a residual one"},

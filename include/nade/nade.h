@@ -128,6 +128,10 @@ typedef struct nade_read_options {
     size_t name_count;
     const char *rows; /* a text file of row numbers, counted from 0: keep only these rows, in the table's order */
     int keep_text;    /* 1: the table keeps the text of its cells, for nade_table_text */
+    /* Text files: further texts that stand for a missing cell, divided by commas, "unknown,-1"; one in double quotes
+     * may hold commas.  NULL: none but those of docs/formats.md.  missing_only 1: these and the empty cell alone. */
+    const char *missing;
+    int missing_only;
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);

@@ -114,6 +114,9 @@ enum fault {
     FAULT_LABEL_OF_FIRST_TRY = 144, /* test_label_ranges: a rare label is that of the first try, not of the kept one */
     FAULT_OFFSET_FORGOTTEN = 145,   /* test_recording_step: steps begin at zero */
     FAULT_SENTINEL_READ = 141,      /* test_sentinels: a number that training took for a missing cell is a value */
+    FAULT_MARK_IS_LABEL = 146,      /* test_awkward: marks such as - are labels among numbers too */
+    FAULT_COMMON_MARK_LOST = 147,   /* test_awkward: marks are missing cells where they are the commonest label too */
+    FAULT_MARK_UNSEEN = 148,        /* test_awkward: a mark that the model does not know is an unseen label */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 
     /* Model files. */

@@ -14,16 +14,6 @@ bool nd_same_word(const char *text, size_t length, const char *word)
     return word[length] == '\0';
 }
 
-bool nd_is_missing(const char *text, size_t length)
-{
-    if (length == 0) return true;
-    if (length == 1) return text[0] == '?';
-    if (length > 4) return false;
-    if (nd_same_word(text, length, "na") || nd_same_word(text, length, "null")) return true;
-    bool sign = text[0] == '-' || text[0] == '+';
-    return nd_same_word(text + sign, length - sign, "nan");
-}
-
 bool nd_is_code(const char *text, size_t length)
 {
     if (length < 2 || text[0] != '0') return false;

@@ -10,9 +10,6 @@ enum { ND_EXCERPT = 56 };
 /* True for the word, given in small letters, in any case. */
 bool nd_same_word(const char *text, size_t length, const char *word);
 
-/* True for the marks of a missing cell: nothing, ?, NA, null, nan (the last also with a sign, as C prints it). */
-bool nd_is_missing(const char *text, size_t length);
-
 /* True for digits that begin with a zero: 007 is a name, not a measurement. */
 bool nd_is_code(const char *text, size_t length);
 

@@ -27,6 +27,7 @@ struct cell {
     size_t length;
     double number;
     bool is_number;
+    bool is_mark; /* perhaps that of a missing cell */
     uint32_t hash;
     size_t line;
 };
@@ -163,7 +164,8 @@ static bool add_label(struct column_builder *builder, const struct cell *cell)
     if (cell->text && !keep_text(builder, cell->text, cell->length, &label.text)) return false;
     if (builder->slot_count > 0) *find_slot(builder, cell) = (uint32_t)(builder->label_count + 1);
     builder->labels[builder->label_count++] = label;
-    if (!is_number_alone(cell) && !builder->numbers_only) builder->text_labels++;
+    builder->mark_labels += cell->is_mark;
+    if (!is_number_alone(cell) && !builder->numbers_only && !cell->is_mark) builder->text_labels++;
     return true;
 }
 
@@ -204,6 +206,10 @@ static bool become_numbers(struct column_builder *builder)
 {
     double *numbers = nd_alloc(builder->allocator, builder->capacity, sizeof *numbers);
     if (!numbers) return false;
+    for (size_t code = 0; code < builder->label_count && builder->mark_labels > 0; code++) {
+        if (!isnan(builder->labels[code].number)) continue;
+        builder->missing += builder->labels[code].count;
+    }
     for (size_t row = 0; row < builder->rows; row++) {
         size_t code = code_at(builder, row);
         double missing = ND_FAULT(FAULT_MISSING_BECOMES_ZERO) ? 0 : (double)NAN;
@@ -233,13 +239,20 @@ static enum cell_result store_number(struct column_builder *builder, double numb
     return CELL_OK;
 }
 
+static bool is_mark(const struct column_builder *builder, const struct builder_label *label)
+{
+    return builder->mark_labels > 0 &&
+           nd_mark_of(builder->marks, builder->texts + label->text, label->length) == MARK_DOUBTFUL;
+}
+
 /* Finds the form in which the labels and a cell are dates; false: there is none. */
 static bool find_form(const struct column_builder *builder, const struct cell *cell, struct date_forms *forms)
 {
     forms->count = 0;
     if (cell->text) nd_date_guess(cell->text, cell->length, forms);
     for (size_t code = 0; code < builder->label_count && forms->count > 0; code++)
-        nd_date_narrow(builder->texts + builder->labels[code].text, builder->labels[code].length, forms);
+        if (!is_mark(builder, &builder->labels[code]))
+            nd_date_narrow(builder->texts + builder->labels[code].text, builder->labels[code].length, forms);
     return forms->count > 0 && !nd_date_ambiguous(forms);
 }
 
@@ -256,6 +269,7 @@ static enum cell_result leave_dictionary(struct column_builder *builder, const s
     memcpy(builder->form, forms.form[0], ND_FORM_SIZE);
     for (size_t code = 0; code < builder->label_count; code++) {
         struct builder_label *label = &builder->labels[code];
+        if (is_mark(builder, label)) continue;
         nd_date_read(builder->form, builder->texts + label->text, label->length, &label->number);
     }
     nd_date_read(builder->form, cell->text, cell->length, &seconds);
@@ -266,7 +280,8 @@ static enum cell_result leave_dictionary(struct column_builder *builder, const s
 static enum cell_result add_new(struct column_builder *builder, const struct cell *cell)
 {
     bool too_long = !cell->is_number && cell->length > ND_TEXT_BYTES_MOST;
-    if (builder->text_labels == 0 && builder->label_count == ND_NUMBERS_MOST) {
+    if (builder->text_labels == 0 && builder->label_count - builder->mark_labels == ND_NUMBERS_MOST) {
+        if (cell->is_mark) return store_missing(builder), CELL_OK;
         if (!cell->is_number) return CELL_TEXT_IN_NUMBERS;
         return become_numbers(builder) ? store_number(builder, cell->number) : CELL_NO_MEMORY;
     }
@@ -283,7 +298,10 @@ static enum cell_result add_new(struct column_builder *builder, const struct cel
 /* Finds out what an unknown text is. */
 static enum cell_result classify(struct column_builder *builder, struct cell *cell)
 {
-    if (nd_is_missing(cell->text, cell->length)) {
+    enum mark mark = nd_mark_of(builder->marks, cell->text, cell->length);
+    cell->is_mark = mark == MARK_DOUBTFUL;
+    bool numbers = builder->storage == STORE_DOUBLES || builder->numbers_only;
+    if (mark == MARK_MISSING || (cell->is_mark && numbers)) {
         store_missing(builder);
         return CELL_OK;
     }
@@ -294,6 +312,7 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
     enum number_kind kind = nd_parse_number(cell->text, cell->length, &cell->number);
     if (kind == NUMBER_INFINITE) return CELL_INFINITE;
     cell->is_number = kind == NUMBER_FINITE;
+    if (cell->is_mark) cell->number = NAN;
     if (!cell->is_number && builder->numbers_only) return CELL_TEXT_IN_NUMBERS;
     if (builder->storage != STORE_DOUBLES) return add_new(builder, cell);
     return cell->is_number ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
@@ -304,7 +323,7 @@ enum cell_result nd_builder_add_text(struct column_builder *builder, const char 
     struct cell cell = {.text = text, .length = length, .line = line};
     if (!make_room(builder)) return CELL_NO_MEMORY;
     if (builder->storage == STORE_UNUSABLE) {
-        builder->missing += nd_is_missing(text, length);
+        builder->missing += nd_mark_of(builder->marks, text, length) == MARK_MISSING;
         builder->rows++;
         return CELL_OK;
     }

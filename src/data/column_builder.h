@@ -8,7 +8,7 @@
 #ifndef ND_DATA_COLUMN_BUILDER_H
 #define ND_DATA_COLUMN_BUILDER_H
 
-#include "data/table.h"
+#include "data/missing_marks.h"
 
 enum cell_result {
     CELL_OK,
@@ -25,6 +25,7 @@ struct column_builder {
     const nade_allocator *allocator;
     enum storage storage;
     bool numbers_only;
+    const struct missing_marks *marks; /* the caller's; NULL: none */
     union {
         uint8_t *codes8;
         uint16_t *codes16;
@@ -35,7 +36,8 @@ struct column_builder {
     size_t rows, capacity;
     struct builder_label *labels;
     size_t label_count, label_capacity;
-    size_t text_labels; /* labels that are not numbers, or codes like 007 */
+    size_t text_labels; /* labels that are not numbers, or codes like 007; doubtful marks are not counted */
+    size_t mark_labels; /* marks that are missing cells if all others are numbers or dates */
     uint32_t *slots;    /* (slot_count) hash table of code + 1, 0 = free */
     size_t slot_count;  /* a power of two, or 0 */
     char *texts;        /* the labels' texts, one after the other */

@@ -10,6 +10,7 @@
 #include "data/cell_text.h"
 #include "data/column_list.h"
 #include "data/date_column.h"
+#include "data/missing_marks.h"
 #include "data/table.h"
 
 /* Few integers: see few_integers. */
@@ -182,6 +183,7 @@ bool nd_find_types(struct nade_table *table)
     for (size_t i = 0; i < table->columns; i++) {
         struct table_column *column = &table->column[i];
         char form[ND_FORM_SIZE];
+        if (column->declared != DECLARED_LABELS && !nd_drop_doubtful_marks(table, column)) return false;
         if (column->declared != DECLARED_LABELS && nd_looks_like_dates(table, column, form)) {
             column->type = NADE_DATE;
             if (!nd_become_dates(table, column, form)) return false;

@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/csv.h"
+#include "data/missing_marks.h"
 
 enum { HEAD_BYTES = 1 << 18, HEAD_LINES = 3, ROWS_LOOKED_AT = 100 };
 
@@ -138,7 +139,7 @@ static enum field_kind field_kind(const struct csv *csv, size_t field)
     double number;
     const char *text = nd_csv_text(csv, field);
     size_t length = csv->field[field].length;
-    if (nd_is_missing(text, length)) return FIELD_MISSING;
+    if (nd_mark_of(NULL, text, length) == MARK_MISSING) return FIELD_MISSING;
     return nd_parse_number(text, length, &number) == NUMBER_NONE ? FIELD_TEXT : FIELD_NUMBER;
 }
 

@@ -105,6 +105,22 @@ bool nd_looks_like_dates(const struct nade_table *table, const struct table_colu
            find_in_texts(table, column, form, &row) == NULL;
 }
 
+bool nd_dates_but_for(const struct table_column *column, const bool *skipped)
+{
+    struct date_forms forms;
+    size_t dates = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        if (skipped[i]) continue;
+        if (dates++ == 0)
+            nd_date_guess(text, strlen(text), &forms);
+        else
+            nd_date_narrow(text, strlen(text), &forms);
+        if (forms.count == 0) return false;
+    }
+    return dates >= DATES_LEAST;
+}
+
 bool nd_are_ambiguous_dates(const struct table_column *column)
 {
     struct date_forms forms, before;

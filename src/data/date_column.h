@@ -15,6 +15,10 @@ const char *nd_find_date_form(const struct nade_table *table, const struct table
  */
 bool nd_are_ambiguous_dates(const struct table_column *column);
 
+/* True for a column of texts of which all but some, skipped (label_count), are dates in one form, many different ones.
+ */
+bool nd_dates_but_for(const struct table_column *column, const bool *skipped);
+
 /* True for a column of texts that are all dates in one form, many different ones unless the file declares them. */
 bool nd_looks_like_dates(const struct nade_table *table, const struct table_column *column, char form[ND_FORM_SIZE]);
 

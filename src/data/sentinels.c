@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/append.h"
+#include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
 #include "data/column_types.h"
+#include "data/missing_marks.h"
 
 /* At an end of a column that many numbers at most are sentinels.  Each is in CELLS_LEAST cells, and in CELLS_ENOUGH or
  * one in a hundred; all together are in no more than half of them, and OTHERS_LEAST different numbers remain, of few
@@ -169,21 +171,11 @@ static void clear_numbers(const struct nade_table *table, struct table_column *c
 /* Takes them out of the dictionary; false: no memory. */
 static bool clear_labels(nade_context *context, const struct nade_table *table, struct table_column *column)
 {
-    size_t *code = nd_alloc(&context->allocator, column->label_count, sizeof *code), kept = 0;
-    if (!code) return false;
-    for (size_t i = 0; i < column->label_count; i++) {
-        bool gone = is_among(column, column->labels[i].number);
-        if (gone) column->missing += column->labels[i].count;
-        code[i] = gone ? ND_CODE_MISSING : kept;
-        if (!gone) column->labels[kept++] = column->labels[i];
-    }
-    for (size_t row = 0; row < table->rows; row++) {
-        size_t found = nd_table_code(column, row);
-        if (found != SIZE_MAX) nd_put_code(column->cells.any, column->storage, row, code[found]);
-    }
-    column->label_count = kept;
-    nd_free(&context->allocator, code);
-    return true;
+    bool *gone = nd_alloc(&context->allocator, column->label_count, sizeof *gone);
+    for (size_t i = 0; gone && i < column->label_count; i++) gone[i] = is_among(column, column->labels[i].number);
+    bool good = gone && nd_labels_become_missing(&context->allocator, table, column, gone);
+    nd_free(&context->allocator, gone);
+    return good;
 }
 
 /* "'age' (-999 in 52 cells, 10 %)" */
@@ -206,6 +198,12 @@ struct report {
     char list[COLUMNS_SHOWN * (COLUMN_TEXT + 2) + 1];
 };
 
+static void add_to_report(struct report *report, const char *text)
+{
+    if (report->found++ < COLUMNS_SHOWN)
+        nd_append(report->list, sizeof report->list, "%s%s", report->found > 1 ? ", " : "", text);
+}
+
 /* The column is then one with empty cells, and has the type of such a one.  False: no memory. */
 static bool take_ends(nade_context *context, struct nade_table *table, struct table_column *column,
                       const struct ends *ends, struct report *report)
@@ -217,8 +215,7 @@ static bool take_ends(nade_context *context, struct nade_table *table, struct ta
     for (size_t i = 0; i < ends->count; i++)
         if (i < ends->low || i >= ends->count - ends->high) values[column->missing_value_count++] = ends->list[i].value;
     show_column(column, ends, text);
-    if (report->found++ < COLUMNS_SHOWN)
-        nd_append(report->list, sizeof report->list, "%s%s", report->found > 1 ? ", " : "", text);
+    add_to_report(report, text);
     if (column->storage == STORE_DOUBLES)
         clear_numbers(table, column);
     else if (!clear_labels(context, table, column))
@@ -244,6 +241,65 @@ static nade_status look_at_column(nade_context *context, struct nade_table *tabl
     return good ? NADE_OK : nd_no_memory(context, "the columns");
 }
 
+/* ---- marks among labels ------------------------------------------------------------------------------------------ */
+
+/* A mark such as - is a missing cell among labels of which at least two others are there and one of them is more
+ * frequent: + and - are results of a test, and where most cells have none, none is an answer.  True: gone
+ * (label_count) has some. */
+static bool find_marks(const struct table_column *column, bool *gone)
+{
+    size_t others = 0, most = 0, most_marked = 0;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const struct label *label = &column->labels[i];
+        gone[i] = nd_mark_of(NULL, label->text, strlen(label->text)) == MARK_DOUBTFUL;
+        others += !gone[i];
+        size_t *largest = gone[i] ? &most_marked : &most;
+        if (label->count > *largest) *largest = label->count;
+    }
+    return most_marked > 0 && others >= LABELS_LEAST && (most_marked < most || ND_FAULT(FAULT_COMMON_MARK_LOST));
+}
+
+/* "'shape' (- in 52 cells, 10 %)" */
+static void show_marks(const struct nade_table *table, const struct table_column *column, const bool *gone,
+                       char text[COLUMN_TEXT])
+{
+    char name[ND_EXCERPT];
+    double cells = (double)(table->rows - column->missing);
+    size_t shown = 0;
+    snprintf(text, COLUMN_TEXT, "'%s' (", nd_excerpt(column->name, strlen(column->name), name));
+    for (size_t i = 0; i < column->label_count; i++)
+        if (gone[i])
+            nd_append(text, COLUMN_TEXT, "%s%s in %zu cell%s, %.2g %%", shown++ ? "; " : "", column->labels[i].text,
+                      column->labels[i].count, column->labels[i].count == 1 ? "" : "s",
+                      100 * (double)column->labels[i].count / cells);
+    nd_append(text, COLUMN_TEXT, ")");
+}
+
+static nade_status look_at_marks(nade_context *context, struct nade_table *table, struct table_column *column,
+                                 struct report *report)
+{
+    char text[COLUMN_TEXT];
+    bool good = true, *gone = nd_alloc(&context->allocator, column->label_count, sizeof *gone);
+    if (!gone) return nd_no_memory(context, "the columns");
+    if (find_marks(column, gone)) {
+        show_marks(table, column, gone, text);
+        add_to_report(report, text);
+        good = nd_labels_become_missing(&context->allocator, table, column, gone);
+        if (good) nd_find_type_anew(table, column);
+    }
+    nd_free(&context->allocator, gone);
+    return good ? NADE_OK : nd_no_memory(context, "the columns");
+}
+
+/* Labels that were not declared or made such. */
+static bool may_have_marks(const struct nade_table *table, const struct table_column *column)
+{
+    return !table->array && !table->marks_only && column->storage <= STORE_CODES32 && !column->typed && !column->form &&
+           column->declared == DECLARED_NOTHING && column->label_count > 0 && !nd_column_is_numeric(column);
+}
+
+/* ---- all columns ------------------------------------------------------------------------------------------------- */
+
 /* Numbers that are values, or that were taken for labels because they are few. */
 static bool may_have_sentinels(const struct table_column *column)
 {
@@ -260,16 +316,19 @@ nade_status nd_drop_sentinels(nade_context *context, struct nade_table *table, c
     nade_status status = nd_list_columns(context, table, "the list of columns that keep their sentinels", keep, &kept);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++) {
         struct table_column *column = &table->column[c];
-        if (kept[column->place] || !may_have_sentinels(column)) continue;
-        status = look_at_column(context, table, column, &report);
+        if (kept[column->place]) continue;
+        if (may_have_marks(table, column))
+            status = look_at_marks(context, table, column, &report);
+        else if (may_have_sentinels(column))
+            status = look_at_column(context, table, column, &report);
     }
     nd_free(&context->allocator, kept);
     if (status != NADE_OK || report.found == 0) return status;
     if (report.found > COLUMNS_SHOWN)
         snprintf(others, sizeof others, " and %zu more columns", report.found - COLUMNS_SHOWN);
     nd_warn(context,
-            "%s: numbers far from all others of their column are taken for missing cells: %s%s; name the "
-            "columns that keep their sentinels if these are values",
+            "%s: numbers far from all others of their column, and marks such as -, are taken for missing cells: %s%s; "
+            "name the columns that keep their sentinels if these are values",
             table->source, report.list, others);
     return NADE_OK;
 }

@@ -74,6 +74,7 @@ struct nade_table {
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */
     bool array;                  /* an array file or from memory: no labels, line numbers are rows */
+    bool marks_only;             /* no text stands for a missing cell but those that the caller named */
     bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
     const char *source;          /* path, for messages */
     size_t first_position;       /* of row 0 in the file: line of a text file from 1, row of an array from 0 */

@@ -26,6 +26,8 @@ nade_status nd_text_begin(struct source *source, const struct load_request *requ
     text->as_they_come = options->delimiter && options->header >= 0;
     text->name_texts.allocator = text->raw_names.allocator = *allocator;
     nd_csv_begin(&text->csv, source, dialect);
+    if (!nd_marks_take(allocator, options->missing, options->missing_only == 1, &text->marks))
+        return nd_no_memory(source->context, "the texts of missing cells");
     if (options->names && !nd_names_sort(allocator, options->names, options->name_count, &text->expected))
         return nd_no_memory(source->context, "the columns' names");
     return skip_byte_order_mark(source);
@@ -56,6 +58,7 @@ void nd_text_close(struct text_table *text)
     nd_kept_free(&text->name_texts);
     nd_kept_free(&text->raw_names);
     nd_names_free(allocator, &text->expected);
+    nd_marks_free(allocator, &text->marks);
     *text = (struct text_table){0};
 }
 
@@ -200,10 +203,12 @@ static nade_status describe_text(const struct text_table *text, struct nade_tabl
     return NADE_OK;
 }
 
-/* Tells the builder what the file says of its columns. */
+/* Tells the builder what the file and the caller say of its columns. */
 static void declare_columns(const struct text_table *text, struct table_builder *builder)
 {
-    const struct nade_table *table = builder->table;
+    struct nade_table *table = builder->table;
+    table->marks_only = text->marks.only;
+    for (size_t i = 0; i < table->columns; i++) builder->columns[i].marks = &text->marks;
     for (size_t i = 0; text->declared && i < table->columns; i++)
         nd_table_declare(builder, i, text->declared[table->column[i].place]);
 }

@@ -6,6 +6,7 @@
 #include "base/name_index.h"
 #include "data/csv.h"
 #include "data/loader.h"
+#include "data/missing_marks.h"
 
 /* A text file that is being read.  Source, options and rows must outlive it. */
 struct text_table {
@@ -20,6 +21,7 @@ struct text_table {
     const char *first_end;       /* how the file's first line, or the one before its rows, ends */
     size_t fields;               /* each row must have */
     const char *as_many;         /* as what: the end of a sentence about a row that has not */
+    struct missing_marks marks;  /* what stands for a missing cell */
     bool keep;                   /* the text of cells */
     bool as_they_come;           /* parts end where the input pauses */
     size_t rows;                 /* seen so far, wanted or not */

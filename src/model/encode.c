@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/date_column.h"
+#include "data/missing_marks.h"
 #include "model/head.h"
 #include "model/label_search.h"
 #include "model/rare_labels.h"
@@ -223,6 +224,13 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
         ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
 }
 
+/* True for marks such as - that are no label of the model's: missing cells, whatever the table's other cells are. */
+static bool is_mark(const struct encoder *e, const char *text)
+{
+    return !e->table->marks_only && nd_mark_of(NULL, text, strlen(text)) == MARK_DOUBTFUL &&
+           !ND_FAULT(FAULT_MARK_UNSEEN);
+}
+
 /* What stands for a value that training has not seen until it is counted: no cell is that. */
 #define UNSEEN (-HUGE_VALF)
 
@@ -238,8 +246,9 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         const char *text = nd_utf8_text(e->arena, label->text);
         if (!text) return nd_no_memory(e->context, "the rows");
         if (encode_value(labels, text, label->is_number, label->number, &value[i])) continue;
-        if (!may_be_unseen(e, column, label->is_number)) return refuse(e, column, label->first_line, label->text);
-        value[i] = UNSEEN;
+        value[i] = is_mark(e, label->text) ? absent : UNSEEN;
+        if (value[i] == UNSEEN && !may_be_unseen(e, column, label->is_number))
+            return refuse(e, column, label->first_line, label->text);
     }
     for (size_t i = 0; i < e->row_count; i++) {
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
@@ -291,7 +300,7 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         double seconds;
         float value = NAN;
         char number[ND_NUMBER_TEXT];
-        bool date = nd_date_cell(from, row, spec->form, &seconds);
+        bool date = nd_date_cell(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);
             if (!date || !e->unseen) return refuse(e, column, nd_table_position(e->table, row), text);

@@ -69,7 +69,7 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
         return nd_fail(
             context, NADE_BAD_INPUT,
             "%s, line %zu, column '%s': found '%s', expected a number as in the column's other rows (or make "
-            "column '%s' categorical)",
+            "column '%s' categorical, or name the text in `missing` if it stands for a missing cell)",
             table->source, column->stray->first_line, column->name,
             nd_excerpt(column->stray->text, strlen(column->stray->text), excerpt), column->name);
     }

@@ -38,9 +38,9 @@ const char *const *nd_choice_words(enum value_type type, size_t *count)
 static const struct record_field fields[] = {
 #define OPTION(part, member, type, usual, record) \
     {#member, VALUE_##type, offsetof(struct training_record, part.member), record, usual},
-/* A run always settles what is below `least`: a file without it is older, of a run that did without. */
+/* A run always settles what is below 0: a file without it is older, of a run that did without. */
 #define ROW(member, type, usual, least, most, checkpoint, record, ...) \
-    OPTION(options, member, type, (usual) < (least) ? (least) : (usual), record)
+    OPTION(options, member, type, (usual) < 0 ? (least) : (usual), record)
     NADE_TRAIN_OPTIONS(ROW)
 #undef ROW
 #define ROW(member, type, usual, least, most, checkpoint, record, ...) OPTION(replication, member, type, usual, record)

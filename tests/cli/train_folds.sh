@@ -21,6 +21,11 @@ expect 0 "$NADE" train table.csv "${short[@]}" --folds 4 --threads 1 --quiet -o 
 cmp model again || fail "the number of threads matters"
 expect 0 "$NADE" score model table.csv --device cpu -o scores.csv
 
+# A file of who has none says nothing of them.
+expect 0 "$NADE" train table.csv "${short[@]}" -o without
+expect 0 "$NADE" info without
+! grep -q fold out || fail "folds where there are none: $(cat out)"
+
 # One rate of several by the folds' mean.
 expect 0 "$NADE" train table.csv "${short[@]}" --folds 3 --lr 0.01,0.0001 -o rates
 holds err "lr 0.01  3 folds, iteration" "(chosen)"

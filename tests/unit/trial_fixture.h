@@ -83,6 +83,7 @@ struct heard {
     double dropout[16]; /* (trials) of each trial */
     double loss[16];    /* (trials) best at the end of the last rung */
     uint64_t rungs, chosen, reports_after;
+    uint64_t tried; /* iterations of the trial that was told of last */
     double chosen_seconds;
     uint64_t stop_trial, stop_iteration; /* when to stop, 0: never */
     int longer;
@@ -111,6 +112,7 @@ static inline int hear(void *user, const nade_progress *p)
     heard->longer = p->longer;
     if (p->trial) {
         size_t i = p->trial - 1;
+        heard->tried = p->iteration;
         if (heard->done[i]) assert_true(heard->dropout[i] == p->dropout);
         heard->dropout[i] = p->dropout;
         heard->loss[i] = p->best_valid_loss;

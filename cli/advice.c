@@ -47,6 +47,8 @@ static const struct wording {
     {"`holes`", "--holes"},
     {"`folds`", "--folds"},
     {"`effort`", "--effort"},
+    {"`members`", "--members"},
+    {"`components`", "--components"},
 };
 
 /* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */

@@ -36,12 +36,13 @@ const char *format_duration(double seconds, char buffer[DURATION_SIZE])
     return buffer;
 }
 
-/* Updates per second since the first report of the stage or the trial, which a resumed run does not begin at update
- * zero. */
+/* Updates per second since the first report of a member's stage or of a trial, which a resumed run does not begin at
+ * update zero. */
 static double update_rate(struct progress *progress, const nade_progress *report)
 {
-    if (progress->stage != report->stage + 1 || progress->trial != report->trial) {
-        progress->stage = report->stage + 1;
+    uint64_t part = report->member * report->stages + report->stage + 1;
+    if (progress->part != part || progress->trial != report->trial) {
+        progress->part = part;
         progress->trial = report->trial;
         progress->first_update = report->update;
         progress->first_seconds = report->seconds;
@@ -52,10 +53,12 @@ static double update_rate(struct progress *progress, const nade_progress *report
     return progress->rate > 0 ? progress->rate : (double)report->update / fmax(report->seconds, 1e-9);
 }
 
-/* Time left in the stage at the rate so far if it ends after so many updates, other trials and the limit considered. */
+/* Time left in the stage at the rate so far if it ends after so many updates, other trials, members to come and the
+ * limit considered. */
 static double seconds_left(const struct progress *progress, const nade_progress *report, uint64_t updates, double rate)
 {
-    double left = (double)(updates - report->update + report->ahead) / rate;
+    uint64_t members = report->members > report->member ? report->members - report->member : 0;
+    double left = (double)(updates - report->update + report->ahead + members * updates) / rate;
     if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
     return left;
 }
@@ -85,19 +88,16 @@ static void format_losses(const nade_progress *report, char *text, size_t size)
                  -report->best_valid_loss);
 }
 
-/* What a run begins with, validated. */
-static void show_start(const struct progress *progress, const nade_progress *report)
-{
-    if (report->iteration_done)
-        report_note(progress->common, "%siteration 0/%" PRIu64 "  valid %.4f  before the first update", progress->label,
-                    report->iterations, -report->valid_loss);
-}
-
 /* What is being trained where a run has several parts. */
 static void format_stage(const nade_progress *report, char *text, size_t size)
 {
     bool last = report->stage + 1 >= report->stages;
     text[0] = '\0';
+    if (report->members > 1 && !report->trial && (last || !report->folds)) {
+        int used = snprintf(text, size, "member %" PRIu64 " of %" PRIu64 ", ", report->member, report->members);
+        text += used;
+        size -= (size_t)used;
+    }
     if (report->trial)
         snprintf(text, size, "trial %" PRIu64 " of %" PRIu64 ", ", report->trial, report->trials);
     else if (report->folds && last)
@@ -136,20 +136,31 @@ static void show_trials(struct progress *progress, const nade_progress *report)
     progress->chosen = report->chosen > 0;
 }
 
+/* What a run begins with, validated. */
+static void show_start(const struct progress *progress, const nade_progress *report)
+{
+    char stage[96];
+    format_stage(report, stage, sizeof stage);
+    if (report->iteration_done)
+        report_note(progress->common, "%s%siteration 0/%" PRIu64 "  valid %.4f  before the first update",
+                    progress->label, report->members > 1 && !report->trial ? stage : "", report->iterations,
+                    -report->valid_loss);
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
+    double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);
     if (!progress->visible || report->update == 0) return;
-    double rate = update_rate(progress, report);
     if (!progress->terminal && !report->iteration_done) return;
     double seconds = progress_seconds(progress);
     if (progress->terminal && !report->iteration_done && seconds - progress->shown < refresh) return;
     progress->shown = seconds;
-    char losses[128], left[2 * DURATION_SIZE + 4], line[320];
+    char losses[128], left[2 * DURATION_SIZE + 4], line[384];
     format_losses(report, losses, sizeof losses);
     format_left(progress, report, rate, left, sizeof left);
-    char stage[64];
+    char stage[96];
     format_stage(report, stage, sizeof stage);
     snprintf(line, sizeof line, "%s%siteration %" PRIu64 "/%" PRIu64 "%s  %.0f updates/s  %s left", progress->label,
              stage, report->iteration, report->iterations, losses, rate, left);

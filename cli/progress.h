@@ -13,7 +13,7 @@ struct progress {
     bool visible, terminal;
     double time_limit; /* seconds, 0: none */
     double shown;      /* seconds since start when the passing line was last written */
-    uint64_t stage;    /* rates are measured from the first report of a stage, counted from 1; 0: none yet */
+    uint64_t part;     /* rates are measured from the first report of a member's stage, counted from 1; 0: none yet */
     uint64_t trial;    /* and of a trial, or of what was chosen; 0: none */
     uint64_t first_update;
     double first_seconds;

@@ -13,8 +13,15 @@
 #include "output.h"
 #include "report.h"
 
-static const char header[] =
+static const char plain_header[] =
     "iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds,stage\n";
+static const char member_header[] =
+    "iteration,updates,learning_rate,train_loss,valid_loss,best_valid_loss,best_iteration,seconds,stage,member\n";
+
+static const char *header_of(const struct train_log *log)
+{
+    return log->members ? member_header : plain_header;
+}
 
 /* Each line reaches the file at once, so that it can be followed while training runs. */
 static void flush_line(struct train_log *log, int printed)
@@ -46,27 +53,34 @@ static FILE *open_file(const char *path, const char *mode)
     return file;
 }
 
-int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates)
+int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates,
+                   bool members)
 {
-    *log = (struct train_log){.path = path, .rates = rates};
+    *log = (struct train_log){.path = path, .rates = rates, .members = members};
     if (!path) return EXIT_DONE;
     log->resumed = resumed && is_regular(path) && nd_path_descriptor(path) < 0;
     log->file = open_file(path, log->resumed ? "r+e" : "we");
     if (!log->file) return fail_log(log, common, "opened", errno);
-    if (!log->resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header));
+    if (!log->resumed) flush_line(log, fprintf(log->file, "%s%s", rates ? "lr," : "", header_of(log)));
     return log->reason ? train_log_close(log, common) : EXIT_DONE;
 }
 
+enum { STAGE_PLACE = 8 }; /* of the lines of a run that can be resumed, from 0 on */
+
 /* A killed run may have logged iterations that its checkpoint does not know; they are done again and logged again.  So
  * is a line that was not written to its end. */
-static bool is_known(const char *line, const nade_progress *report)
+static bool is_known(const struct train_log *log, const char *line, const nade_progress *report)
 {
-    const char *last = strrchr(line, ',');
+    const char *place = line;
     char *end;
-    uint64_t iteration = strtoull(line, &end, 10);
-    if (!last || *end != ',') return false;
-    uint64_t stage = strtoull(last + 1, &end, 10);
+    uint64_t iteration = strtoull(line, &end, 10), member = report->member;
+    bool whole = *end == ',';
+    for (int i = 0; i < STAGE_PLACE && place; i++) place = strchr(place, ',') ? strchr(place, ',') + 1 : NULL;
+    if (!place || !whole) return false;
+    uint64_t stage = strtoull(place, &end, 10);
+    if (log->members && *end == ',') member = strtoull(end + 1, &end, 10);
     if (*end != '\n') return false;
+    if (member != report->member) return member < report->member;
     return stage < report->stage || (stage == report->stage && iteration <= report->iteration);
 }
 
@@ -76,23 +90,26 @@ static void cut_unknown_lines(struct train_log *log, const nade_progress *report
 {
     char line[512];
     off_t known = 0;
-    while (fgets(line, sizeof line, log->file) && (known ? is_known(line, report) : strcmp(line, header) == 0))
+    while (fgets(line, sizeof line, log->file) &&
+           (known ? is_known(log, line, report) : strcmp(line, header_of(log)) == 0))
         known = ftello(log->file);
     if (ferror(log->file) || ftruncate(fileno(log->file), known) != 0 || fseeko(log->file, known, SEEK_SET) != 0)
         log->reason = errno ? errno : EIO;
     else if (known == 0)
-        flush_line(log, fputs(header, log->file));
+        flush_line(log, fputs(header_of(log), log->file));
 }
 
 static void write_line(struct train_log *log, double rate, const nade_progress *report)
 {
     char now[EXACT_SIZE], train[EXACT_SIZE], valid[EXACT_SIZE], best[EXACT_SIZE];
     if (log->rates && fprintf(log->file, "%s,", format_exact(rate, now)) < 0) log->reason = errno ? errno : EIO;
-    flush_line(log, fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%.3f,%" PRIu64 "\n",
+    char member[32] = "";
+    if (log->members) snprintf(member, sizeof member, ",%" PRIu64, report->member);
+    flush_line(log, fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%.3f,%" PRIu64 "%s\n",
                             report->iteration, report->update, format_exact(report->learning_rate, now),
                             format_exact(report->train_loss, train), format_exact(report->valid_loss, valid),
                             format_exact(report->best_valid_loss, best), report->best_iteration, report->seconds,
-                            report->stage));
+                            report->stage, member));
 }
 
 /* An iteration of a trial, of the run with this rate. */

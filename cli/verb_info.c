@@ -120,11 +120,13 @@ static void print_holes(struct output *output, const json_t *columns)
 
 /* ---- architecture -------------------------------------------------------------------------------------------- */
 
+/* Of the first member, where there are several. */
 static double count_numbers(const nade_model *model, const char *layer, const char *part)
 {
     char name[64];
     size_t rows, columns;
-    snprintf(name, sizeof name, "%s.%s", layer, part);
+    const float *first = nade_model_tensor(model, "member.0.output.weight", &rows, &columns);
+    snprintf(name, sizeof name, "%s%s.%s", first ? "member.0." : "", layer, part);
     return nade_model_tensor(model, name, &rows, &columns) ? (double)rows * (double)columns : 0;
 }
 
@@ -192,7 +194,10 @@ static void print_architecture(struct output *output, const nade_model *model, c
     print_order(output, architecture);
     if (json_is_true(json_object_get(architecture, "rescale")))
         output_print(output, "  %-22s %s\n", "rescaling", "a factor for each position");
-    output_print(output, "  %-22s %.0f\n", "parameters", count_parameters(model, json_array_size(hidden), blocks));
+    double members = number_of(architecture, "members"), one = count_parameters(model, json_array_size(hidden), blocks);
+    output_print(output, "  %-22s %.0f", "parameters", isnan(members) ? one : members * one);
+    if (members > 1) output_print(output, " in %.0f members", members);
+    output_print(output, "\n");
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------ */
@@ -220,6 +225,17 @@ static void print_validation(struct output *output, const json_t *training)
     else
         output_print(output, "first %.6g, last %.6g nats per row, %s is better\n", first, last,
                      isnan(start) ? "pretraining's best" : "the start");
+}
+
+/* What each of several members came to; the lines before are about the first. */
+static void print_members(struct output *output, const json_t *training)
+{
+    const json_t *losses = json_object_get(training, "member_valid_loss");
+    size_t count = json_array_size(losses);
+    if (count == 0 || !json_is_number(json_array_get(losses, 0))) return;
+    output_print(output, "  %-22s best", "members");
+    for (size_t j = 0; j < count; j++) output_print(output, "%s %.6g", j ? "," : "", valid_at(losses, j + 1));
+    output_print(output, " nats per row\n");
 }
 
 static void print_number(struct output *output, const char *label, const json_t *object, const char *key)
@@ -279,6 +295,7 @@ static void print_training(struct output *output, const json_t *training)
     print_iterations(output, training);
     if (number_of(training, "retried") > 0) print_number(output, "tried again", training, "retried");
     print_validation(output, training);
+    print_members(output, training);
     output_print(output, "  %-22s %s\n", "data fingerprint", text_of(training, "fingerprint"));
 }
 

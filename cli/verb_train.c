@@ -16,6 +16,7 @@
 #include "table_input.h"
 #include "train_grid.h"
 #include "train_log.h"
+#include "train_members.h"
 #include "train_rows.h"
 #include "verbs.h"
 
@@ -150,6 +151,9 @@ static int check_rates(const struct train_arguments *train)
         return report_error(common, NADE_BAD_CALL,
                             "--%s and several rates of --lr can't be given together: train the rates one by one",
                             train->options.checkpoint ? "checkpoint" : "resume");
+    if (train->options.members > 1)
+        return report_error(common, NADE_BAD_CALL,
+                            "--members and several rates of --lr can't be given together: choose the rate first");
     for (size_t i = 0; i < rates->count; i++) {
         if (rates->value[i] == 0)
             return report_error(common, NADE_BAD_CALL, "--lr: found 0 among several rates, expected numbers above 0");
@@ -264,10 +268,11 @@ static void pass_given(struct train_arguments *train)
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "";
+    char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "", members[48] = "";
+    if (plan->members > 1) snprintf(members, sizeof members, " in %zu members", plan->members);
     if (plan->folds)
-        snprintf(valid, sizeof valid, "each of which validates in one of %zu folds: %zu runs, and one on all rows",
-                 plan->folds, plan->folds);
+        snprintf(valid, sizeof valid, "each of which validates in one of %zu folds: %zu runs, and %s on all rows",
+                 plan->folds, plan->folds, plan->members > 1 ? "each member's" : "one");
     else
         snprintf(valid, sizeof valid, "%zu validation row%s", plan->valid_rows, plan->valid_rows == 1 ? "" : "s");
     if (train->rates.count > 1)
@@ -275,10 +280,11 @@ static void note_plan(const struct train_arguments *train, const nade_train_plan
                  train_grid_abreast(train->options.device) > 1 ? "side by side" : "one after the other");
     if (plan->trials) snprintf(trials, sizeof trials, "; the best of %zu networks on trial", plan->trials);
     report_note(&train->common,
-                "%zu training row%s, %s; %zu inputs, %zu outputs, %zu parameters; at most %" PRIu64
+                "%zu training row%s, %s; %zu inputs, %zu outputs, %zu parameters%s; at most %" PRIu64
                 " update%s, %.0f MiB; device %s%s%s",
                 plan->train_rows, plan->train_rows == 1 ? "" : "s", valid, plan->inputs, plan->outputs,
-                plan->parameters, plan->updates, plan->updates == 1 ? "" : "s", ceil((double)plan->memory / 1048576),
+                plan->parameters, members, plan->updates, plan->updates == 1 ? "" : "s",
+                ceil((double)plan->memory / 1048576),
                 device_text(train->options.device, train->options.precision, device), trials, rates);
 }
 
@@ -307,8 +313,8 @@ static int on_plan(void *user, const nade_train_plan *plan)
     note_columns(&train->common, run->table, plan->model, train->dry_run);
     note_plan(train, plan);
     if (train->dry_run) return 1;
-    run->plan_status =
-        train_log_open(&run->log, &train->common, train->log, train->options.resume != NULL, train->rates.count > 1);
+    run->plan_status = train_log_open(&run->log, &train->common, train->log, train->options.resume != NULL,
+                                      train->rates.count > 1, plan->members > 1);
     return run->plan_status != EXIT_DONE || train->rates.count > 1;
 }
 
@@ -338,6 +344,7 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
                                 (json_int_t)plan->memory);
     if (summary && plan->trials) json_object_set_new(summary, "trials", json_integer((json_int_t)plan->trials));
     if (summary && plan->folds) json_object_set_new(summary, "folds", json_integer((json_int_t)plan->folds));
+    if (summary && plan->members > 1) json_object_set_new(summary, "members", json_integer((json_int_t)plan->members));
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 
@@ -375,10 +382,10 @@ static int fit(struct train_arguments *train, struct train_work *run)
     return status ? status : train_grid_choose(&run->grid);
 }
 
-static int summarise_as_json(const struct train_arguments *train, const struct train_work *run)
+static int summarise_as_json(const struct train_arguments *train, const struct train_work *run,
+                             const nade_progress *last, const struct member_outcomes *members)
 {
     const struct train_run *chosen = run->grid.chosen;
-    const nade_progress *last = &chosen->last;
     json_t *summary = plan_as_json(train, run);
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
                                 (json_int_t)last->iteration, "best_iteration", (json_int_t)last->best_iteration,
@@ -394,6 +401,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
         json_object_set_new(summary, "lr", json_number(chosen->setting.rate));
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
     }
+    add_members(members, summary);
     return report_json(summary);
 }
 
@@ -415,12 +423,11 @@ static void format_folds(const nade_progress *last, char *text, size_t size)
                  last->best_iteration > 0 ? ", of which the model is the first" : "");
 }
 
-static int summarise(const struct train_arguments *train, const struct train_work *run)
+static int summarise(const struct train_arguments *train, const struct train_work *run, const nade_progress *last,
+                     const struct member_outcomes *members)
 {
     const struct common *common = &train->common;
-    if (common->json) return summarise_as_json(train, run);
-    const nade_progress *last = &run->grid.chosen->last;
-    char valid[128] = "", file[1024], stage[128] = "";
+    char valid[128] = "", file[1024], stage[128] = "", all[MEMBERS_TEXT];
     if (last->folds)
         format_folds(last, stage, sizeof stage);
     else if (last->stage + 1 < last->stages)
@@ -432,6 +439,7 @@ static int summarise(const struct train_arguments *train, const struct train_wor
                  last->best_iteration == 0 && !isnan(last->start_loss) ? ", what it began with" : "",
                  -last->best_valid_loss);
     train_grid_note(&run->grid);
+    if (format_members(members, all)[0]) report_note(common, "%s; the first:", all);
     report_note(common, "%s%s%sbest iteration %" PRIu64 " of %" PRIu64 "%s, %.1f s; wrote %s",
                 run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,
                 last->best_iteration, last->iteration, valid, train_grid_seconds(&run->grid),
@@ -444,7 +452,14 @@ static int save(const struct train_arguments *train, struct train_work *run)
 {
     nade_status status = nade_model_save(run->context, run->grid.chosen->model, train->output);
     if (status != NADE_OK) return report_failure(&train->common, run->context, status);
-    return summarise(train, run);
+    nade_progress last = run->grid.chosen->last;
+    struct member_outcomes members;
+    int exit_status = member_outcomes_of(&train->common, run->grid.chosen->model, &last, &members);
+    if (exit_status) return exit_status;
+    exit_status =
+        train->common.json ? summarise_as_json(train, run, &last, &members) : summarise(train, run, &last, &members);
+    member_outcomes_free(&members);
+    return exit_status;
 }
 
 static void free_run(struct train_work *run)

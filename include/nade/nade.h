@@ -275,6 +275,8 @@ struct nade_progress {
     int direct;
     double weight_decay;
     int longer; /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
+    uint64_t member, members; /* which of the members is being trained, counted from 1, of so many: stages, iterations
+                                 and updates are those of this one */
 };
 
 /* What a training run will take. */
@@ -290,6 +292,7 @@ struct nade_train_plan {
                                 until the function that is told of the plan returns */
     size_t trials;           /* networks that are tried; 0: none are.  updates and memory are those of all of them,
                                 parameters those of the first */
+    size_t members;          /* as in the options; parameters and updates are those of all of them */
 };
 
 /* Of a nade_train_options (train_options.h). */
@@ -321,7 +324,8 @@ NADE_API void nade_model_column(const nade_model *model, size_t column, nade_col
 /* The `nade` text of the model file: columns, architecture, training record, as JSON.  Valid as long as the model. */
 NADE_API const char *nade_model_description(const nade_model *model);
 
-/* The parameters under a tensor's name in the model file, "hidden.0.weight" say: (*rows, *columns), row-major, a bias
+/* The parameters under a tensor's name in the model file, "hidden.0.weight" say, or of several members
+ * "member.0.hidden.0.weight": (*rows, *columns), row-major, a bias
  * with one column; valid as long as the model.  NULL: there is none of that name, and rows and columns are untouched.
  */
 NADE_API const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns);
@@ -355,7 +359,7 @@ NADE_API void nade_session_free(nade_session *session);
 
 typedef struct nade_score_options {
     size_t size;
-    size_t orderings;    /* K: the density is the mean over K orderings */
+    size_t orderings;    /* K: the density is the mean over K orderings, of each of the model's members */
     uint32_t seed;       /* fixes the K orderings */
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     nade_device device;

@@ -152,6 +152,8 @@ typedef struct nade_train_options {
                            and width that are below their range, direct and weight_decay that are the default, unless
                            `given` names them).  A small table without a validation table, whose valid_fraction is the
                            default, has folds then (docs/recipe.md) */
+    uint64_t members;   /* networks, alike but for their seeds, that are trained one after the other; the density of the
+                           model is the mean of theirs (docs/model.md).  Without pretraining */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -200,7 +202,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(width, SIZE, 0, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
         "units of a residual network; without it 128, for 5000 rows and more 256, on a CUDA device 512") \
     ROW(direct, FLAG, 0, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "direct", NULL, NULL, \
-        "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)")
+        "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)") \
+    ROW(members, COUNT, 1, 1, 64, NADE_YOUNGER + 40, NADE_YOUNGER + 40, NO, "members", "M", "the number of members", \
+        "train M networks, alike but for their seeds, one after the other, whose mean the model is: better densities " \
+        "for M times the work, of training and of every answer")
 
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \

@@ -42,12 +42,14 @@ const char *nade_model_description(const nade_model *model)
 
 const float *nade_model_tensor(const nade_model *model, const char *name, size_t *rows, size_t *columns)
 {
-    for (size_t i = 0; i < model->plan.tensors; i++) {
-        const struct tensor_view *view = &model->plan.tensor[i];
-        if (strcmp(view->name, name) != 0) continue;
+    char found[ND_TENSOR_NAME];
+    for (size_t i = 0; i < model->members * model->plan.tensors; i++) {
+        size_t member = i / model->plan.tensors;
+        const struct tensor_view *view = &model->plan.tensor[i % model->plan.tensors];
+        if (strcmp(nd_member_tensor(model->members, member, view, found), name) != 0) continue;
         *rows = view->rows;
         *columns = view->columns;
-        return model->parameters + view->offset;
+        return nd_member_parameters(model, member) + view->offset;
     }
     return NULL;
 }

@@ -74,6 +74,7 @@ enum fault {
     FAULT_FARTHEST = 105,           /* test_train_policy: values up to 1e18 deviations away are taken */
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
+    FAULT_MEMBERS_ONE_SEED = 183,   /* test_train_members: all members are trained with the seed of the first */
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
     FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
     FAULT_GIVEN_IS_VARIED = 93,     /* test_trials: a dropout that was given is varied like one that was left open */
@@ -117,6 +118,9 @@ enum fault {
     FAULT_MARK_IS_LABEL = 146,      /* test_awkward: marks such as - are labels among numbers too */
     FAULT_COMMON_MARK_LOST = 147,   /* test_awkward: marks are missing cells where they are the commonest label too */
     FAULT_MARK_UNSEEN = 148,        /* test_awkward: a mark that the model does not know is an unseen label */
+    FAULT_MEMBER_LEFT_OUT = 180,    /* test_members: the mean of members' densities is one without the last */
+    FAULT_MEMBERS_ALIKE = 181,      /* test_members: all members answer with the parameters of the first */
+    FAULT_MEMBER_BY_LOT = 182,      /* test_members: a member's share of draws within a range is that of all draws */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 
     /* Model files. */

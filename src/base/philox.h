@@ -31,6 +31,8 @@ enum purpose {
     PURPOSE_RARE_LABEL = 11,  /* draw, row as of PURPOSE_SAMPLE, of the try that is kept; word c: the rare label, or the
                                  value  within a cell of dates, of column c */
     PURPOSE_DROPOUT = 12,     /* draw = update, row = slot in the batch; word n: units 2n and 2n+1 of all places */
+    PURPOSE_SAMPLE_MEMBER = 13, /* draw, row as of PURPOSE_SAMPLE; word 0: which member of a model draws the row */
+    PURPOSE_MEMBER = 14,        /* draw = member, row = 0; word 0: the seed that it is trained with */
 };
 
 struct philox_block {

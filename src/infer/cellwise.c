@@ -18,7 +18,7 @@ static void answer_some(void *argument, size_t task, unsigned worker)
     size_t first = task * TASK_CELLS, last = first + TASK_CELLS < b->used ? first + TASK_CELLS : b->used;
     (void)worker;
     for (size_t i = first; i < last; i++)
-        b->asked->answer(b->asked->user, s->row[i], s->target[i], s->outputs + i * b->widest);
+        b->asked->answer(b->asked->user, s->row[i], s->target[i], &s->column[s->target[i]], s->outputs + i * b->widest);
 }
 
 static nade_status finish_block(nade_context *context, struct cell_block *b)
@@ -49,10 +49,10 @@ static void add_cell(struct cell_block *b, size_t row, size_t column)
 nade_status nd_each_cell(nade_context *context, const struct cellwise *cellwise)
 {
     const struct plan *plan = &cellwise->session->model->plan;
-    struct cell_block b = {cellwise,      cellwise->session,     &cellwise->session->single,
-                           plan->columns, nd_widest_block(plan), 0};
+    nade_status status = nd_session_need_single(context, cellwise->session);
+    struct cell_scratch *scratch = &cellwise->session->single;
+    struct cell_block b = {cellwise, cellwise->session, scratch, plan->columns, scratch->widest, 0};
     size_t columns = cellwise->session->model->schema.count;
-    nade_status status = nd_session_need_single(context, b.session);
     for (size_t row = 0; status == NADE_OK && row < cellwise->cells->rows; row++)
         for (size_t c = 0; status == NADE_OK && c < columns; c++) {
             if (!cellwise->wanted[row * columns + c]) continue;

@@ -9,9 +9,10 @@ struct cellwise {
     const struct encoded_rows *cells;
     const bool *wanted; /* (rows, columns of the data): the cells asked for, there or not */
 
-    /* Gets the head's outputs for one of them, given the cells of its row that are there, itself never read.  Called
-     * for different cells from several threads at once. */
-    void (*answer)(void *user, size_t row, size_t column, const double *outputs);
+    /* Gets the distribution of one of them, column number c, given the cells of its row that are there, itself never
+     * read: outputs of `column`, which is the plan's or, of several members, that of their mean.  Called for different
+     * cells from several threads at once. */
+    void (*answer)(void *user, size_t row, size_t c, const struct plan_column *column, const double *outputs);
 
     struct row_place (*place)(const void *user, size_t row);
     void *user;

@@ -70,10 +70,9 @@ static nade_status check_single(nade_context *context, const struct imputing *s)
 }
 
 /* The value that stands for a cell, in data units. */
-static double point_of(const struct imputing *s, size_t c, const double *outputs)
+static double point_of(const struct imputing *s, const struct column_spec *spec, const struct plan_column *column,
+                       const double *outputs)
 {
-    const struct plan_column *column = &s->model->plan.column[c];
-    const struct column_spec *spec = &s->model->schema.column[c];
     const struct head *head = column->head;
     nade_impute_method method = s->options->method;
     if (method == NADE_IMPUTE_MEAN && head->mean && !ND_FAULT(FAULT_MEAN_IS_MODE)) {
@@ -86,17 +85,16 @@ static double point_of(const struct imputing *s, size_t c, const double *outputs
 }
 
 /* What is asked of one missing cell. */
-static void answer(void *user, size_t row, size_t c, const double *outputs)
+static void answer(void *user, size_t row, size_t c, const struct plan_column *column, const double *outputs)
 {
     const struct imputing *s = user;
-    const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
     size_t at = row * s->model->schema.count + c;
     double outside = (1 - s->options->interval) / (ND_FAULT(FAULT_INTERVAL_ONE_SIDED) ? 1 : 2);
     if (s->options->method != NADE_IMPUTE_DRAW && spec->rare_count > 0)
         s->value[at] = (double)nd_likeliest_label(spec, outputs);
     else if (s->options->method != NADE_IMPUTE_DRAW)
-        s->value[at] = point_of(s, c, outputs);
+        s->value[at] = point_of(s, spec, column, outputs);
     if (s->options->interval == 0 || !column->head->quantile) return;
     s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), 1);
     s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), 1);

@@ -1,12 +1,12 @@
 #include "infer/sampling.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "infer/member_choice.h"
 #include "infer/orderings.h"
 #include "infer/ranges.h"
 #include "infer/session.h"
@@ -38,6 +38,7 @@ struct sampling {
     uint64_t *draw;           /* (lines) */
     uint32_t *row;            /* (lines): which try it is; a sample's number is all in its draw */
     struct ranges ranges;
+    struct member_choice choice;
     float *tried;         /* (lines, columns of the network): cells of the rows that are being drawn */
     size_t *pending;      /* (lines): rows of the block that have not met their ranges yet */
     uint64_t drawn, kept; /* rows so far */
@@ -94,56 +95,6 @@ static struct row_place place_of(const struct sampling *s, size_t row)
 {
     if (s->numbers.draws == 0) return (struct row_place){.unit = NULL};
     return (struct row_place){NULL, "row", (size_t)s->options->first + row / s->numbers.draws};
-}
-
-/* ---- unlikely ranges --------------------------------------------------------------------------------------------- */
-
-static bool all_rows_same(const struct sampling *s)
-{
-    size_t size = s->model->plan.columns * sizeof *s->cells;
-    for (size_t row = 1; row < s->rows; row++)
-        if (memcmp(s->cells, s->cells + row * s->model->plan.columns, size) != 0) return false;
-    return true;
-}
-
-/* Checks the range of the column that is cut off against its distribution given what each row has. */
-static nade_status check_block(struct sampling *s, size_t first, size_t rows, const size_t *target, double *outputs)
-{
-    const struct plan *plan = &s->model->plan;
-    size_t c = s->ranges.bounded, width = nd_widest_block(plan);
-    const struct encoded_rows cells = {rows, plan->columns, ENCODED_FLOATS, s->cells + first * plan->columns};
-    nade_status status = nd_session_outputs(s->context, s->session, &cells, target, outputs);
-    if (status == NADE_NOT_FINITE)
-        return nd_refuse_outputs(s->context, s->session, place_of(s, first + s->session->row));
-    for (size_t row = 0; row < rows && status == NADE_OK; row++) {
-        if (!isnan(nd_cell(&cells, row, c))) continue;
-        double mass = plan->column[c].head->log_between(&plan->column[c], outputs + row * width, s->ranges.low[c],
-                                                        s->ranges.high[c]);
-        if (mass < log(DBL_MIN))
-            status = nd_fail(s->context, NADE_BAD_CALL,
-                             "the range of column '%s' is too unlikely: the model gives it a probability %s%.3g, "
-                             "expected at least %.2g",
-                             s->model->schema.column[c].name, isinf(mass) ? "of " : "of e^", isinf(mass) ? 0 : mass,
-                             DBL_MIN);
-    }
-    return status;
-}
-
-/* What is drawn so far out that no double can say how unlikely it is would tell of the floats, not of the data. */
-static nade_status check_likely(struct sampling *s)
-{
-    size_t rows = all_rows_same(s) && s->rows > 0 ? 1 : s->rows, cells;
-    double *outputs = NULL;
-    nade_status status = NADE_OK;
-    if (s->ranges.bounded == SIZE_MAX) return NADE_OK;
-    size_t *target = nd_arena_alloc(&s->arena, BLOCK_ROWS, sizeof *target);
-    if (nd_multiply(BLOCK_ROWS, nd_widest_block(&s->model->plan), &cells))
-        outputs = nd_arena_alloc(&s->arena, cells, sizeof *outputs);
-    if (!target || !outputs) return nd_no_memory(s->context, "the ranges");
-    for (size_t i = 0; i < BLOCK_ROWS; i++) target[i] = s->ranges.bounded;
-    for (size_t first = 0; first < rows && status == NADE_OK; first += BLOCK_ROWS)
-        status = check_block(s, first, rows - first < BLOCK_ROWS ? rows - first : BLOCK_ROWS, target, outputs);
-    return status;
 }
 
 /* What is given, or lies within a range, is not missing. */
@@ -246,7 +197,7 @@ static nade_status prepare(struct sampling *s, const double *values)
     if (s->options->low || s->options->high) s->kept_row = nd_arena_alloc(&s->arena, s->rows, sizeof *s->kept_row);
     if ((s->options->low || s->options->high) && !s->kept_row) return nd_no_memory(s->context, "the samples");
     if (!s->cells || !s->order || !s->tried || !s->pending || !s->scratch || !s->rank || !s->row_rank || !s->draw ||
-        !s->row)
+        !s->row || !nd_choice_prepare(&s->arena, s->model, s->lines, &s->choice))
         return nd_no_memory(s->context, "the samples");
     nade_status status = prepare_ensemble(s);
     if (status == NADE_OK) status = nd_read_ranges(s->context, &s->arena, s->model, s->options, &s->ranges);
@@ -257,7 +208,10 @@ static nade_status prepare(struct sampling *s, const double *values)
     rank_columns(s);
     status = nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
                               &s->session);
-    return status == NADE_OK ? check_likely(s) : status;
+    if (status == NADE_OK)
+        status = nd_choice_weigh(s->context, &s->arena, s->session, &s->ranges, s->rows, s->cells, &s->choice);
+    if (status != NADE_NOT_FINITE) return status;
+    return nd_refuse_outputs(s->context, s->session, place_of(s, s->session->row));
 }
 
 /* Which random words a row gets: those of a sample's number, or those of a draw for a row of data, whose number may
@@ -298,7 +252,7 @@ static nade_status draw_values(struct sampling *s, struct sample_query query, si
         sort_by_rank(s, s->row_rank, s->order + i * columns);
     }
     query.bounded = SIZE_MAX;
-    nade_status status = nd_session_draws(s->context, s->session, &query, lines, s->tried);
+    nade_status status = nd_draw_by_member(s->context, s->session, &s->choice, &query, lines, s->tried);
     for (size_t i = 0; i < lines && status == NADE_OK; i++)
         for (size_t h = 0; h < schema->hole_count; h++)
             if ((hole = hole_of(s, s->tried + i * columns, h)) != SIZE_MAX) s->tried[i * columns + hole] = NAN;
@@ -321,10 +275,11 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
         number_row(s, row, &s->draw[i], &s->row[i]);
         s->row[i] += attempt + (uint32_t)(i % tries);
         choose_ordering(s, s->draw[i], s->row[i], s->order + i * columns);
+        s->choice.member[i] = nd_choose_member(&s->choice, row, s->options->seed, s->draw[i], s->row[i]);
         memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
     }
     s->drawn += pending * tries;
-    nade_status status = nd_session_draws(s->context, s->session, &query, pending * tries, s->tried);
+    nade_status status = nd_draw_by_member(s->context, s->session, &s->choice, &query, pending * tries, s->tried);
     if (status == NADE_OK && s->options->holes && s->model->schema.hole_count > 0)
         status = draw_values(s, query, first, pending * tries, tries);
     if (status != NADE_NOT_FINITE) return status;

@@ -50,10 +50,9 @@ static nade_status prepare(nade_context *context, struct surprise_run *s, const 
     return NADE_OK;
 }
 
-static void answer(void *user, size_t row, size_t c, const double *outputs)
+static void answer(void *user, size_t row, size_t c, const struct plan_column *column, const double *outputs)
 {
     const struct surprise_run *s = user;
-    const struct plan_column *column = &s->model->plan.column[c];
     const struct column_spec *spec = &s->model->schema.column[c];
     double x = (double)nd_cell(&s->cells, row, c);
     size_t at = row * s->model->schema.count + c;

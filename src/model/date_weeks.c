@@ -84,8 +84,7 @@ static double log_component(const struct calendar *c, const struct gaussian *g, 
     return nd_normal_log_between((low - g->mean) / g->scale, (high - g->mean) / g->scale);
 }
 
-/* log P(first <= week <= last). */
-static double log_weeks(const struct plan_column *column, const double *outputs, double first, double last)
+double nd_date_log_weeks(const struct plan_column *column, const double *outputs, double first, double last)
 {
     struct log_sum joint = {-HUGE_VAL, 0};
     if (first > last) return -HUGE_VAL;
@@ -98,19 +97,13 @@ static double log_weeks(const struct plan_column *column, const double *outputs,
 
 /* ---- within a week ----------------------------------------------------------------------------------------------- */
 
-/* Probabilities of weekdays, and of hours where the column has them. */
-struct shares {
-    double day[ND_WEEKDAYS], hour[ND_HOURS];
-    double per_hour; /* cells of an hour */
-};
-
 static void soften(const double *logits, size_t count, double *shares)
 {
     double total = nd_log_sum(logits, count);
     for (size_t i = 0; i < count; i++) shares[i] = exp(logits[i] - total);
 }
 
-static struct shares read_shares(const struct plan_column *column, const double *outputs)
+struct shares nd_date_shares(const struct plan_column *column, const double *outputs)
 {
     const struct calendar *c = column->own;
     struct shares s = {.per_hour = c->a_day / ND_HOURS};
@@ -170,8 +163,8 @@ double nd_date_log_density(const struct plan_column *column, const double *outpu
     const struct calendar *c = column->own;
     const double *day = outputs + 3 * column->components, *hour = day + ND_WEEKDAYS;
     struct moment m = nd_moment(c, round(x * c->scale));
-    double sum =
-        log_weeks(column, outputs, m.week, m.week) + day[m.weekday] - nd_log_sum(day, ND_WEEKDAYS) - c->log_parts;
+    double sum = nd_date_log_weeks(column, outputs, m.week, m.week) + day[m.weekday] - nd_log_sum(day, ND_WEEKDAYS) -
+                 c->log_parts;
     if (c->a_day == 1) return sum;
     return sum + hour[nd_hour(c, m.of_day)] - nd_log_sum(hour, ND_HOURS) - log(c->a_day / ND_HOURS);
 }
@@ -245,16 +238,17 @@ static bool cut(const struct plan_column *column, const double *outputs, const s
     const double from[] = {first, 0, 0}, to[] = {same ? last : end, end, last};
     memcpy(p->first, from, sizeof from);
     memcpy(p->last, to, sizeof to);
-    p->log_mass[0] = log_weeks(column, outputs, p->low.week, p->low.week) + log(share_of_week(c, s, first, to[0]));
-    p->log_mass[1] = log_weeks(column, outputs, p->low.week + 1, p->high.week - 1);
-    p->log_mass[2] = log_weeks(column, outputs, p->high.week, p->high.week) + log(share_of_week(c, s, 0, last));
+    p->log_mass[0] =
+        nd_date_log_weeks(column, outputs, p->low.week, p->low.week) + log(share_of_week(c, s, first, to[0]));
+    p->log_mass[1] = nd_date_log_weeks(column, outputs, p->low.week + 1, p->high.week - 1);
+    p->log_mass[2] = nd_date_log_weeks(column, outputs, p->high.week, p->high.week) + log(share_of_week(c, s, 0, last));
     if (same) p->log_mass[2] = -HUGE_VAL;
     return true;
 }
 
 double nd_date_log_between(const struct plan_column *column, const double *outputs, double low, double high)
 {
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     struct pieces p;
     if (!cut(column, outputs, &s, low, high, &p)) return -HUGE_VAL;
     double total = nd_log_sum(p.log_mass, 3);
@@ -288,7 +282,7 @@ double nd_date_sample_between(const struct plan_column *column, const double *ou
                               const uint32_t words[4])
 {
     const struct calendar *c = column->own;
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     struct pieces p;
     if (!cut(column, outputs, &s, low, high, &p)) return NAN;
     size_t piece = nd_pick_from_logits(p.log_mass, 3, uniform(words[0]));
@@ -326,7 +320,7 @@ static double mean_week(const struct calendar *c, const struct gaussian *g)
 double nd_date_mean(const struct plan_column *column, const double *outputs)
 {
     const struct calendar *c = column->own;
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     double weights = nd_log_sum(outputs, column->components), week = 0, of_week = 0;
     for (size_t i = 0; i < column->components; i++) {
         struct gaussian g = nd_date_gaussian(column, outputs, i);
@@ -342,13 +336,13 @@ double nd_date_mean(const struct plan_column *column, const double *outputs)
 static double weeks_up_to(const struct plan_column *column, const double *outputs, double last)
 {
     const struct calendar *c = column->own;
-    return last < c->first ? 0 : exp(log_weeks(column, outputs, c->first, last));
+    return last < c->first ? 0 : exp(nd_date_log_weeks(column, outputs, c->first, last));
 }
 
 double nd_date_quantile(const struct plan_column *column, const double *outputs, double p)
 {
     const struct calendar *c = column->own;
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     double low = c->first, high = c->last;
     while (low < high) { /* the first week whose end has p before it */
         double middle = floor((low + high) / 2);
@@ -357,7 +351,7 @@ double nd_date_quantile(const struct plan_column *column, const double *outputs,
         else
             low = middle + 1;
     }
-    double before = weeks_up_to(column, outputs, low - 1), mass = exp(log_weeks(column, outputs, low, low));
+    double before = weeks_up_to(column, outputs, low - 1), mass = exp(nd_date_log_weeks(column, outputs, low, low));
     struct walk walk = {c, &s, 0, c->week - 1, 0};
     return (low * c->week + walk_to(&walk, mass > 0 ? (p - before) / mass : 0)) / c->scale;
 }
@@ -368,12 +362,12 @@ static double climb(const struct plan_column *column, const double *outputs, con
     const struct calendar *c = column->own;
     double week = clamp(floor(g->mean * c->scale / c->week), c->first, c->last);
     double step = fmax(1, floor(g->scale * c->scale / c->week / 2));
-    *height = log_weeks(column, outputs, week, week);
+    *height = nd_date_log_weeks(column, outputs, week, week);
     while (step >= 1) {
         double sides[] = {clamp(week - step, c->first, c->last), clamp(week + step, c->first, c->last)};
         bool higher = false;
         for (size_t i = 0; i < 2 && !higher; i++) {
-            double there = log_weeks(column, outputs, sides[i], sides[i]);
+            double there = nd_date_log_weeks(column, outputs, sides[i], sides[i]);
             higher = there > *height;
             if (!higher) continue;
             week = sides[i];
@@ -395,7 +389,7 @@ static size_t largest_of(const double *shares, size_t count)
 double nd_date_mode(const struct plan_column *column, const double *outputs)
 {
     const struct calendar *c = column->own;
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     double best = 0, highest = -HUGE_VAL, height;
     for (size_t i = 0; i < column->components; i++) {
         struct gaussian g = nd_date_gaussian(column, outputs, i);
@@ -422,12 +416,9 @@ static double unlikely_share(const struct calendar *c, const struct shares *s, d
     return sum;
 }
 
-/* The weeks in which all but a negligible part lies, and the cell's. */
-static void find_reach(const struct plan_column *column, const double *outputs, double week, double *first,
-                       double *last)
+void nd_date_reach(const struct plan_column *column, const double *outputs, double *first, double *last)
 {
     const struct calendar *c = column->own;
-    *first = *last = week;
     for (size_t i = 0; i < column->components; i++) {
         struct gaussian g = nd_date_gaussian(column, outputs, i);
         *first = fmin(*first, floor((g.mean - 8 * g.scale) * c->scale / c->week));
@@ -443,22 +434,23 @@ double nd_date_tail(const struct plan_column *column, const double *outputs, dou
 {
     enum { STEPS_MOST = 4000 };
     const struct calendar *c = column->own;
-    struct shares s = read_shares(column, outputs);
+    struct shares s = nd_date_shares(column, outputs);
     struct moment m = nd_moment(c, round(x * c->scale));
-    double log_p = nd_date_log_density(column, outputs, x) + c->log_parts, first, last, sum = exp(log_p);
-    find_reach(column, outputs, m.week, &first, &last);
+    double log_p = nd_date_log_density(column, outputs, x) + c->log_parts, sum = exp(log_p);
+    double first = m.week, last = m.week;
+    nd_date_reach(column, outputs, &first, &last);
     double step = ceil((last - first + 1) / STEPS_MOST), total = 0;
     size_t steps = last >= first ? (size_t)((last - first) / step) + 1 : 0;
     for (size_t w = 0; w < steps; w++) {
         double week = first + (double)w * step;
-        double end = fmin(week + step - 1, last), log_mass = log_weeks(column, outputs, week, end);
+        double end = fmin(week + step - 1, last), log_mass = nd_date_log_weeks(column, outputs, week, end);
         if (log_mass == -HUGE_VAL) continue;
         total += exp(log_mass) * unlikely_share(c, &s, exp(log_p - log_mass + log(end - week + 1)) * (1 + 1e-9));
     }
     /* What lies beyond counts where x is farther out, or likelier than all there. */
-    if (log_weeks(column, outputs, first, first) <= log_weeks(column, outputs, m.week, m.week))
-        total += exp(log_weeks(column, outputs, c->first, first - 1));
-    if (log_weeks(column, outputs, last, last) <= log_weeks(column, outputs, m.week, m.week))
-        total += exp(log_weeks(column, outputs, last + 1, c->last));
+    if (nd_date_log_weeks(column, outputs, first, first) <= nd_date_log_weeks(column, outputs, m.week, m.week))
+        total += exp(nd_date_log_weeks(column, outputs, c->first, first - 1));
+    if (nd_date_log_weeks(column, outputs, last, last) <= nd_date_log_weeks(column, outputs, m.week, m.week))
+        total += exp(nd_date_log_weeks(column, outputs, last + 1, c->last));
     return fmin(fmax(total, sum), 1);
 }

@@ -47,6 +47,20 @@ struct gaussian {
 
 struct gaussian nd_date_gaussian(const struct plan_column *column, const double *outputs, size_t i);
 
+/* log P(first <= week <= last). */
+double nd_date_log_weeks(const struct plan_column *column, const double *outputs, double first, double last);
+
+/* Widens the weeks first…last so that all but a negligible part lies in them. */
+void nd_date_reach(const struct plan_column *column, const double *outputs, double *first, double *last);
+
+/* Probabilities of weekdays, and of hours where the column has them. */
+struct shares {
+    double day[ND_WEEKDAYS], hour[ND_HOURS];
+    double per_hour; /* cells of an hour */
+};
+
+struct shares nd_date_shares(const struct plan_column *column, const double *outputs);
+
 /* The functions of struct head. */
 double nd_date_log_density(const struct plan_column *column, const double *outputs, double x);
 double nd_date_loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient);

@@ -4,6 +4,7 @@
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/label_column.h"
+#include "model/log_sum.h"
 
 static nade_status learn(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                          const struct chosen_rows *rows, struct column_spec *spec)
@@ -84,6 +85,14 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     outputs[0] = log(((double)ones + 0.5) / ((double)(count - ones) + 0.5));
 }
 
+static void mix(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed)
+{
+    double one = nd_log_mean_with(-softplus(-mixed[0]), member, -softplus(-outputs[0]));
+    double zero = nd_log_mean_with(-softplus(mixed[0]), member, -softplus(outputs[0]));
+    (void)column, (void)members;
+    mixed[0] = one - zero;
+}
+
 const struct head nd_head_bernoulli = {
     .type = NADE_BINARY,
     .labels = true,
@@ -98,5 +107,6 @@ const struct head nd_head_bernoulli = {
     .sample = sample,
     .mode = mode,
     .tail = tail,
+    .mix = mix,
     .initial_weight_scale = 0.2f,
 };

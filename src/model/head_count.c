@@ -12,6 +12,7 @@
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/log_sum.h"
+#include "model/mixed_column.h"
 #include "model/model_json.h"
 #include "model/model_reader.h"
 #include "model/negative_binomial.h"
@@ -211,7 +212,7 @@ struct walk {
     double sum;        /* of the probabilities so far */
     double visible;    /* the least share of the sum that is worth a step */
     double peaks_end;  /* from which on they fall */
-    struct step step[ND_COMPONENTS_MOST];
+    struct step step[ND_MIXED_MOST];
 };
 
 /* Up to which e^-depth-th part of the highest probability counts are walked over: all others together are no visible
@@ -479,6 +480,8 @@ const struct head nd_head_count = {
     .quantile = quantile,
     .mode = mode,
     .tail = tail,
+    .mixed_plan = nd_mixed_plan,
+    .mix = nd_mix,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

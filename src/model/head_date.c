@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "data/date_column.h"
+#include "model/date_members.h"
 #include "model/date_weeks.h"
 #include "model/head.h"
 #include "model/log_sum.h"
@@ -282,6 +283,24 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     count_shares(column, values, count, outputs);
 }
 
+/* ---- of several networks ----------------------------------------------------------------------------------------- */
+
+static const struct head mixed_head = {
+    .type = NADE_DATE,
+    .nearest = nearest,
+    .log_density = nd_mixed_date_log_density,
+    .mean = nd_mixed_date_mean,
+    .quantile = nd_mixed_date_quantile,
+    .mode = nd_mixed_date_mode,
+    .tail = nd_mixed_date_tail,
+};
+
+static void mixed_plan(size_t members, struct plan_column *column)
+{
+    column->head = &mixed_head;
+    column->output_width *= members;
+}
+
 const struct head nd_head_date = {
     .type = NADE_DATE,
     .learn = learn,
@@ -307,6 +326,8 @@ const struct head nd_head_date = {
     .quantile = nd_date_quantile,
     .mode = nd_date_mode,
     .tail = nd_date_tail,
+    .mixed_plan = mixed_plan,
+    .mix = nd_mix_dates,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

@@ -9,6 +9,7 @@
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/log_sum.h"
+#include "model/mixed_column.h"
 #include "model/mixture.h"
 #include "model/normal.h"
 #include "model/real_column.h"
@@ -273,6 +274,8 @@ const struct head nd_head_mixture = {
     .quantile = nd_mixture_quantile,
     .mode = nd_mixture_mode,
     .tail = nd_mixture_tail,
+    .mixed_plan = nd_mixed_plan,
+    .mix = nd_mix,
     .initial_bias = spread_evenly,
     .initial_weight_scale = 0.1f,
 };

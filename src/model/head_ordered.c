@@ -228,5 +228,6 @@ const struct head nd_head_ordered = {
     .quantile = quantile,
     .mode = nd_softmax_mode,
     .tail = nd_softmax_tail,
+    .mix = nd_softmax_mix,
     .initial_weight_scale = 0.2f,
 };

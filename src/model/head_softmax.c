@@ -49,5 +49,6 @@ const struct head nd_head_softmax = {
     .log_between = nd_log_between_labels,
     .mode = nd_softmax_mode,
     .tail = nd_softmax_tail,
+    .mix = nd_softmax_mix,
     .initial_weight_scale = 0.2f,
 };

@@ -37,4 +37,12 @@ ND_INLINE double nd_log_sum(const double *terms, size_t count)
     return nd_log_total(&total);
 }
 
+/* The log of the mean of count + 1 numbers: `mean` is that of the first `count`, `term` the log of the last. */
+ND_INLINE double nd_log_mean_with(double mean, size_t count, double term)
+{
+    if (count == 0) return term;
+    double terms[] = {mean + log((double)count), term};
+    return nd_log_sum(terms, 2) - log((double)count + 1);
+}
+
 #endif

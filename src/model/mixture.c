@@ -9,16 +9,16 @@ static const double sqrt_half = 0.70710678118654752440;
 static const double half_log_two_pi = 0.91893853320467274178;
 
 struct mixture {
-    size_t count;                          /* Gaussians */
-    const double *mean;                    /* (count) */
-    double weight[ND_COMPONENTS_MOST];     /* (count); with those of the atoms they sum to one */
-    double scale[ND_COMPONENTS_MOST];      /* (count) */
-    double log_height[ND_COMPONENTS_MOST]; /* (count): log of weight times the component's density at its mean */
-    double least, most;                    /* of the means: what lies outside slopes down to zero */
+    size_t count;                     /* Gaussians */
+    const double *mean;               /* (count) */
+    double weight[ND_MIXED_MOST];     /* (count); with those of the atoms they sum to one */
+    double scale[ND_MIXED_MOST];      /* (count) */
+    double log_height[ND_MIXED_MOST]; /* (count): log of weight times the component's density at its mean */
+    double least, most;               /* of the means: what lies outside slopes down to zero */
     size_t atoms;
-    double atom[ND_COMPONENTS_MOST];         /* (atoms): where they lie */
-    double atom_weight[ND_COMPONENTS_MOST];  /* (atoms) */
-    double atom_density[ND_COMPONENTS_MOST]; /* (atoms): log p there */
+    double atom[ND_MIXED_MOST];         /* (atoms): where they lie */
+    double atom_weight[ND_MIXED_MOST];  /* (atoms) */
+    double atom_density[ND_MIXED_MOST]; /* (atoms): log p there */
 };
 
 static void read_mixture(const struct plan_column *column, const double *outputs, struct mixture *m)
@@ -50,7 +50,7 @@ static void read_mixture(const struct plan_column *column, const double *outputs
 /* log p(x) where x is no atom; *slope, which may be NULL, has the sign of its derivative. */
 static double log_density_at(const struct mixture *m, double x, double *slope)
 {
-    double term[ND_COMPONENTS_MOST], largest = -HUGE_VAL, sum = 0, pull = 0;
+    double term[ND_MIXED_MOST], largest = -HUGE_VAL, sum = 0, pull = 0;
     for (size_t c = 0; c < m->count; c++) {
         double z = (x - m->mean[c]) / m->scale[c];
         term[c] = m->log_height[c] - 0.5 * z * z;

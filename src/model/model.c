@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -8,8 +9,19 @@ struct nade_model *nd_model_create(nade_context *context)
 {
     struct arena arena = {context->allocator, NULL};
     struct nade_model *model = nd_arena_alloc(&arena, 1, sizeof *model);
-    if (model) model->arena = arena;
+    if (!model) return NULL;
+    model->arena = arena;
+    model->members = 1;
     return model;
+}
+
+const char *nd_member_tensor(size_t members, size_t member, const struct tensor_view *view, char name[ND_TENSOR_NAME])
+{
+    if (members > 1)
+        snprintf(name, ND_TENSOR_NAME, "member.%zu.%s", member, view->name);
+    else
+        snprintf(name, ND_TENSOR_NAME, "%s", view->name);
+    return name;
 }
 
 static uint64_t hash_byte(uint64_t hash, unsigned char byte)

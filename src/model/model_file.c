@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "model/mixed_column.h"
 #include "model/safetensors.h"
 
 static const char format_name[] = "nade";
@@ -16,15 +17,33 @@ static size_t dimensions(const struct tensor_view *view)
     return view->is_bias ? 1 : 2;
 }
 
-/* The first tensor with a number that is NaN or infinite; NULL: none. */
-static const struct tensor_view *find_not_finite(const struct plan *plan, const float *parameters)
+/* Tensors of all members. */
+static size_t count_tensors(const struct nade_model *model)
 {
-    for (size_t t = 0; t < plan->tensors; t++) {
-        const struct tensor_view *view = &plan->tensor[t];
+    return model->members * model->plan.tensors;
+}
+
+/* Tensor i of them: its view, its name and its numbers. */
+static const struct tensor_view *tensor_at(const struct nade_model *model, size_t i, char name[ND_TENSOR_NAME],
+                                           float **values)
+{
+    size_t member = i / model->plan.tensors;
+    const struct tensor_view *view = &model->plan.tensor[i % model->plan.tensors];
+    nd_member_tensor(model->members, member, view, name);
+    if (values) *values = model->parameters + member * model->plan.parameters + view->offset;
+    return view;
+}
+
+/* Whether some tensor has a number that is NaN or infinite: the name of the first. */
+static bool find_not_finite(const struct nade_model *model, char name[ND_TENSOR_NAME])
+{
+    for (size_t t = 0; t < count_tensors(model); t++) {
+        float *values;
+        const struct tensor_view *view = tensor_at(model, t, name, &values);
         for (size_t i = 0; i < view->rows * view->columns; i++)
-            if (!isfinite(parameters[view->offset + i])) return view;
+            if (!isfinite(values[i])) return true;
     }
-    return NULL;
+    return false;
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------------ */
@@ -62,6 +81,7 @@ static nade_status build_plan(nade_context *context, const char *path, struct na
 {
     char reason[sizeof context->error];
     nade_status status = nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan);
+    if (status == NADE_OK) status = nd_check_members(context, &model->schema, &model->plan, model->members);
     if (status == NADE_BAD_CALL) {
         memcpy(reason, context->error, sizeof reason);
         return nd_fail(context, NADE_BAD_INPUT, "%s: %s", path, reason);
@@ -82,33 +102,34 @@ static nade_status check_marginals(nade_context *context, const char *path, cons
 }
 
 static nade_status check_tensor(nade_context *context, const char *path, const struct tensor_view *view,
-                                const struct safetensors_entry *entry)
+                                const char *name, const struct safetensors_entry *entry)
 {
     char found[ND_SHOWN];
     size_t count, bytes;
-    if (!entry) return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s is missing", path, view->name);
+    if (!entry) return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s is missing", path, name);
     if (!nd_json_is_text(entry->dtype, "F32"))
-        return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has the dtype %s, expected \"F32\"", path,
-                       view->name, nd_show_json(entry->dtype, found));
+        return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has the dtype %s, expected \"F32\"", path, name,
+                       nd_show_json(entry->dtype, found));
     if (!nd_safetensors_has_shape(entry, (const size_t[]){view->rows, view->columns}, dimensions(view)))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has another shape than the architecture's %zux%zu",
-                       path, view->name, view->rows, view->columns);
+                       path, name, view->rows, view->columns);
     if (!nd_multiply(view->rows, view->columns, &count) || !nd_multiply(count, sizeof(float), &bytes) ||
         entry->end - entry->begin != bytes)
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s has %zu bytes of data, expected %zux%zux4", path,
-                       view->name, entry->end - entry->begin, view->rows, view->columns);
+                       name, entry->end - entry->begin, view->rows, view->columns);
     return NADE_OK;
 }
 
-/* Every tensor of the plan and no other. */
-static nade_status check_tensors(nade_context *context, const struct safetensors *file, const struct plan *plan)
+/* Every tensor of the plan, of each member, and no other. */
+static nade_status check_tensors(nade_context *context, const struct safetensors *file, const struct nade_model *model)
 {
-    if (file->entries != plan->tensors)
+    char name[ND_TENSOR_NAME];
+    if (file->entries != count_tensors(model))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the model has %zu tensors, its architecture asks for %zu",
-                       file->path, file->entries, plan->tensors);
-    for (size_t t = 0; t < plan->tensors; t++) {
-        const struct tensor_view *view = &plan->tensor[t];
-        nade_status status = check_tensor(context, file->path, view, nd_safetensors_find(file, view->name));
+                       file->path, file->entries, count_tensors(model));
+    for (size_t t = 0; t < count_tensors(model); t++) {
+        const struct tensor_view *view = tensor_at(model, t, name, NULL);
+        nade_status status = check_tensor(context, file->path, view, name, nd_safetensors_find(file, name));
         if (status != NADE_OK) return status;
     }
     return NADE_OK;
@@ -117,18 +138,21 @@ static nade_status check_tensors(nade_context *context, const struct safetensors
 /* The block is as large as the file's data, up to the gaps, so a small file can't ask for much. */
 static nade_status read_parameters(nade_context *context, struct safetensors *file, struct nade_model *model)
 {
-    const struct plan *plan = &model->plan;
+    char name[ND_TENSOR_NAME];
+    size_t numbers;
+    float *values;
     nade_status status = nd_safetensors_read_data(context, file);
     if (status != NADE_OK) return status;
-    model->parameters = nd_arena_alloc(&model->arena, plan->parameters, sizeof *model->parameters);
+    if (nd_multiply(model->members, model->plan.parameters, &numbers))
+        model->parameters = nd_arena_alloc(&model->arena, numbers, sizeof *model->parameters);
     if (!model->parameters) return nd_no_memory(context, "the model's parameters");
-    for (size_t t = 0; t < plan->tensors; t++)
-        nd_safetensors_floats(file, nd_safetensors_find(file, plan->tensor[t].name),
-                              model->parameters + plan->tensor[t].offset);
-    const struct tensor_view *bad = find_not_finite(plan, model->parameters);
-    if (bad && !ND_FAULT(FAULT_WEIGHTS_NOT_FINITE))
+    for (size_t t = 0; t < count_tensors(model); t++) {
+        tensor_at(model, t, name, &values);
+        nd_safetensors_floats(file, nd_safetensors_find(file, name), values);
+    }
+    if (find_not_finite(model, name) && !ND_FAULT(FAULT_WEIGHTS_NOT_FINITE))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s holds a number that is not finite", file->path,
-                       bad->name);
+                       name);
     return NADE_OK;
 }
 
@@ -142,7 +166,7 @@ nade_status nd_model_load(nade_context *context, const char *path, struct nade_m
     if (status == NADE_OK) status = read_description(context, &file, loaded);
     if (status == NADE_OK) status = build_plan(context, path, loaded);
     if (status == NADE_OK) status = check_marginals(context, path, loaded);
-    if (status == NADE_OK) status = check_tensors(context, &file, &loaded->plan);
+    if (status == NADE_OK) status = check_tensors(context, &file, loaded);
     if (status == NADE_OK) status = read_parameters(context, &file, loaded);
     nd_safetensors_close(&file);
     if (status == NADE_OK)
@@ -154,30 +178,40 @@ nade_status nd_model_load(nade_context *context, const char *path, struct nade_m
 
 /* ---- saving ------------------------------------------------------------------------------------------------- */
 
-static void list_tensors(const struct nade_model *model, struct safetensors_tensor *tensors)
+struct named_tensor {
+    char name[ND_TENSOR_NAME];
+};
+
+static void list_tensors(const struct nade_model *model, struct named_tensor *names, struct safetensors_tensor *tensors)
 {
-    for (size_t t = 0; t < model->plan.tensors; t++) {
-        const struct tensor_view *view = &model->plan.tensor[t];
-        tensors[t] = (struct safetensors_tensor){.name = view->name,
+    for (size_t t = 0; t < count_tensors(model); t++) {
+        float *values;
+        const struct tensor_view *view = tensor_at(model, t, names[t].name, &values);
+        tensors[t] = (struct safetensors_tensor){.name = names[t].name,
                                                  .shape = {view->rows, view->columns},
                                                  .dimensions = dimensions(view),
-                                                 .values = model->parameters + view->offset};
+                                                 .values = values};
     }
 }
 
 nade_status nd_model_save(nade_context *context, const struct nade_model *model, const char *path)
 {
-    const struct tensor_view *bad = find_not_finite(&model->plan, model->parameters);
-    if (bad)
+    char bad[ND_TENSOR_NAME];
+    if (find_not_finite(model, bad))
         return nd_fail(context, NADE_NOT_FINITE, "%s is not written: the tensor %s holds a number that is not finite",
-                       path, bad->name);
-    struct safetensors_tensor *tensors = nd_alloc(&context->allocator, model->plan.tensors, sizeof *tensors);
-    if (!tensors) return nd_no_memory(context, "the model file's header");
+                       path, bad);
+    struct arena arena = {context->allocator, NULL};
+    struct safetensors_tensor *tensors = nd_arena_alloc(&arena, count_tensors(model), sizeof *tensors);
+    struct named_tensor *names = nd_arena_alloc(&arena, count_tensors(model), sizeof *names);
+    if (!tensors || !names) {
+        nd_arena_free(&arena);
+        return nd_no_memory(context, "the model file's header");
+    }
     const struct safetensors_text metadata[] = {
         {"format", format_name}, {"format_version", format_version}, {"nade", model->description}};
-    list_tensors(model, tensors);
-    nade_status status =
-        nd_safetensors_write(context, path, metadata, sizeof metadata / sizeof *metadata, tensors, model->plan.tensors);
-    nd_free(&context->allocator, tensors);
+    list_tensors(model, names, tensors);
+    nade_status status = nd_safetensors_write(context, path, metadata, sizeof metadata / sizeof *metadata, tensors,
+                                              count_tensors(model));
+    nd_arena_free(&arena);
     return status;
 }

@@ -174,8 +174,9 @@ static void put_left_out(struct model_writer *w, const struct schema *schema)
     nd_json_close(&w->writer, ']');
 }
 
-static void put_architecture(struct model_writer *w, const struct architecture *architecture, size_t columns)
+static void put_architecture(struct model_writer *w, const struct nade_model *model)
 {
+    const struct architecture *architecture = &model->architecture;
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
     open_key(w, "architecture", '{');
     put_word(w, "kind", nd_kind_names[architecture->blocks ? ND_RESIDUAL : ND_MLP]);
@@ -190,8 +191,9 @@ static void put_architecture(struct model_writer *w, const struct architecture *
     nd_write_count(w, "components", architecture->components);
     put_flag(w, "masks", architecture->masks);
     put_word(w, "order", nd_order_names[order]);
-    if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, columns);
+    if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, model->schema.count);
     if (architecture->rescale) put_flag(w, "rescale", true);
+    if (model->members > 1) nd_write_count(w, "members", model->members);
     nd_json_close(&w->writer, '}');
 }
 
@@ -221,6 +223,19 @@ static void put_field(struct model_writer *w, const struct training_record *reco
         nd_write_number(w, field->key, number);
 }
 
+/* What each of several members came to. */
+static void put_members(struct model_writer *w, const struct training_record *record)
+{
+    if (record->member_count == 0) return;
+    open_key(w, "member_valid_loss", '[');
+    for (size_t j = 0; j < record->member_count; j++) nd_json_put_real(&w->writer, record->member[j].valid_loss);
+    nd_json_close(&w->writer, ']');
+    open_key(w, "member_best_iteration", '[');
+    for (size_t j = 0; j < record->member_count; j++)
+        nd_json_put_integer(&w->writer, (int64_t)record->member[j].best_iteration);
+    nd_json_close(&w->writer, ']');
+}
+
 static void put_training(struct model_writer *w, const struct training_record *record)
 {
     char fingerprint[17];
@@ -236,6 +251,7 @@ static void put_training(struct model_writer *w, const struct training_record *r
     open_key(w, "valid_loss", '[');
     for (size_t i = 0; i < record->iterations_done; i++) nd_json_put_real(&w->writer, record->history[i].valid_loss);
     nd_json_close(&w->writer, ']');
+    put_members(w, record);
     nd_json_close(&w->writer, '}');
 }
 
@@ -261,7 +277,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     put_flag(&b, "named", model->schema.named);
     if (model->schema.holes) put_flag(&b, "holes", true);
     put_left_out(&b, &model->schema);
-    put_architecture(&b, &model->architecture, model->schema.count);
+    put_architecture(&b, model);
     put_floors(&b);
     put_training(&b, &model->record);
     nd_json_close(&b.writer, '}');

@@ -196,11 +196,12 @@ static void read_blocks(struct model_reader *r, const struct json_value *object,
     architecture->direct = nd_read_flag(r, object, "direct");
 }
 
-static void read_architecture(struct model_reader *r, const struct json_value *root, struct architecture *architecture)
+static void read_architecture(struct model_reader *r, const struct json_value *root, struct nade_model *model)
 {
-    static const char *const keys[] = {"kind", "components", "masks", "order", "ordering", "rescale"};
+    static const char *const keys[] = {"kind", "components", "masks", "order", "ordering", "rescale", "members"};
     static const char *const own_keys[ND_KINDS][4] = {
         [ND_MLP] = {"hidden", "activation", NULL}, [ND_RESIDUAL] = {"width", "blocks", "direct", NULL}};
+    struct architecture *architecture = &model->architecture;
     const struct json_value *object = nd_read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
     int kind = nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
@@ -214,6 +215,8 @@ static void read_architecture(struct model_reader *r, const struct json_value *r
         (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->masks = nd_read_flag(r, object, "masks");
     architecture->rescale = nd_json_get(object, "rescale") && nd_read_flag(r, object, "rescale");
+    const struct json_value *members = nd_json_get(object, "members");
+    if (members) model->members = (size_t)nd_count_from(r, "members", members, 1, ND_MEMBERS_MOST);
 }
 
 /* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */
@@ -294,8 +297,25 @@ static void read_history(struct model_reader *r, const struct json_value *object
     }
 }
 
+/* Lists of as many numbers as there are members. */
+static void read_members(struct model_reader *r, const struct json_value *object, size_t members,
+                         struct training_record *record)
+{
+    if (!nd_json_get(object, "member_valid_loss") && !nd_json_get(object, "member_best_iteration")) return;
+    const struct json_value *valid = nd_read_list(r, object, "member_valid_loss", members, members);
+    const struct json_value *best = nd_read_list(r, object, "member_best_iteration", members, members);
+    if (!valid || !best) return;
+    record->member = nd_take(r, members, sizeof *record->member);
+    record->member_count = r->status == NADE_OK ? members : 0;
+    for (size_t j = 0; j < record->member_count && r->status == NADE_OK; j++) {
+        record->member[j].valid_loss = read_loss(r, "member_valid_loss", valid + 1 + j);
+        record->member[j].best_iteration = nd_count_from(r, "member_best_iteration", best + 1 + j, 0, INT64_MAX);
+    }
+}
+
 /* The record answers no question about the data, so what is not in it is no reason to refuse a model. */
-static void read_training(struct model_reader *r, const struct json_value *root, struct training_record *record)
+static void read_training(struct model_reader *r, const struct json_value *root, size_t members,
+                          struct training_record *record)
 {
     r->where[0] = '\0';
     if (!nd_json_get(root, "training")) return;
@@ -308,6 +328,7 @@ static void read_training(struct model_reader *r, const struct json_value *root,
         read_field(r, object, field, record);
     read_fingerprint(r, object, &record->fingerprint);
     read_history(r, object, record);
+    read_members(r, object, members, record);
 }
 
 /* A model that was made with another bound would be computed with ours.  The rule of the scales has done its work. */
@@ -337,7 +358,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         r.status = nd_fail(context, NADE_BAD_INPUT, "%s: the model's description is no JSON object%s%s (byte %zu)",
                            source, fault.what ? ", " : "", fault.what ? fault.what : "", fault.offset);
     } else {
-        read_architecture(&r, root, &model->architecture);
+        read_architecture(&r, root, model);
         r.where[0] = '\0';
         nd_check_keys(&r, root, keys, LENGTH(keys), NULL);
         read_columns(&r, root, &model->schema);
@@ -345,7 +366,7 @@ nade_status nd_model_parse(nade_context *context, struct nade_model *model, cons
         read_left_out(&r, root, &model->schema);
         read_ordering(&r, root, model->schema.count, &model->architecture);
         read_floors(&r, root);
-        read_training(&r, root, &model->record);
+        read_training(&r, root, model->members, &model->record);
         if (r.status == NADE_OK) r.status = nd_name_kinds(context, &model->arena, &model->schema);
     }
     nd_arena_free(&r.scratch);

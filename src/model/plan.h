@@ -12,7 +12,8 @@ struct head;
 /* More than any use; lets the heads keep their scratch on the stack. */
 enum { ND_OWN_INPUTS_MOST = 64 }; /* of a column whose head makes them */
 enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
-enum { ND_BLOCKS_MOST = 31 }; /* two layers each, and the input's */
+enum { ND_MIXED_MOST = 4 * ND_COMPONENTS_MOST }; /* components of the mean of several networks' mixtures */
+enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the input's */
 
 /* What is added to a variance before its root divides, in the norms of residual networks. */
 #define ND_NORM_EPSILON 1e-5

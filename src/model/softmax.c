@@ -4,6 +4,7 @@
 
 #include "base/philox.h"
 #include "model/head.h"
+#include "model/log_sum.h"
 
 static double log_sum_exp(const double *a, size_t count)
 {
@@ -46,6 +47,14 @@ double nd_softmax_tail(const struct plan_column *column, const double *outputs, 
     for (size_t v = 0; v < column->values; v++)
         if (outputs[v] <= outputs[(size_t)x]) sum += exp(outputs[v] - total);
     return fmin(sum, 1);
+}
+
+void nd_softmax_mix(const struct plan_column *column, size_t members, size_t member, const double *outputs,
+                    double *mixed)
+{
+    double total = log_sum_exp(outputs, column->values);
+    (void)members;
+    for (size_t v = 0; v < column->values; v++) mixed[v] = nd_log_mean_with(mixed[v], member, outputs[v] - total);
 }
 
 /* p(v) = (count of v + 1/2) / (count + V/2). */

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "train/checkpoint_options.h"
 #include "train/fresh_rows.h"
+#include "train/members.h"
 
 static const char format_name[] = "nade-checkpoint";
 static const char format_version[] =
@@ -22,7 +23,7 @@ static const struct {
               {"moment2", BLOCK_MOMENT2},
               {"average", BLOCK_AVERAGE}};
 
-enum { BLOCKS_MOST = sizeof blocks / sizeof *blocks, TENSORS_MOST = BLOCKS_MOST + 1 };
+enum { BLOCKS_MOST = sizeof blocks / sizeof *blocks, TENSORS_MOST = BLOCKS_MOST + 1 + ND_MEMBERS_MOST };
 
 /* The last only where there is an average. */
 static size_t count_blocks(const struct run *run)
@@ -30,22 +31,36 @@ static size_t count_blocks(const struct run *run)
     return nd_result_block(run) == BLOCK_AVERAGE ? BLOCKS_MOST : BLOCKS_MOST - 1;
 }
 
-/* Numbers of the blocks, then of the best. */
+/* Numbers of the blocks, then of the best, then of the members that are finished. */
 struct tensor_list {
     const float *numbers[TENSORS_MOST];
+    size_t best; /* the place of the best */
     size_t count;
 };
 
+static struct tensor_list list_of(const struct run *run)
+{
+    size_t best = count_blocks(run);
+    return (struct tensor_list){.best = best, .count = best + 1 + run->member};
+}
+
+/* The name of a tensor of the list. */
+static const char *name_at(const struct tensor_list *list, size_t t, char name[ND_KEPT_NAME])
+{
+    if (t > list->best) return nd_kept_name(t - list->best - 1, name);
+    return t < list->best ? blocks[t].name : "best";
+}
+
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-static void put_history(const struct run *run, struct json_writer *writer)
+void nd_history_to_json(const struct history_entry *history, uint64_t count, struct json_writer *writer)
 {
     nd_json_put_key(writer, "history");
     nd_json_open(writer, '[');
-    for (uint64_t i = 0; i < run->iteration; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         nd_json_open(writer, '[');
-        nd_json_put_real(writer, run->history[i].train_loss);
-        nd_json_put_real(writer, run->history[i].valid_loss);
+        nd_json_put_real(writer, history[i].train_loss);
+        nd_json_put_real(writer, history[i].valid_loss);
         nd_json_close(writer, ']');
     }
     nd_json_close(writer, ']');
@@ -91,8 +106,9 @@ static void put_state(const struct run *run, struct json_writer *writer)
         nd_json_put_key(writer, "start_loss");
         nd_json_put_real(writer, run->start_loss);
     }
-    put_history(run, writer);
+    nd_history_to_json(run->history, run->iteration, writer);
     put_divergences(run, writer);
+    nd_members_to_json(run, writer);
     nd_json_put_key(writer, "train_rows");
     nd_json_put_text(writer, fingerprint_text(run->train.rows, run->train_fingerprint, text));
     nd_json_put_key(writer, "valid_rows");
@@ -138,18 +154,20 @@ static nade_status write_file(struct run *run, const struct safetensors_tensor *
 static nade_status write_checkpoint(struct run *run, struct arena *arena)
 {
     struct safetensors_tensor tensors[TENSORS_MOST];
-    struct tensor_list list = {.count = count_blocks(run) + 1};
-    size_t count = run->plan.parameters, last = list.count - 1;
-    for (size_t b = 0; b < last; b++) {
+    char names[TENSORS_MOST][ND_KEPT_NAME];
+    struct tensor_list list = list_of(run);
+    size_t count = run->plan.parameters;
+    for (size_t b = 0; b < list.best; b++) {
         float *values = nd_arena_alloc(arena, count, sizeof *values);
         if (!values) return nd_no_memory(run->context, "the checkpoint");
         nade_status status = run->entries->get_block(run->context, run->backend, blocks[b].block, values);
         if (status != NADE_OK) return status;
-        tensors[b] = (struct safetensors_tensor){blocks[b].name, {count, 1}, 1, values};
         list.numbers[b] = values;
     }
-    tensors[last] = (struct safetensors_tensor){"best", {count, 1}, 1, run->best};
-    list.numbers[last] = run->best;
+    list.numbers[list.best] = run->best;
+    for (size_t j = 0; j < run->member; j++) list.numbers[list.best + 1 + j] = run->kept[j].parameters;
+    for (size_t t = 0; t < list.count; t++)
+        tensors[t] = (struct safetensors_tensor){name_at(&list, t, names[t]), {count, 1}, 1, list.numbers[t]};
     return write_file(run, tensors, &list);
 }
 
@@ -164,7 +182,7 @@ nade_status nd_checkpoint_after_iteration(struct run *run)
 {
     double begun = nd_seconds();
     bool last = run->iteration == run->iterations, first = run->checkpoint_written <= 0;
-    if (!run->options.checkpoint) return NADE_OK;
+    if (!run->options.checkpoint || run->cut_short) return NADE_OK;
     if (!last && !first && is_recent(run, begun)) return NADE_OK;
     struct arena arena = {run->context->allocator, NULL};
     nade_status status = write_checkpoint(run, &arena);
@@ -246,20 +264,30 @@ static double number_of(const struct json_value *value, double otherwise)
     return nd_json_is_number(value) ? nd_json_number(value) : otherwise;
 }
 
+bool nd_history_from_json(struct arena *arena, const struct json_value *list, uint64_t *count,
+                          struct history_entry **history)
+{
+    if (!nd_json_is(list, ND_LIST)) return false;
+    *count = list->is.count;
+    *history = nd_arena_alloc(arena, list->is.count, sizeof **history);
+    const struct json_value *pair = nd_json_first(list);
+    for (size_t i = 0; *history && i < list->is.count; i++, pair = nd_json_after(pair)) {
+        if (!nd_json_is(pair, ND_LIST) || pair->is.count != 2 || pair->extent != 2) return false;
+        (*history)[i].train_loss = number_of(pair + 1, NAN);
+        (*history)[i].valid_loss = number_of(pair + 2, NAN);
+    }
+    return *history != NULL;
+}
+
 static nade_status read_history(struct run *run, const struct json_value *text)
 {
     const struct json_value *list = nd_json_get(text, "history");
+    uint64_t count = 0;
     if (!nd_json_is(list, ND_LIST) || list->is.count != run->iteration) return broken(run, "history");
+    run->history = NULL;
     run->history_room = run->iteration;
-    run->history = nd_arena_alloc(&run->stage_arena, run->iteration, sizeof *run->history);
-    if (!run->history) return nd_no_memory(run->context, "the training record");
-    const struct json_value *pair = nd_json_first(list);
-    for (size_t i = 0; i < run->iteration; i++, pair = nd_json_after(pair)) {
-        if (!nd_json_is(pair, ND_LIST) || pair->is.count != 2 || pair->extent != 2) return broken(run, "history");
-        run->history[i].train_loss = number_of(pair + 1, NAN);
-        run->history[i].valid_loss = number_of(pair + 2, NAN);
-    }
-    return NADE_OK;
+    if (nd_history_from_json(&run->stage_arena, list, &count, &run->history)) return NADE_OK;
+    return run->history ? broken(run, "history") : nd_no_memory(run->context, "the training record");
 }
 
 static nade_status read_divergences(struct run *run, const struct json_value *text)
@@ -310,19 +338,20 @@ static nade_status check_sum(struct run *run, const struct checkpoint *checkpoin
 
 static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
 {
-    struct tensor_list list = {.count = count_blocks(run) + 1};
-    size_t last = list.count - 1;
+    struct tensor_list list = list_of(run);
+    char name[ND_KEPT_NAME];
     nade_status status = nd_safetensors_read_data(run->context, &checkpoint->file);
     for (size_t t = 0; t < list.count && status == NADE_OK; t++) {
-        float *values = t < last ? nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values) : run->best;
+        float *values = t > list.best ? run->kept[t - list.best - 1].parameters : run->best;
+        if (t < list.best) values = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *values);
         if (!values) return nd_no_memory(run->context, "the checkpoint");
-        status = read_tensor(run, checkpoint, t < last ? blocks[t].name : "best", values);
+        status = read_tensor(run, checkpoint, name_at(&list, t, name), values);
         list.numbers[t] = values;
     }
-    if (status == NADE_OK) status = check_finite(run, checkpoint, blocks[0].name, list.numbers[0]);
-    if (status == NADE_OK) status = check_finite(run, checkpoint, "best", list.numbers[last]);
+    for (size_t t = 0; t < list.count && status == NADE_OK; t++)
+        if (t == 0 || t >= list.best) status = check_finite(run, checkpoint, name_at(&list, t, name), list.numbers[t]);
     if (status == NADE_OK) status = check_sum(run, checkpoint, &list);
-    for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : last) && status == NADE_OK; b++)
+    for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : list.best) && status == NADE_OK; b++)
         status = run->entries->set_block(run->context, run->backend, blocks[b].block, list.numbers[b]);
     return status;
 }
@@ -349,7 +378,8 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
 {
     const struct json_value *text = checkpoint->text;
     if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
-    nade_status status = nd_stage_begin(run, NULL, NULL);
+    nade_status status = nd_members_from_json(run, text);
+    if (status == NADE_OK) status = nd_stage_begin(run, NULL, NULL);
     if (status == NADE_OK) status = restore_course(run, text);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);
     return status == NADE_OK ? nd_fresh_restore(run) : status;

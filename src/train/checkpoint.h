@@ -6,6 +6,7 @@
 #ifndef ND_TRAIN_CHECKPOINT_H
 #define ND_TRAIN_CHECKPOINT_H
 
+#include "base/json.h"
 #include "model/safetensors.h"
 #include "train/run.h"
 
@@ -34,5 +35,10 @@ nade_status nd_checkpoint_check_rows(struct run *run, const struct checkpoint *c
 nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint);
 
 void nd_checkpoint_close(struct checkpoint *checkpoint);
+
+/* A history as checkpoints have it; false: the list is none, or there is no memory for it. */
+void nd_history_to_json(const struct history_entry *history, uint64_t count, struct json_writer *writer);
+bool nd_history_from_json(struct arena *arena, const struct json_value *list, uint64_t *count,
+                          struct history_entry **history);
 
 #endif

@@ -194,6 +194,7 @@ static nade_status walk_stretch(struct run *run, const struct stretch *stretch, 
     uint64_t done = run->iteration, count = stretch->last - stretch->first;
     nade_status status = done > 0 ? nd_stage_from_best(run) : NADE_OK;
     run->rule = stretch->rule;
+    run->rule.seed = nd_member_seed(run);
     run->rule.learning_rate *= *factor;
     while (run->iteration < done + count && status == NADE_OK && !run->stop) {
         uint64_t next = stretch->first + (run->iteration - done);
@@ -213,7 +214,7 @@ static nade_status walk(struct run *run, const struct course *course)
     run->iteration = run->iterations = 0;
     for (size_t i = 0; i < course->stretches; i++)
         run->iterations += course->stretch[i].last - course->stretch[i].first;
-    run->time_limit = run->options.time_limit;
+    run->time_limit = nd_time_limit(run);
     run->stop = run->out_of_time = false;
     run->progress.stage = 1;
     run->progress.train_loss = run->progress.valid_loss = NAN;
@@ -242,6 +243,18 @@ static nade_status finish_folds(struct run *run, const struct course *course)
 
 nade_status nd_folds_finish(struct run *run)
 {
-    struct course course = course_of(run);
-    return finish_folds(run, &course);
+    run->course = nd_arena_alloc(&run->arena, 1, sizeof *run->course);
+    if (!run->course) return nd_no_memory(run->context, "the folds");
+    *run->course = course_of(run);
+    return finish_folds(run, run->course);
+}
+
+/* What the folds came to is kept with the first member (members.c). */
+nade_status nd_folds_walk(struct run *run)
+{
+    run->course->history = run->kept[0].history;
+    restore_course(run, run->course);
+    nade_status status = walk(run, run->course);
+    run->iteration = run->course->iteration;
+    return status;
 }

@@ -23,4 +23,7 @@ nade_status nd_folds_finish(struct run *run);
 /* Closes what is open of them. */
 void nd_folds_end(struct run *run);
 
+/* Another member, whose stage has begun, is trained on all rows as the first was. */
+nade_status nd_folds_walk(struct run *run);
+
 #endif

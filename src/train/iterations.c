@@ -101,6 +101,8 @@ void nd_tell(struct run *run, bool iteration_done)
     p->direct = o->blocks && o->direct;
     p->weight_decay = o->weight_decay;
     p->longer = run->longer;
+    p->member = run->member + 1;
+    p->members = o->members;
     p->start_loss = run->start_loss;
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
@@ -160,7 +162,7 @@ static nade_status validate_network(struct run *run, struct run *network, double
     double loss;
     nade_status status = exchange(run, network);
     if (status == NADE_OK)
-        status = run->entries->validate(run->context, network->backend, run->rule.seed, run->valid_repeats, &loss);
+        status = run->entries->validate(run->context, network->backend, run->options.seed, run->valid_repeats, &loss);
     if (status == NADE_OK) status = exchange(run, network);
     if (status != NADE_OK) return status;
     if (!isfinite(loss)) run->failed_network = network;
@@ -283,27 +285,18 @@ static bool ends_early(const struct run *run)
     return run->stage + 1 == run->stages && (nd_is_out_of_patience(run) || is_low_enough(run));
 }
 
-/* Seconds that may have passed when what is being done ends: folds leave time for all rows, trials for what they
- * choose.
- */
-static double limit_of(const struct run *run)
-{
-    double limit = run->options.time_limit, folds = (double)run->fold_count;
-    if (run->fold_count) limit *= folds / (folds + 1);
-    return run->trial ? limit / 3 : limit;
-}
-
-/* A run that is resumed, or was chosen, first says where it stands. */
+/* A run that is resumed, or was chosen, first says where it stands; members after the first were not on trial. */
 static nade_status begin_iterations(struct run *run)
 {
-    if (!run->iteration && !run->chosen) return validate_start(run);
+    bool tried = run->chosen && run->member == 0;
+    if (!run->iteration && !tried) return validate_start(run);
     nd_tell(run, false);
-    return run->chosen && !run->stop ? nd_checkpoint_after_iteration(run) : NADE_OK;
+    return tried && !run->stop ? nd_checkpoint_after_iteration(run) : NADE_OK;
 }
 
 nade_status nd_run_stage(struct run *run, uint64_t until)
 {
-    run->time_limit = limit_of(run);
+    run->time_limit = nd_time_limit(run);
     run->progress = (nade_progress){
         .size = sizeof run->progress,
         .stage = run->stage,

@@ -7,11 +7,13 @@
 #include "model/encode.h"
 #include "model/far_values.h"
 #include "model/holes.h"
+#include "model/mixed_column.h"
 #include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
+#include "train/members.h"
 #include "train/recipe.h"
 #include "train/split.h"
 
@@ -274,9 +276,12 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = settle_folds(run, train, valid);
     if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);
+    if (status == NADE_OK) status = nd_members_check(run->context, &run->options);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_network(run);
+    if (status == NADE_OK)
+        status = nd_check_members(run->context, &run->model->schema, &run->model->plan, (size_t)run->options.members);
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);

@@ -29,6 +29,14 @@ struct candidate {
 
 enum { ND_CANDIDATES_MOST = 16 };
 
+/* What a run came to with a member that is finished. */
+struct kept_member {
+    float *parameters; /* (the model's plan.parameters), in the model's own */
+    uint64_t iteration, best_iteration, retries;
+    double best_loss, start_loss;
+    struct history_entry *history; /* (iteration) */
+};
+
 struct run {
     nade_context *context;
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
@@ -91,8 +99,13 @@ struct run {
     bool longer;                                         /* the last iteration that was allowed was the best */
     nade_progress progress;
 
-    uint64_t trial, chosen; /* numbers from 1: the trial that this run is, the one that it was; 0: none */
-    uint64_t ahead;         /* updates that other trials will have made until one is chosen */
+    uint64_t trial, chosen;   /* numbers from 1: the trial that this run is, the one that it was; 0: none */
+    uint64_t ahead;           /* updates that other trials will have made until one is chosen */
+    size_t member;            /* that is being trained (members.c) */
+    struct kept_member *kept; /* (options.members), of which kept_count are finished; NULL: there is one */
+    size_t kept_count;
+    bool cut_short; /* time ran out in one of them: the checkpoint stays where it was then, for the whole of it */
+    struct course *course; /* that folds chose (folds.c) */
 
     struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c) */
     size_t fold_count;
@@ -128,6 +141,11 @@ static inline enum block nd_result_block(const struct run *run)
 }
 
 double nd_seconds(void);
+
+/* The seed of the member that is being trained; the seconds that may have passed when what is being done ends, 0: any
+ * (members.c): folds leave time for all rows, trials for what they choose, members for each other. */
+uint32_t nd_member_seed(const struct run *run);
+double nd_time_limit(const struct run *run);
 
 /* Checks the options, splits, learns the schema, encodes the rows.  Everything but the stage is then set. */
 nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_table *valid);

@@ -35,7 +35,7 @@ void nd_fill_rule(struct run *run)
         .total_updates = updates,
         .first_draw = run->stage * o->pretrain * run->updates,
         .batch = o->batch,
-        .seed = o->seed,
+        .seed = nd_member_seed(run),
         .stratify = o->stratify != 0,
         .scaled_means = run->replication.scaled_means != 0,
         .share_device = run->replication.share_device != 0,
@@ -91,7 +91,7 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
     run->spare = NULL;
     if (run->options.retries) run->spare = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->spare);
     if (!run->best || (run->options.retries && !run->spare)) return nd_no_memory(run->context, "the parameters");
-    nd_initial_parameters(&run->plan, &run->model->schema, run->options.seed, run->replication.initial_scale,
+    nd_initial_parameters(&run->plan, &run->model->schema, nd_member_seed(run), run->replication.initial_scale,
                           run->options.start == NADE_START_MARGINALS, run->best);
     if (previous && !ND_FAULT(FAULT_STAGE_FORGETS)) inherit(&run->plan, run->best, previous, parameters);
     nd_stage_reset(run);

@@ -53,7 +53,7 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; networks.  Rows and networks for each of the folds. */
+ * fresh rows; networks; parameters of members.  Rows and networks for each of the folds. */
 static nade_status estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid,
                                    uint64_t *bytes)
 {
@@ -61,12 +61,14 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     uint64_t columns = run->model->plan.columns, cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
     uint64_t rows = run->train.rows + run->valid.rows, folds = run->options.folds, networks;
     nade_status status = count_networks(run, &networks);
+    uint64_t members = run->options.members - 1;
     if (folds) {
         rows *= folds + 1;
         networks *= folds;
     }
     *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) +
-             run->replication.fresh_rows * columns * sizeof(double) + networks;
+             run->replication.fresh_rows * columns * sizeof(double) + networks +
+             members * run->model->plan.parameters * sizeof(float);
     return status;
 }
 
@@ -98,11 +100,14 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .columns = run->model->schema.count,
         .inputs = p->inputs,
         .outputs = p->outputs,
-        .updates = (iterations * (folds + 1) + nd_trials_iterations(run) * (folds ? folds : 1)) * run->updates,
+        .members = (size_t)run->options.members,
+        .updates = (iterations * (folds + run->options.members) + nd_trials_iterations(run) * (folds ? folds : 1)) *
+                   run->updates,
         .memory = memory,
         .model = run->model,
     };
     for (size_t t = 0; t < p->tensors; t++) plan.parameters += p->tensor[t].rows * p->tensor[t].columns;
+    plan.parameters *= plan.members;
     return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "model/option_rows.h"
 #include "train/checkpoint.h"
 #include "train/folds.h"
+#include "train/members.h"
 #include "train/trials.h"
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
@@ -54,10 +55,13 @@ static nade_status finish(struct run *run)
     if (!run->plan.blocks) model->architecture.layers = run->plan.layers;
     nade_status status = nd_plan_build(run->context, &model->arena, &model->schema, &model->architecture, &model->plan);
     if (status != NADE_OK) return status;
-    model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
-    if (!model->parameters) return nd_no_memory(run->context, "the parameters");
-    memcpy(model->parameters, run->best, model->plan.parameters * sizeof *model->parameters);
+    if (!run->kept) {
+        model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
+        if (!model->parameters) return nd_no_memory(run->context, "the parameters");
+        memcpy(model->parameters, run->best, model->plan.parameters * sizeof *model->parameters);
+    }
     status = fill_record(run);
+    if (status == NADE_OK) status = nd_members_record(run);
     return status == NADE_OK ? nd_model_describe(run->context, model) : status;
 }
 
@@ -130,6 +134,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     run.started = nd_seconds();
     if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);
+    if (status == NADE_OK) status = nd_members_run(&run);
     if (status == NADE_OK) status = finish(&run);
     if (status == NADE_OK) {
         *model = run.model;

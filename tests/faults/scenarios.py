@@ -106,6 +106,7 @@ class Fixtures:
         self.train("table.csv", "model.st", *TRAIN, "--seed", "3")
         self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
         self.train("table.csv", "count.st", *TRAIN, "--count", "c")
+        self.train("table.csv", "members.st", *TRAIN, "--members", "3", "--count", "c")
         self.train("holes.csv", "holes.st", *TRAIN, "--holes")
         self.train("images.idx", "image.st", *TRAIN)
         self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
@@ -151,6 +152,14 @@ def scenarios(fixtures):
                                  "--retries", "1", *TRAIN], ("m",), timed=True),
         Scenario("train.trials", ["train", data, "-o", "m", "--log", "l", "--width", "3", "--folds", "2", *SHORT], ("m", "l"),
                  log="l", timed=True),
+        Scenario("train.members", ["train", data, "-o", "m", "--checkpoint", "c", "--log", "l", "--members", "2",
+                                   *TRAIN], ("m", "c", "l"), checkpoint="c", log="l", timed=True),
+        Scenario("score.members", ["score", f("members.st"), data, "--threads", "1"]),
+        Scenario("score.members-cells", ["score", f("members.st"), holes, "--per-column", "--threads", "1"]),
+        Scenario("sample.members", ["sample", f("members.st"), "-n", "9", "--where", "2<=b<8", "--threads", "1"]),
+        Scenario("impute.members", ["impute", f("members.st"), holes, "--method", "median", "--interval", "0.9",
+                                    "--threads", "1"]),
+        Scenario("info.members", ["info", f("members.st")]),
         Scenario("train.lion-gelu", ["train", data, "-o", "m", "--checkpoint", "c", "--optimizer", "lion", "--activation",
                                      "gelu", "--clip", "1", "--average", "0.9", *TRAIN], ("m", "c"), checkpoint="c", timed=True),
         Scenario("score", ["score", model, data, "--threads", "1"]),

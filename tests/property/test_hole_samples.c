@@ -92,7 +92,7 @@ static double probability_of(const struct support_model *m, size_t state, const 
 
 static void draw(const struct support_model *m, const nade_sample_options *options, const double *given, double *values)
 {
-    const struct nade_model model = {.schema = m->schema, .plan = m->plan, .parameters = m->parameters};
+    const struct nade_model model = {.schema = m->schema, .plan = m->plan, .members = 1, .parameters = m->parameters};
     size_t columns = m->schema.count;
     for (size_t row = 0; row < ROWS; row++) memcpy(values + row * columns, given, columns * sizeof *values);
     support_assert_ok(m->context, nade_sample(m->context, &model, options, ROWS, values));
@@ -162,7 +162,7 @@ static void test_without_holes(void **state)
     nade_table *table;
     (void)state;
     build(&m, "bcb");
-    const struct nade_model model = {.schema = m.schema, .plan = m.plan, .parameters = m.parameters};
+    const struct nade_model model = {.schema = m.schema, .plan = m.plan, .members = 1, .parameters = m.parameters};
     nade_sample_options options = options_for(NADE_DEVICE_CPU, false);
     nade_score_options_init(&scoring, sizeof scoring);
     options.orderings = scoring.orderings = 3;
@@ -230,7 +230,7 @@ static void test_parts(void **state)
     struct support_model m;
     (void)state;
     build(&m, "bcb");
-    const struct nade_model model = {.schema = m.schema, .plan = m.plan, .parameters = m.parameters};
+    const struct nade_model model = {.schema = m.schema, .plan = m.plan, .members = 1, .parameters = m.parameters};
     nade_sample_options options = options_for(NADE_DEVICE_CPU, true);
     draw(&m, &options, nothing, values);
     for (size_t i = 0; i < 100 * COLUMNS; i++) part[i] = NAN;

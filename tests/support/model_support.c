@@ -49,7 +49,8 @@ static void fill_record(struct nade_model *model)
                                                          .iterations = 30,
                                                          .updates = 1000,
                                                          .patience = INT64_MAX,
-                                                         .seed = 4294967295u},
+                                                         .seed = 4294967295u,
+                                                         .members = 1},
                                              .iterations_done = 3,
                                              .best_iteration = 2,
                                              .train_rows = 900,
@@ -111,6 +112,20 @@ struct nade_model *model_support_build_residual(nade_context *context)
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
     assert_non_null(model->parameters);
     support_random_parameters(&model->plan, 3, model->parameters);
+    support_assert_ok(context, nd_model_describe(context, model));
+    return model;
+}
+
+struct nade_model *model_support_build_members(nade_context *context)
+{
+    enum { MEMBERS = 3 };
+    struct nade_model *model = build(context, NULL, 0);
+    size_t count = model->plan.parameters;
+    model->members = model->record.options.members = MEMBERS;
+    model->parameters = nd_arena_alloc(&model->arena, MEMBERS * count, sizeof *model->parameters);
+    assert_non_null(model->parameters);
+    for (uint32_t j = 0; j < MEMBERS; j++)
+        support_random_parameters(&model->plan, j + 3, model->parameters + j * count);
     support_assert_ok(context, nd_model_describe(context, model));
     return model;
 }
@@ -179,6 +194,7 @@ static void compare_records(const struct training_record *found, const struct tr
 {
     struct training_record a = *found, b = *expected;
     a.history = b.history = NULL;
+    a.member = b.member = NULL;
     assert_memory_equal(&a, &b, sizeof a);
     for (size_t i = 0; i < b.iterations_done; i++) {
         assert_same_number(found->history[i].train_loss, expected->history[i].train_loss);
@@ -209,7 +225,14 @@ void model_support_compare(const struct nade_model *found, const struct nade_mod
         assert_memory_equal(found->architecture.ordering, expected->architecture.ordering,
                             expected->schema.count * sizeof(size_t));
     assert_int_equal(found->plan.parameters, expected->plan.parameters);
-    assert_memory_equal(found->parameters, expected->parameters, expected->plan.parameters * sizeof(float));
+    assert_int_equal(found->members, expected->members);
+    assert_memory_equal(found->parameters, expected->parameters,
+                        expected->members * expected->plan.parameters * sizeof(float));
+    assert_int_equal(found->record.member_count, expected->record.member_count);
+    for (size_t j = 0; j < expected->record.member_count; j++) {
+        assert_same_number(found->record.member[j].valid_loss, expected->record.member[j].valid_loss);
+        assert_int_equal(found->record.member[j].best_iteration, expected->record.member[j].best_iteration);
+    }
     assert_string_equal(found->description, expected->description);
 }
 

@@ -11,7 +11,7 @@
 
 struct nade_model sampling_model(const struct support_model *m)
 {
-    return (struct nade_model){.schema = m->schema, .plan = m->plan, .parameters = m->parameters};
+    return (struct nade_model){.schema = m->schema, .plan = m->plan, .members = 1, .parameters = m->parameters};
 }
 
 size_t sampling_states(const struct plan *plan)

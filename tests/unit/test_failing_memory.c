@@ -38,7 +38,17 @@ static nade_train_options small_options(void)
     return o;
 }
 
-static int set_up(void **state)
+static nade_train_options member_options(void)
+{
+    nade_train_options o = small_options();
+    o.pretrain = 0;
+    o.members = 3;
+    o.average = 0.9;
+    return o;
+}
+
+/* A run with options o, stopped after so many iterations. */
+static int set_up_with(void **state, nade_train_options o, int stop_at)
 {
     struct fixture *f = calloc(1, sizeof *f);
     double values[ROWS * COLUMNS];
@@ -51,8 +61,7 @@ static int set_up(void **state)
     snprintf(f->model_path, sizeof f->model_path, "%s/model", f->folder);
     snprintf(f->checkpoint, sizeof f->checkpoint, "%s/checkpoint", f->folder);
     snprintf(f->output, sizeof f->output, "%s/output", f->folder);
-    struct support_stopper stopper = {0, 1};
-    nade_train_options o = small_options();
+    struct support_stopper stopper = {0, stop_at};
     o.checkpoint = f->checkpoint;
     o.progress = support_stop_after;
     o.progress_user = &stopper;
@@ -60,6 +69,17 @@ static int set_up(void **state)
     support_assert_ok(f->context, nade_model_save(f->context, f->model, f->model_path));
     *state = f;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, small_options(), 1);
+}
+
+/* Stopped at the end of the second of three. */
+static int set_up_members(void **state)
+{
+    return set_up_with(state, member_options(), 4);
 }
 
 static int tear_down(void **state)
@@ -97,6 +117,40 @@ static nade_status resume(struct fixture *f, nade_model **model)
     nade_train_options o = small_options();
     o.resume = f->checkpoint;
     return nade_train(f->context, f->table, NULL, &o, model);
+}
+
+static nade_status train_members(struct fixture *f, nade_model **model)
+{
+    nade_train_options o = member_options();
+    o.checkpoint = f->output;
+    return nade_train(f->context, f->table, NULL, &o, model);
+}
+
+static nade_status resume_members(struct fixture *f, nade_model **model)
+{
+    nade_train_options o = member_options();
+    o.resume = f->checkpoint;
+    return nade_train(f->context, f->table, NULL, &o, model);
+}
+
+/* All that is asked of a model, with a range too. */
+static nade_status ask_members(struct fixture *f, nade_model **model)
+{
+    double answer[ROWS], tail[ROWS * COLUMNS], drawn[ROWS * COLUMNS];
+    const double low[COLUMNS] = {-HUGE_VAL, 0.5, -HUGE_VAL};
+    nade_score_options scoring;
+    nade_sample_options sampling;
+    (void)model;
+    nade_score_options_init(&scoring, sizeof scoring);
+    nade_sample_options_init(&sampling, sizeof sampling);
+    scoring.device = sampling.device = NADE_DEVICE_REFERENCE;
+    sampling.low = low;
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) drawn[i] = NAN;
+    assert_int_equal(f->model->members, 2);
+    nade_status status = nade_score(f->context, f->model, f->table, &scoring, answer, NULL, NULL);
+    if (status == NADE_OK) status = nade_score_cells(f->context, f->model, f->table, &scoring, NULL, tail, NULL);
+    if (status == NADE_OK) status = nade_sample(f->context, f->model, &sampling, ROWS, drawn);
+    return status;
 }
 
 /* With an average, retries and a start, which take memory of their own. */
@@ -186,6 +240,31 @@ static void training_folds(void **state)
     fail_each(*state, train_folds, 0);
 }
 
+static void training_members(void **state)
+{
+    fail_each(*state, train_members, 6);
+}
+
+static void resuming_members(void **state)
+{
+    fail_each(*state, resume_members, 0);
+}
+
+static void loading_members(void **state)
+{
+    fail_each(*state, load, 0);
+}
+
+static void saving_members(void **state)
+{
+    fail_each(*state, save, 1);
+}
+
+static void asking_members(void **state)
+{
+    fail_each(*state, ask_members, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +274,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(resuming, set_up, tear_down),
         cmocka_unit_test_setup_teardown(training_folds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(training_trials, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(training_members, set_up_members, tear_down),
+        cmocka_unit_test_setup_teardown(resuming_members, set_up_members, tear_down),
+        cmocka_unit_test_setup_teardown(loading_members, set_up_members, tear_down),
+        cmocka_unit_test_setup_teardown(saving_members, set_up_members, tear_down),
+        cmocka_unit_test_setup_teardown(asking_members, set_up_members, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

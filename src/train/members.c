@@ -1,0 +1,224 @@
+#include "train/members.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/philox.h"
+#include "train/checkpoint.h"
+#include "train/folds.h"
+
+/* ---- what is allowed --------------------------------------------------------------------------------------------- */
+
+nade_status nd_members_check(nade_context *context, const nade_train_options *o)
+{
+    const char *why = o->pretrain                  ? "pretraining is for a single one"
+                      : o->replication->fresh_rows ? "fresh rows are given to a single one"
+                                                   : NULL;
+    if (o->members == 1 || !why) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "%" PRIu64 " members are asked for (`members`), but %s", o->members, why);
+}
+
+uint32_t nd_member_seed(const struct run *run)
+{
+    uint32_t seed = run->options.seed;
+    if (run->member == 0 || ND_FAULT(FAULT_MEMBERS_ONE_SEED)) return seed;
+    return nd_random_word(seed, PURPOSE_MEMBER, run->member, 0, 0);
+}
+
+double nd_time_limit(const struct run *run)
+{
+    double folds = (double)run->options.folds, all = folds + (double)run->options.members;
+    double done = run->fold_count ? folds : folds + (double)run->member + 1;
+    double limit = run->options.time_limit * done / all;
+    return run->trial ? limit / 3 : limit;
+}
+
+/* ---- what they came to ------------------------------------------------------------------------------------------- */
+
+/* How large they are is known when trials are over, or when they are read from a checkpoint. */
+static nade_status need_kept(struct run *run, size_t parameters)
+{
+    struct nade_model *model = run->model;
+    size_t members = (size_t)run->options.members, numbers;
+    if (run->kept) return NADE_OK;
+    struct kept_member *kept = nd_arena_alloc(&run->arena, members, sizeof *kept);
+    if (nd_multiply(members, parameters, &numbers))
+        model->parameters = nd_arena_alloc(&model->arena, numbers, sizeof *model->parameters);
+    if (!kept || !model->parameters) return nd_no_memory(run->context, "the members");
+    for (size_t j = 0; j < members; j++) kept[j].parameters = model->parameters + j * parameters;
+    run->kept = kept;
+    return NADE_OK;
+}
+
+/* The history goes with the stage. */
+static nade_status keep(struct run *run)
+{
+    struct kept_member *kept = &run->kept[run->member];
+    kept->history = nd_arena_alloc(&run->arena, run->iteration, sizeof *kept->history);
+    if (!kept->history) return nd_no_memory(run->context, "the training record");
+    if (run->iteration) memcpy(kept->history, run->history, run->iteration * sizeof *kept->history);
+    memcpy(kept->parameters, run->best, run->plan.parameters * sizeof *kept->parameters);
+    kept->iteration = run->iteration;
+    kept->best_iteration = run->best_iteration;
+    kept->retries = run->retries;
+    kept->best_loss = run->best_loss;
+    kept->start_loss = run->start_loss;
+    run->kept_count = run->member + 1;
+    return NADE_OK;
+}
+
+/* Makes the outcome of the run that of the first. */
+static void restore_first(struct run *run)
+{
+    const struct kept_member *first = &run->kept[0];
+    run->history = first->history;
+    run->iteration = first->iteration;
+    run->best_iteration = first->best_iteration;
+    run->retries = first->retries;
+    run->best_loss = first->best_loss;
+    run->start_loss = first->start_loss;
+}
+
+/* ---- one after the other ----------------------------------------------------------------------------------------- */
+
+/* Where the caller wants an end, not the clock. */
+static bool is_called_off(const struct run *run)
+{
+    return run->stop && !run->out_of_time;
+}
+
+/* A member that is called off before its last iteration is none; but the first is better than nothing. */
+static bool is_good(const struct run *run)
+{
+    bool whole = run->iteration == run->iterations && !run->options.folds;
+    return run->member == 0 || whole || !is_called_off(run);
+}
+
+static nade_status train_next(struct run *run)
+{
+    if (run->out_of_time && run->iteration < run->iterations) run->cut_short = true;
+    nd_stage_end(run);
+    run->member++;
+    run->stop = run->out_of_time = false;
+    nade_status status = nd_stage_begin(run, NULL, NULL);
+    if (status != NADE_OK) return status;
+    return run->options.folds ? nd_folds_walk(run) : nd_run_stage(run, UINT64_MAX);
+}
+
+nade_status nd_members_run(struct run *run)
+{
+    if (run->options.members == 1) return NADE_OK;
+    nade_status status = need_kept(run, run->plan.parameters);
+    if (status == NADE_OK && is_good(run)) status = keep(run);
+    while (status == NADE_OK && !is_called_off(run) && run->kept_count < run->options.members) {
+        status = train_next(run);
+        if (status == NADE_OK && is_good(run)) status = keep(run);
+    }
+    if (status != NADE_OK) return status;
+    if (run->kept_count < run->options.members)
+        nd_warn(run->context, "training was ended in member %zu of %" PRIu64 ": the model has %zu member%s",
+                run->member + 1, run->options.members, run->kept_count, run->kept_count == 1 ? "" : "s");
+    restore_first(run);
+    run->model->members = run->kept_count;
+    return NADE_OK;
+}
+
+nade_status nd_members_record(const struct run *run)
+{
+    struct training_record *r = &run->model->record;
+    if (run->kept_count < 2 || run->options.folds) return NADE_OK;
+    r->member = nd_arena_alloc(&run->model->arena, run->kept_count, sizeof *r->member);
+    if (!r->member) return nd_no_memory(run->context, "the training record");
+    r->member_count = run->kept_count;
+    for (size_t j = 0; j < run->kept_count; j++)
+        r->member[j] = (struct member_record){run->kept[j].best_loss, run->kept[j].best_iteration};
+    return NADE_OK;
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
+
+const char *nd_kept_name(size_t member, char name[ND_KEPT_NAME])
+{
+    snprintf(name, ND_KEPT_NAME, "member.%zu", member);
+    return name;
+}
+
+static void put_count(struct json_writer *writer, const char *key, uint64_t count)
+{
+    nd_json_put_key(writer, key);
+    nd_json_put_integer(writer, (int64_t)count);
+}
+
+static void put_real(struct json_writer *writer, const char *key, double number)
+{
+    nd_json_put_key(writer, key);
+    nd_json_put_real(writer, number);
+}
+
+void nd_members_to_json(const struct run *run, struct json_writer *writer)
+{
+    if (run->member == 0) return;
+    nd_json_put_key(writer, "members");
+    nd_json_open(writer, '[');
+    for (size_t j = 0; j < run->member; j++) {
+        const struct kept_member *kept = &run->kept[j];
+        nd_json_open(writer, '{');
+        put_count(writer, "best_iteration", kept->best_iteration);
+        put_count(writer, "retries", kept->retries);
+        put_real(writer, "best_loss", kept->best_loss);
+        put_real(writer, "start_loss", kept->start_loss);
+        nd_history_to_json(kept->history, kept->iteration, writer);
+        nd_json_close(writer, '}');
+    }
+    nd_json_close(writer, ']');
+}
+
+static bool read_count(const struct json_value *object, const char *key, uint64_t *count)
+{
+    const struct json_value *value = nd_json_get(object, key);
+    if (!nd_json_is(value, ND_INTEGER) || value->is.integer < 0) return false;
+    *count = (uint64_t)value->is.integer;
+    return true;
+}
+
+static double number_of(const struct json_value *object, const char *key)
+{
+    const struct json_value *value = nd_json_get(object, key);
+    return nd_json_is_number(value) ? nd_json_number(value) : NAN;
+}
+
+static nade_status broken(struct run *run)
+{
+    return nd_fail(run->context, NADE_BAD_INPUT, "%s: the checkpoint's members are missing or no such value",
+                   run->options.resume);
+}
+
+static nade_status read_kept(struct run *run, const struct json_value *object, struct kept_member *kept)
+{
+    kept->best_loss = number_of(object, "best_loss");
+    kept->start_loss = number_of(object, "start_loss");
+    if (!nd_json_is(object, ND_OBJECT) || !read_count(object, "best_iteration", &kept->best_iteration) ||
+        !read_count(object, "retries", &kept->retries))
+        return broken(run);
+    const struct json_value *list = nd_json_get(object, "history");
+    if (nd_history_from_json(&run->arena, list, &kept->iteration, &kept->history))
+        return kept->best_iteration <= kept->iteration ? NADE_OK : broken(run);
+    return !nd_json_is(list, ND_LIST) || kept->history ? broken(run) : nd_no_memory(run->context, "the members");
+}
+
+nade_status nd_members_from_json(struct run *run, const struct json_value *text)
+{
+    const struct json_value *list = nd_json_get(text, "members");
+    nade_status status = NADE_OK;
+    if (!list) return NADE_OK;
+    if (!nd_json_is(list, ND_LIST) || list->is.count == 0 || list->is.count >= run->options.members) return broken(run);
+    const struct json_value *object = nd_json_first(list);
+    status = need_kept(run, run->model->plan.parameters);
+    for (size_t j = 0; j < list->is.count && status == NADE_OK; j++, object = nd_json_after(object))
+        status = read_kept(run, object, &run->kept[j]);
+    if (status == NADE_OK) run->member = run->kept_count = list->is.count;
+    return status;
+}

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "column.h"
 #include "data/date_text.h"
+#include "data/number_form.h"
 #include "report.h"
 
 enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 };
@@ -90,14 +91,22 @@ static bool parse_number(const char *text, size_t length, double *value)
     return end == text + length && isfinite(*value);
 }
 
+/* A number as the column writes it, or plainly. */
+static bool parse_written(const nade_column *column, const char *text, double *value)
+{
+    struct number_form form;
+    if (!column->written || !nd_form_take(column->written, &form)) return parse_number(text, strlen(text), value);
+    return nd_form_read_loosely(&form, text, value) && isfinite(*value);
+}
+
 /* What numbers and dates are written with. */
 static const char end_characters[] = "0123456789+-.eE/: TZAPMapm";
 
 /* An end of a range of a column: a number, or a date. */
 static bool parse_end(const nade_model *model, size_t column, const char *text, double *value)
 {
-    const char *form = column_of_model(model, column).form;
-    return form ? nd_date_read_loosely(form, text, value) : parse_number(text, strlen(text), value);
+    nade_column of = column_of_model(model, column);
+    return of.form ? nd_date_read_loosely(of.form, text, value) : parse_written(&of, text, value);
 }
 
 /* The column that the whole text names. */
@@ -159,7 +168,7 @@ static bool find_value(const nade_column *column, const char *text, double *valu
 {
     if (column->label_count > 0) return find_label(column, text, value);
     if (column->form) return nd_date_read_loosely(column->form, text, value);
-    if (!parse_number(text, strlen(text), value)) return false;
+    if (!parse_written(column, text, value)) return false;
     if (column->type == NADE_COUNT) return *value >= 0 && *value == floor(*value);
     return column->numeric || *value == 0 || *value == 1;
 }

@@ -47,6 +47,15 @@ struct line {
     size_t row, at;             /* at: of its first cell in values */
 };
 
+static void write_filling(struct output *output, const struct filled_rows *filled, size_t column, double value)
+{
+    nade_column of = column_of_model(filled->model, column);
+    if (of.written)
+        write_number(output, &of, value, nade_table_separator(filled->table));
+    else
+        write_value(output, filled->model, column, value);
+}
+
 static void write_cell(struct output *output, const struct line *line, size_t column)
 {
     const struct filled_rows *filled = line->filled;
@@ -56,21 +65,23 @@ static void write_cell(struct output *output, const struct line *line, size_t co
     if (text && !missing && !(known && ND_FAULT(FAULT_CELLS_REWRITTEN)))
         output_print(output, "%s", text);
     else if (known)
-        write_value(output, filled->model, known - 1, filled->values[line->at + known - 1]);
+        write_filling(output, filled, known - 1, filled->values[line->at + known - 1]);
 }
 
 static void write_ends(struct output *output, const struct line *line, char separator)
 {
     const struct filled_rows *filled = line->filled;
-    char number[EXACT_SIZE];
     for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
         nade_column column = column_of_model(filled->model, c);
         if (!column.numeric) continue;
         double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
         for (int i = 0; i < 2; i++) {
-            bool date = column.form && !isnan(ends[i]);
-            output_print(output, "%c%s", separator, isnan(ends[i]) || date ? "" : format_exact(ends[i], number));
-            if (date) write_date(output, column.form, ends[i]);
+            output_print(output, "%c", separator);
+            if (isnan(ends[i])) continue;
+            if (column.form)
+                write_date(output, column.form, ends[i]);
+            else
+                write_number(output, &column, ends[i], separator);
         }
     }
 }

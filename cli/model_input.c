@@ -21,16 +21,23 @@ int load_input_model(struct model_input *input, struct common *common, unsigned 
 }
 
 /* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
- * row.  False: no memory. */
+ * row, and how they write numbers, so that few rows are enough to tell.  False: no memory. */
 static bool expect_names(struct model_input *input, nade_read_options *read)
 {
     size_t columns = nade_model_columns(input->model);
-    if (!column_of_model(input->model, 0).named) return true;
+    bool written = false;
     input->names = calloc(columns, sizeof *input->names);
-    if (!input->names) return false;
-    for (size_t c = 0; c < columns; c++) input->names[c] = column_of_model(input->model, c).name;
-    read->names = input->names;
+    input->written = calloc(columns, sizeof *input->written);
+    if (!input->names || !input->written) return false;
+    for (size_t c = 0; c < columns; c++) {
+        nade_column column = column_of_model(input->model, c);
+        input->names[c] = column.name;
+        input->written[c] = column.written;
+        written = written || column.written;
+    }
     read->name_count = columns;
+    if (column_of_model(input->model, 0).named) read->names = input->names;
+    if (written) read->written = input->written;
     return true;
 }
 
@@ -65,6 +72,7 @@ void free_model_input(struct model_input *input)
     nade_session_free(input->session);
     nade_model_free(input->model);
     free(input->names);
+    free(input->written);
     nade_context_free(input->silent);
     nade_context_free(input->context);
 }

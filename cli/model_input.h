@@ -16,8 +16,9 @@ struct model_input {
     nade_model *model;
     nade_session *session; /* for all parts */
     nade_reader *reader;
-    const char **names; /* of the model's columns, where they have any; readers look into it */
-    size_t parts;       /* read so far */
+    const char **names;   /* of the model's columns, where they have any; readers look into it */
+    const char **written; /* how they write numbers, likewise */
+    size_t parts;         /* read so far */
 };
 
 /* Opens the contexts, settles on a device and loads the model: 0 or an exit status.  common must outlive the input. */

@@ -255,18 +255,22 @@ static int store_sizes(const struct parser *parser, const struct option *option,
     return EXIT_DONE;
 }
 
-static int store_delimiter(const struct parser *parser, const struct option *option, const char *text)
+/* Which characters make sense the library says. */
+static int store_mark(const struct parser *parser, const struct option *option, const char *text)
 {
     static const struct {
         const char *name;
-        char delimiter;
-    } known[] = {{",", ','}, {";", ';'}, {"\t", '\t'}, {"tab", '\t'}, {"auto", '\0'}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].name, text) != 0) continue;
-        parser->arguments[option->offset] = known[i].delimiter;
-        return EXIT_DONE;
+        char mark;
+    } known[] = {{"tab", '\t'}, {"blank", ' '}, {"auto", '\0'}};
+    char mark = text[0];
+    bool found = text[0] && !text[1];
+    for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++) {
+        found = strcmp(known[i].name, text) == 0;
+        mark = known[i].mark;
     }
-    return refuse_value(parser, option, text, "a comma, a semicolon, tab or auto");
+    if (!found) return refuse_value(parser, option, text, "one character, tab, blank or auto");
+    parser->arguments[option->offset] = mark;
+    return EXIT_DONE;
 }
 
 static int store_text(const struct parser *parser, const struct option *option, const char *text)
@@ -296,7 +300,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_CHOICE: return store_choice(parser, option, text);
     case OPTION_SIZES: return store_sizes(parser, option, text);
     case OPTION_REALS: return store_reals(parser, option, text);
-    case OPTION_DELIMITER: return store_delimiter(parser, option, text);
+    case OPTION_MARK: return store_mark(parser, option, text);
     case OPTION_LIST: return store_text(parser, option, text);
     }
     return EXIT_DONE;

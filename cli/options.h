@@ -11,20 +11,20 @@
 #include "nade/nade.h"
 
 enum option_kind {
-    OPTION_HEADING,   /* not an option: help is the title of the group that follows */
-    OPTION_ON,        /* int, set to 1 */
-    OPTION_OFF,       /* int, set to 0 */
-    OPTION_TEXT,      /* const char *, NULL: not given */
-    OPTION_SIZE,      /* size_t */
-    OPTION_U32,       /* uint32_t */
-    OPTION_U64,       /* uint64_t */
-    OPTION_BYTES,     /* size_t: a number of bytes, with K, M, G or T behind it of kibibytes and so on; 0: not given */
-    OPTION_REAL,      /* double */
-    OPTION_CHOICE,    /* an enum or int, one of choices */
-    OPTION_SIZES,     /* struct size_list: sizes separated by commas */
-    OPTION_REALS,     /* struct real_list: numbers separated by commas */
-    OPTION_DELIMITER, /* char, 0: auto */
-    OPTION_LIST,      /* struct text_list: the option may be given several times */
+    OPTION_HEADING, /* not an option: help is the title of the group that follows */
+    OPTION_ON,      /* int, set to 1 */
+    OPTION_OFF,     /* int, set to 0 */
+    OPTION_TEXT,    /* const char *, NULL: not given */
+    OPTION_SIZE,    /* size_t */
+    OPTION_U32,     /* uint32_t */
+    OPTION_U64,     /* uint64_t */
+    OPTION_BYTES,   /* size_t: a number of bytes, with K, M, G or T behind it of kibibytes and so on; 0: not given */
+    OPTION_REAL,    /* double */
+    OPTION_CHOICE,  /* an enum or int, one of choices */
+    OPTION_SIZES,   /* struct size_list: sizes separated by commas */
+    OPTION_REALS,   /* struct real_list: numbers separated by commas */
+    OPTION_MARK,    /* char: one character, tab or blank; 0: auto */
+    OPTION_LIST,    /* struct text_list: the option may be given several times */
     OPTION_TYPES /* an option of the kind OPTION_TEXT for each type of column, with its name, which help has a %s for;
                     const char *[TYPES_MOST], by nade_type.  One row a verb at most */
 };

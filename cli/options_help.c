@@ -58,14 +58,14 @@ static const char *choice_name(const struct option *option, const char *place)
     return "";
 }
 
-static void format_delimiter(char delimiter, char *text, size_t size)
+static void format_mark(char mark, char *text, size_t size)
 {
-    if (delimiter == '\0')
+    if (mark == '\0')
         snprintf(text, size, "auto");
-    else if (delimiter == '\t')
-        snprintf(text, size, "tab");
+    else if (mark == '\t' || mark == ' ')
+        snprintf(text, size, "%s", mark == ' ' ? "blank" : "tab");
     else
-        snprintf(text, size, "%c", delimiter);
+        snprintf(text, size, "%c", mark);
 }
 
 /* A default below what can be given stands for what follows from the data. */
@@ -108,7 +108,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     case OPTION_CHOICE: snprintf(text, size, "%s", choice_name(option, place)); break;
     case OPTION_SIZES: append_sizes((const void *)place, text, size); break;
     case OPTION_REALS: append_reals((const void *)place, text, size); break;
-    case OPTION_DELIMITER: format_delimiter(*place, text, size); break;
+    case OPTION_MARK: format_mark(*place, text, size); break;
     }
     return text;
 }

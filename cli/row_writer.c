@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "column.h"
 #include "data/date_text.h"
+#include "data/number_form.h"
 
 static bool needs_quotes(const char *text)
 {
@@ -43,9 +44,22 @@ void write_date(struct output *output, const char *form, double seconds)
     write_field(output, text, "");
 }
 
+void write_number(struct output *output, const nade_column *column, double value, char separator)
+{
+    char number[EXACT_SIZE], text[ND_FORMED_NUMBER];
+    struct number_form form;
+    format_exact(value, number);
+    if (!column->written || !nd_form_take(column->written, &form)) {
+        output_print(output, "%s", number);
+        return;
+    }
+    nd_form_write(&form, number, text);
+    const char *quote = strchr(text, separator) ? "\"" : "";
+    output_print(output, "%s%s%s", quote, text, quote);
+}
+
 void write_value(struct output *output, const nade_model *model, size_t column, double value)
 {
-    char number[EXACT_SIZE];
     const nade_column of = column_of_model(model, column);
     if (isnan(value)) return; /* a hole */
     const char *label = of.label_count ? of.labels[(size_t)value] : NULL;
@@ -54,7 +68,7 @@ void write_value(struct output *output, const nade_model *model, size_t column, 
     else if (of.form)
         write_date(output, of.form, value);
     else if (!label)
-        output_print(output, "%s", format_exact(value, number));
+        write_number(output, &of, value, ',');
 }
 
 void write_values(struct output *output, const nade_model *model, size_t rows, const double *values)

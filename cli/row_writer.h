@@ -15,6 +15,9 @@ void write_field(struct output *output, const char *text, const char *suffix);
 /* A date in its column's form. */
 void write_date(struct output *output, const char *form, double seconds);
 
+/* A number as its column writes numbers, so that it reads back exactly; quoted where it holds the separator. */
+void write_number(struct output *output, const nade_column *column, double value, char separator);
+
 /* One value of a column, as nade_sample gives it: a label as its text, a number so that it reads back exactly. */
 void write_value(struct output *output, const nade_model *model, size_t column, double value);
 

@@ -12,8 +12,13 @@ extern const struct choice header_choices[], unseen_choices[];
 
 /* Of a nade_read_options. */
 #define DELIMITER_OPTION(at)                                                                                           \
-    {.name = "delimiter", .metavar = "C", .kind = OPTION_DELIMITER, at,                                                \
+    {.name = "delimiter", .metavar = "C", .kind = OPTION_MARK, at,                                                     \
      .help = "separator of a text file: ',' ';' tab or auto"}
+#define NUMBER_OPTIONS(decimal_at, thousands_at)                                                                       \
+    {.name = "decimal", .metavar = "C", .kind = OPTION_MARK, decimal_at,                                               \
+     .help = "mark before the decimals of numbers in a text file: '.' ',' or auto"},                                   \
+    {.name = "thousands", .metavar = "C", .kind = OPTION_MARK, thousands_at,                                           \
+     .help = "mark between groups of three digits: ',' '.' \"'\" blank or auto"}
 #define NA_OPTIONS(list, only)                                                                                         \
     {.name = "na", .metavar = "TEXTS", .kind = OPTION_TEXT, list,                                                      \
      .help = "further texts that stand for a missing cell in a text file, divided by commas, as in unknown,-1"},       \

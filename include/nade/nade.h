@@ -132,6 +132,12 @@ typedef struct nade_read_options {
      * may hold commas.  NULL: none but those of docs/formats.md.  missing_only 1: these and the empty cell alone. */
     const char *missing;
     int missing_only;
+    /* Text files: the mark before decimals, '.' or ',', and the one between groups of three digits, ',' '.' '\'' or
+     * ' '; 0: they are found column by column, and so are units and currencies (docs/formats.md). */
+    char decimal, thousands;
+    /* (name_count) how the columns of these names, or without names those at these places, write their numbers, as
+     * nade_column has it; NULL each: plainly.  A column whose cells are all such numbers is read so.  NULL: found. */
+    const char *const *written;
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
@@ -183,6 +189,7 @@ typedef struct nade_column {
     const char *kind; /* of a model: what it is in words, "real, from 0, 57 values of their own, mapped".  Of a table:
                          NULL */
     const char *form; /* of dates: how they are written, such as "YYYY-MM-DD"; NULL: they are none */
+    const char *written; /* of numbers: how 1234.5 would be written, such as "1.234,5 cm"; NULL: plainly */
 } nade_column;
 
 /* Fills *filled.  A column that the table does not have gets zeros: its name is NULL. */

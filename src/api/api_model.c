@@ -67,6 +67,7 @@ void nade_model_column(const nade_model *model, size_t column, nade_column *fill
         if (spec->label_count > 0) made.labels = spec->labels;
         made.kind = spec->kind;
         made.form = spec->form;
+        made.written = spec->written;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }

@@ -1,4 +1,6 @@
 /* The public functions on tables and orderings: arguments are checked here, the work is in src/data/. */
+#include <string.h>
+
 #include "api/api_options.h"
 #include "base/context.h"
 #include "data/array_table.h"
@@ -23,6 +25,16 @@ static nade_status check_options(nade_context *context, const nade_read_options 
     if (delimiter != 0 && delimiter != ',' && delimiter != ';' && delimiter != '\t')
         return nd_fail(context, NADE_BAD_CALL, "the delimiter is '%c', expected a comma, a semicolon or a tab",
                        delimiter);
+    if (options->decimal != 0 && options->decimal != '.' && options->decimal != ',')
+        return nd_fail(context, NADE_BAD_CALL, "the decimal mark is '%c', expected a point or a comma",
+                       options->decimal);
+    if (options->thousands != 0 && !strchr(",.' ", options->thousands))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the mark of thousands is '%c', expected a comma, a point, an apostrophe or a blank",
+                       options->thousands);
+    if (options->thousands != 0 && options->thousands == (options->decimal ? options->decimal : 0))
+        return nd_fail(context, NADE_BAD_CALL, "decimals and thousands have the same mark '%c', expected two",
+                       options->decimal);
     if (options->header < -1 || options->header > 1)
         return nd_fail(context, NADE_BAD_CALL, "the option header is %d, expected 1, 0 or -1", options->header);
     return NADE_OK;
@@ -105,6 +117,7 @@ void nade_table_column(const nade_table *table, size_t column, nade_column *fill
         made.numeric = nd_head_for(found->type)->mean != NULL;
         made.missing = found->missing;
         if (found->type == NADE_DATE) made.form = found->form;
+        if (found->written && made.numeric) made.written = found->written_name;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }

@@ -121,6 +121,9 @@ enum fault {
     FAULT_MEMBER_LEFT_OUT = 180,    /* test_members: the mean of members' densities is one without the last */
     FAULT_MEMBERS_ALIKE = 181,      /* test_members: all members answer with the parameters of the first */
     FAULT_MEMBER_BY_LOT = 182,      /* test_members: a member's share of draws within a range is that of all draws */
+    FAULT_FORM_IGNORED = 149,       /* test_awkward: numbers with marks or units are text */
+    FAULT_THOUSANDS_DECIMAL = 156,  /* test_awkward: 81,053 is 81.053 in a file with commas between fields */
+    FAULT_UNITS_CONFUSED = 157,     /* test_awkward: inches are scored as centimetres */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 
     /* Model files. */

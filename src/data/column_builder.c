@@ -309,7 +309,7 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
         bool date = nd_date_read(builder->form, cell->text, cell->length, &cell->number);
         return date ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
     }
-    enum number_kind kind = nd_parse_number(cell->text, cell->length, &cell->number);
+    enum number_kind kind = nd_form_read(builder->number_form, cell->text, cell->length, &cell->number);
     if (kind == NUMBER_INFINITE) return CELL_INFINITE;
     cell->is_number = kind == NUMBER_FINITE;
     if (cell->is_mark) cell->number = NAN;
@@ -397,6 +397,17 @@ static bool finish_labels(struct column_builder *builder, struct arena *arena, s
     return true;
 }
 
+static bool keep_number_form(const struct number_form *form, struct arena *arena, struct table_column *column)
+{
+    char name[ND_NUMBER_FORM_SIZE];
+    struct number_form *kept = nd_arena_alloc(arena, 1, sizeof *kept);
+    nd_form_name(form, name);
+    column->written = kept;
+    column->written_name = nd_arena_text(arena, name);
+    if (kept) *kept = *form;
+    return kept && column->written_name;
+}
+
 bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column)
 {
     if (!finish_labels(builder, arena, column)) return false;
@@ -408,6 +419,7 @@ bool nd_builder_finish(struct column_builder *builder, struct arena *arena, stru
         if (builder->rows > 0) memcpy(column->cells.any, builder->cells.any, builder->rows * size);
     }
     if (builder->form && !(column->form = nd_arena_text(arena, builder->form))) return false;
+    if (builder->number_form && !keep_number_form(builder->number_form, arena, column)) return false;
     column->storage = builder->storage;
     column->missing = builder->missing;
     column->unusable_line = builder->unusable_line;

@@ -9,6 +9,7 @@
 #define ND_DATA_COLUMN_BUILDER_H
 
 #include "data/missing_marks.h"
+#include "data/number_form.h"
 
 enum cell_result {
     CELL_OK,
@@ -25,7 +26,8 @@ struct column_builder {
     const nade_allocator *allocator;
     enum storage storage;
     bool numbers_only;
-    const struct missing_marks *marks; /* the caller's; NULL: none */
+    const struct missing_marks *marks;     /* the caller's; NULL: none */
+    const struct number_form *number_form; /* how its numbers are written; NULL: plain */
     union {
         uint8_t *codes8;
         uint16_t *codes16;

@@ -24,7 +24,7 @@ static bool has_dictionary(const struct table_column *column)
 /* True when every present cell is the number 0 or 1. */
 static bool within_zero_one(const struct table_column *column)
 {
-    if (!has_dictionary(column)) return false;
+    if (!has_dictionary(column) || column->written) return false;
     for (size_t i = 0; i < column->label_count; i++) {
         const struct label *label = &column->labels[i];
         if (!label->is_number || (label->number != 0 && label->number != 1)) return false;
@@ -148,10 +148,35 @@ static nade_type find_type(const struct table_column *column)
         return column->storage != STORE_UNUSABLE && column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
     if (column->label_count == 0) return NADE_REAL; /* doubles, or no cell present */
     if (within_zero_one(column)) return NADE_BINARY;
+    if (column->written && column->label_count == 2) return NADE_BINARY; /* names as any others */
     if (column->declared == DECLARED_NUMBERS) return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
     if (column->declared == DECLARED_LABELS) return column->label_count == 2 ? NADE_BINARY : NADE_CATEGORICAL;
     if (nd_holds_codes(column) || few_integers(column)) return NADE_CATEGORICAL;
     return looks_ordered(column) ? NADE_ORDERED : NADE_REAL;
+}
+
+/* True when no text of the dictionary needs the column's form to be the number that it is. */
+static bool is_plain_as_well(const struct table_column *column)
+{
+    double number;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const struct label *label = &column->labels[i];
+        if (label->is_number &&
+            (nd_parse_number(label->text, strlen(label->text), &number) != NUMBER_FINITE || number != label->number))
+            return false;
+    }
+    return has_dictionary(column);
+}
+
+/* Labels that look like any others are read and written as they are; numbers keep the form of the rest of the file. */
+static nade_type find_written_type(struct table_column *column)
+{
+    const struct number_form *written = column->written;
+    if (!written || !is_plain_as_well(column)) return find_type(column);
+    column->written = NULL;
+    nade_type type = find_type(column);
+    if (type == NADE_REAL || type == NADE_ORDERED) column->written = written;
+    return type;
 }
 
 /* True when all present cells of the table are 0 or 1, and at least one is there. */
@@ -174,7 +199,7 @@ static nade_type find_array_type(const struct table_column *column, bool all_mar
 
 void nd_find_type_anew(const struct nade_table *table, struct table_column *column)
 {
-    column->type = table->array ? find_array_type(column, false) : find_type(column);
+    column->type = table->array ? find_array_type(column, false) : find_written_type(column);
 }
 
 bool nd_find_types(struct nade_table *table)
@@ -189,7 +214,7 @@ bool nd_find_types(struct nade_table *table)
             if (!nd_become_dates(table, column, form)) return false;
             continue;
         }
-        column->type = table->array ? find_array_type(column, all_marks) : find_type(column);
+        column->type = table->array ? find_array_type(column, all_marks) : find_written_type(column);
         bool guessed = !table->array && column->declared == DECLARED_NOTHING;
         column->stray = column->type == NADE_CATEGORICAL && guessed ? find_stray(column) : NULL;
     }

@@ -5,19 +5,13 @@
 #include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
-#include "data/csv.h"
+#include "data/csv_head.h"
 #include "data/missing_marks.h"
+#include "data/number_sniff.h"
 
 enum { HEAD_BYTES = 1 << 18, HEAD_LINES = 3, ROWS_LOOKED_AT = 100 };
 
 static const char separators[] = {',', ';', '\t'};
-
-/* A reader over the bytes that have arrived, which may break off in the middle of a row. */
-struct head {
-    struct source bytes;
-    struct csv csv;
-    bool whole; /* the file ends where the bytes do */
-};
 
 static bool has_lines(const struct source *source, size_t wanted)
 {
@@ -37,26 +31,6 @@ static nade_status load_head(struct source *source)
     return status;
 }
 
-static void head_begin(struct head *head, const struct source *source, char separator)
-{
-    nd_source_view(source, &head->bytes);
-    head->whole = source->ended;
-    nd_csv_begin(&head->csv, &head->bytes, nd_csv_dialect(separator));
-}
-
-/* The next row that is not blank; CSV_END also before a row that may be cut off and at a fault, which the reading
- * proper will meet again. */
-static enum csv_result head_next(struct head *head)
-{
-    enum csv_result result;
-    do {
-        result = nd_csv_next(&head->csv);
-        if (result == CSV_NO_MEMORY) return result;
-        if (result != CSV_ROW) return CSV_END;
-    } while (nd_csv_blank(&head->csv));
-    return head->whole || nd_source_available(&head->bytes) > 0 ? CSV_ROW : CSV_END;
-}
-
 /* How a candidate divides the first rows. */
 struct division {
     size_t fields; /* of the first row */
@@ -66,15 +40,15 @@ struct division {
 
 static nade_status divide(const struct source *source, char separator, struct division *division)
 {
-    struct head head;
-    head_begin(&head, source, separator);
+    struct csv_head head;
+    nd_head_begin(&head, source, nd_csv_dialect(separator));
     *division = (struct division){.same = true};
-    enum csv_result result = head_next(&head);
+    enum csv_result result = nd_head_next(&head);
     for (size_t row = 0; result == CSV_ROW && row < ROWS_LOOKED_AT; row++) {
         if (row == 0) division->fields = head.csv.fields;
         division->same = division->same && head.csv.fields == division->fields;
         division->any = division->any || head.csv.fields > 1;
-        result = head_next(&head);
+        result = nd_head_next(&head);
     }
     nd_csv_free(&head.csv);
     return result == CSV_NO_MEMORY ? nd_no_memory(source->context, "the first rows of a text file") : NADE_OK;
@@ -97,10 +71,10 @@ static bool is_blank_separated(const char *text)
 /* Blanks are no separator; a table written with them would pass for one column of strange labels. */
 static nade_status refuse_blanks(const struct source *source)
 {
-    struct head head;
-    head_begin(&head, source, ',');
+    struct csv_head head;
+    nd_head_begin(&head, source, nd_csv_dialect(','));
     nade_status status = NADE_OK;
-    for (size_t row = 0; row < 2 && status == NADE_OK && head_next(&head) == CSV_ROW; row++)
+    for (size_t row = 0; row < 2 && status == NADE_OK && nd_head_next(&head) == CSV_ROW; row++)
         if (head.csv.fields == 1 && !head.csv.quoted && is_blank_separated(nd_csv_text(&head.csv, 0)))
             status = nd_fail(source->context, NADE_BAD_INPUT,
                              "%s, line %zu: found numbers separated by blanks, expected a comma, semicolon or tab",
@@ -109,8 +83,26 @@ static nade_status refuse_blanks(const struct source *source)
     return status;
 }
 
-/* The separator that divides all first rows into the same number of fields, the largest such number above one.  Where
- * there is none but one occurs all the same, that one: reading then names the row that differs. */
+/* True when the separator leaves commas within fields, all of them marks of numbers. */
+static bool commas_are_marks(const struct source *source, char separator)
+{
+    struct csv_head head;
+    bool any = false, all = true;
+    nd_head_begin(&head, source, nd_csv_dialect(separator));
+    for (size_t row = 0; row < ROWS_LOOKED_AT && all && nd_head_next(&head) == CSV_ROW; row++)
+        for (size_t i = 0; i < head.csv.fields && all; i++) {
+            const char *text = nd_csv_text(&head.csv, i);
+            if (!strchr(text, ',')) continue;
+            any = true;
+            all = nd_is_formed_number(text, head.csv.field[i].length);
+        }
+    nd_csv_free(&head.csv);
+    return any && all;
+}
+
+/* The separator that divides all first rows into the same number of fields, the largest such number above one; but not
+ * a comma that another separator shows to be a mark of numbers.  Where there is none but one occurs all the same, that
+ * one: reading then names the row that differs. */
 static nade_status find_separator(const struct source *source, char *separator)
 {
     size_t most_even = 1, most_uneven = 0;
@@ -119,6 +111,8 @@ static nade_status find_separator(const struct source *source, char *separator)
         struct division division;
         nade_status status = divide(source, separators[i], &division);
         if (status != NADE_OK) return status;
+        if (even == ',' && division.same && division.fields > 1 && commas_are_marks(source, separators[i]))
+            most_even = 1;
         if (division.same && division.fields > most_even) {
             most_even = division.fields;
             even = separators[i];
@@ -140,7 +134,8 @@ static enum field_kind field_kind(const struct csv *csv, size_t field)
     const char *text = nd_csv_text(csv, field);
     size_t length = csv->field[field].length;
     if (nd_mark_of(NULL, text, length) == MARK_MISSING) return FIELD_MISSING;
-    return nd_parse_number(text, length, &number) == NUMBER_NONE ? FIELD_TEXT : FIELD_NUMBER;
+    if (nd_parse_number(text, length, &number) != NUMBER_NONE) return FIELD_NUMBER;
+    return nd_is_formed_number(text, length) ? FIELD_NUMBER : FIELD_TEXT;
 }
 
 static bool all_text(const struct csv *row)
@@ -196,12 +191,13 @@ static bool any_repeated(const struct csv *first, const struct csv *row)
 }
 
 /* All cells are text: the first row is of names if each is different and never seen again below itself. */
-static nade_status names_by_absence(const struct csv *first, struct head *rest, enum csv_result result, bool *header)
+static nade_status names_by_absence(const struct csv *first, struct csv_head *rest, enum csv_result result,
+                                    bool *header)
 {
     nade_status status = fields_distinct(first, header);
     for (size_t row = 0; status == NADE_OK && *header && result == CSV_ROW && row < ROWS_LOOKED_AT; row++) {
         *header = !any_repeated(first, &rest->csv) || ND_FAULT(FAULT_HEADER_REPEATED);
-        result = head_next(rest);
+        result = nd_head_next(rest);
     }
     if (status == NADE_OK && result == CSV_NO_MEMORY)
         status = nd_no_memory(first->source->context, "the first rows of a text file");
@@ -210,15 +206,15 @@ static nade_status names_by_absence(const struct csv *first, struct head *rest, 
 
 static nade_status find_header(const struct source *source, char separator, bool *header)
 {
-    struct head first, rest;
-    head_begin(&first, source, separator);
-    head_begin(&rest, source, separator);
+    struct csv_head first, rest;
+    nd_head_begin(&first, source, nd_csv_dialect(separator));
+    nd_head_begin(&rest, source, nd_csv_dialect(separator));
     nade_status status = NADE_OK;
     *header = false;
-    enum csv_result result = head_next(&first);
-    if (result == CSV_ROW) result = head_next(&rest);
+    enum csv_result result = nd_head_next(&first);
+    if (result == CSV_ROW) result = nd_head_next(&rest);
     if (result == CSV_ROW) {
-        result = head_next(&rest);
+        result = nd_head_next(&rest);
         if (result == CSV_ROW && names_above(&first.csv, &rest.csv))
             *header = true;
         else if (result != CSV_NO_MEMORY && all_text(&first.csv))
@@ -234,9 +230,9 @@ static nade_status find_header(const struct source *source, char separator, bool
 static nade_status find_expected_names(const struct source *source, char separator, const struct name_index *expected,
                                        bool *header)
 {
-    struct head first;
-    head_begin(&first, source, separator);
-    enum csv_result result = head_next(&first);
+    struct csv_head first;
+    nd_head_begin(&first, source, nd_csv_dialect(separator));
+    enum csv_result result = nd_head_next(&first);
     *header = result == CSV_ROW;
     for (size_t i = 0; *header && i < first.csv.fields; i++)
         *header = nd_names_find(expected, nd_csv_text(&first.csv, i)) != NULL;

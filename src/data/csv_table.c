@@ -41,10 +41,21 @@ nade_status nd_open_csv(struct source *source, const struct load_request *reques
     if (status != NADE_OK) return status;
     status = nd_csv_sniff(source, request->options, &text->expected, &layout);
     if (status != NADE_OK) return status;
-    nd_csv_change(&text->csv, nd_csv_dialect(layout.separator));
+    const struct number_question question = {.options = request->options,
+                                             .marks = &text->marks,
+                                             .dialect = nd_csv_dialect(layout.separator),
+                                             .header = layout.header,
+                                             .looked = !text->as_they_come,
+                                             .expected = &text->expected};
+    status = nd_sniff_numbers(source, &question, &text->numbers);
+    if (status != NADE_OK) return status;
+    nd_csv_change(&text->csv, question.dialect);
     text->csv.keep_raw = text->keep;
     text->as_many = "in the first row";
     text->blank_cells = true;
     status = first_row(text);
-    return status == NADE_OK && layout.header ? take_names(text) : status;
+    if (status == NADE_OK && layout.header) status = take_names(text);
+    if (status == NADE_OK && text->as_they_come)
+        status = nd_expect_forms(text->context, &question, text->names, text->fields, &text->numbers);
+    return status;
 }

@@ -10,6 +10,7 @@
 #include "data/cell_text.h"
 #include "data/column_types.h"
 #include "data/date_column.h"
+#include "data/number_form.h"
 
 /* Rows below which numbers in a row are no sign of anything; the room in which ascending numbers of rows lie, in rows.
  */
@@ -104,6 +105,7 @@ static bool names_rows(const struct nade_table *table, const struct table_column
 /* ---- all columns ------------------------------------------------------------------------------------------------- */
 
 static const char ambiguous[] = "dates whose day and month can't be told apart";
+static const char many_forms[] = "numbers of more than one unit or form";
 static const char too_many[] = "more labels than the 100000 that a column may have";
 _Static_assert(ND_LABELS_MOST == 100000, "as the sentence says");
 
@@ -111,6 +113,18 @@ _Static_assert(ND_LABELS_MOST == 100000, "as the sentence says");
 static bool is_too_rich(const struct table_column *column)
 {
     return column->storage == STORE_UNUSABLE && column->label_count == ND_LABELS_MOST;
+}
+
+/* True for numbers, all of them with marks or units, that have no form in common. */
+static bool has_forms(const struct table_column *column)
+{
+    struct number_parts parts;
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        bool number = nd_number_parts(text, strlen(text), &parts);
+        if (!number || !(parts.marked || parts.prefix[0] || parts.suffix[0])) return false;
+    }
+    return column->label_count > 0;
 }
 
 /* Why a column goes; *reason NULL: it stays.  False: no memory. */
@@ -128,7 +142,10 @@ static bool find_reason(nade_context *context, const struct nade_table *table, c
     if (numbered)
         *reason = "numbers the rows";
     else if (names_rows(table, column))
-        *reason = nd_are_ambiguous_dates(column) ? ambiguous : is_too_rich(column) ? too_many : "names the rows";
+        *reason = nd_are_ambiguous_dates(column) ? ambiguous
+                  : has_forms(column)            ? many_forms
+                  : is_too_rich(column)          ? too_many
+                                                 : "names the rows";
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/cell_text.h"
+#include "data/number_form.h"
 
 void nd_table_release(struct nade_table *table)
 {
@@ -86,6 +87,17 @@ bool nd_column_has_decimal_commas(const struct table_column *column)
     return commas > 0;
 }
 
+bool nd_column_has_thousands(const struct table_column *column)
+{
+    struct number_parts parts;
+    const unsigned grouped = 1u << 1; /* 81,053.5: nd_number_marks */
+    for (size_t i = 0; i < column->label_count; i++) {
+        const char *text = column->labels[i].text;
+        if (text[0] && !(nd_number_parts(text, strlen(text), &parts) && parts.fits & grouped)) return false;
+    }
+    return nd_column_has_decimal_commas(column);
+}
+
 /* A few texts among many numbers are slips of the pen, not labels. */
 static const struct label *stray_text(const struct table_column *column)
 {
@@ -106,10 +118,13 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
     nd_excerpt(unusable->name, strlen(unusable->name), name);
     const struct label *stray = stray_text(unusable);
     if (nd_column_has_decimal_commas(unusable))
-        return nd_fail(context, NADE_BAD_INPUT,
-                       "%s, line %zu, column '%s': found numbers with decimal commas, more than %d different ones, "
-                       "expected decimal points; or leave column '%s' out",
-                       table->source, unusable->labels[0].first_line, name, ND_NUMBERS_MOST, unusable->name);
+        return nd_fail(
+            context, NADE_BAD_INPUT,
+            "%s, line %zu, column '%s': found numbers with %s, more than %d different ones, which is not how "
+            "its first numbers are written: name the mark in `%s`, or leave column '%s' out",
+            table->source, unusable->labels[0].first_line, name,
+            nd_column_has_thousands(unusable) ? "commas between thousands" : "decimal commas", ND_NUMBERS_MOST,
+            nd_column_has_thousands(unusable) ? "thousands" : "decimal", unusable->name);
     if (stray) {
         char text[ND_EXCERPT];
         return nd_fail(context, NADE_BAD_INPUT,

@@ -50,6 +50,8 @@ struct table_column {
     enum declared declared;
     nade_type type;   /* found, or overridden */
     const char *form; /* how its cells are dates (date_text.h), whose labels then have seconds as numbers; NULL: not */
+    const struct number_form *written; /* how its numbers are (number_form.h); NULL: plainly */
+    const char *written_name;          /* the same as text */
     const struct label
         *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */
@@ -122,6 +124,9 @@ bool nd_column_is_numeric(const struct table_column *column);
 
 /* True when all labels are numbers and some need a decimal comma for it. */
 bool nd_column_has_decimal_commas(const struct table_column *column);
+
+/* True when these commas may all stand between thousands. */
+bool nd_column_has_thousands(const struct table_column *column);
 
 /* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column. */
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);

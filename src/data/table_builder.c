@@ -9,6 +9,7 @@
 #include "data/column_list.h"
 #include "data/column_types.h"
 #include "data/csv.h"
+#include "data/number_form.h"
 
 /* Copies the names, or makes them from the columns' numbers. */
 static const char **make_names(struct arena *arena, const char *const *names, size_t count)
@@ -141,6 +142,12 @@ void nd_table_declare(struct table_builder *builder, size_t column, enum declare
     builder->columns[column].numbers_only = declared == DECLARED_NUMBERS;
 }
 
+static bool is_formed(const char *text, size_t length)
+{
+    struct number_parts parts;
+    return nd_number_parts(text, length, &parts);
+}
+
 nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result result, size_t position, size_t column,
                                  const char *text, size_t length)
 {
@@ -148,10 +155,13 @@ nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result
     const char *name = table->column[column].name;
     char found[ND_EXCERPT], named[ND_EXCERPT];
     if (result == CELL_NO_MEMORY) return nd_no_memory(builder->context, "the table's cells");
-    const char *expected = result == CELL_INFINITE                 ? "a finite number"
-                           : builder->columns[column].form         ? "a date like those before it"
-                           : builder->columns[column].numbers_only ? "a number, as the file declares"
-                                                                   : "a number like those before it";
+    const char *expected =
+        result == CELL_INFINITE                 ? "a finite number"
+        : builder->columns[column].form         ? "a date like those before it"
+        : builder->columns[column].numbers_only ? "a number, as the file declares"
+        : is_formed(text, length)
+            ? "a number like those before it; or name the marks in `decimal` and `thousands`"
+            : "a number like those before it; or name the text in `missing` if it stands for a missing cell";
     return nd_fail(builder->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
                    table->array ? "row" : "line", position, nd_excerpt(name, strlen(name), named),
                    nd_excerpt(text, length, found), expected);

@@ -59,6 +59,7 @@ void nd_text_close(struct text_table *text)
     nd_kept_free(&text->raw_names);
     nd_names_free(allocator, &text->expected);
     nd_marks_free(allocator, &text->marks);
+    nd_free(allocator, text->numbers.form);
     *text = (struct text_table){0};
 }
 
@@ -208,7 +209,10 @@ static void declare_columns(const struct text_table *text, struct table_builder 
 {
     struct nade_table *table = builder->table;
     table->marks_only = text->marks.only;
-    for (size_t i = 0; i < table->columns; i++) builder->columns[i].marks = &text->marks;
+    for (size_t i = 0; i < table->columns; i++) {
+        builder->columns[i].marks = &text->marks;
+        builder->columns[i].number_form = nd_form_of(&text->numbers, table->column[i].place);
+    }
     for (size_t i = 0; text->declared && i < table->columns; i++)
         nd_table_declare(builder, i, text->declared[table->column[i].place]);
 }

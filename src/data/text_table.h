@@ -7,6 +7,7 @@
 #include "data/csv.h"
 #include "data/loader.h"
 #include "data/missing_marks.h"
+#include "data/number_sniff.h"
 
 /* A text file that is being read.  Source, options and rows must outlive it. */
 struct text_table {
@@ -21,6 +22,7 @@ struct text_table {
     const char *first_end;       /* how the file's first line, or the one before its rows, ends */
     size_t fields;               /* each row must have */
     const char *as_many;         /* as what: the end of a sentence about a row that has not */
+    struct number_forms numbers; /* how numbers are written */
     struct missing_marks marks;  /* what stands for a missing cell */
     bool keep;                   /* the text of cells */
     bool as_they_come;           /* parts end where the input pauses */

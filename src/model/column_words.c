@@ -23,6 +23,11 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w, const cha
     if (length > 0) w->used += (size_t)length;
 }
 
+static void add_form(struct words *w, const struct column_spec *spec)
+{
+    if (spec->written) add(w, ", like %s", spec->written);
+}
+
 /* Few are named. */
 static void add_atoms(struct words *w, const struct column_spec *spec)
 {
@@ -43,7 +48,9 @@ static size_t describe(const struct column_spec *spec, char *text, size_t size)
     if (spec->type == NADE_ORDERED) {
         add(&w, ", %zu value%s from %.15g to %.15g", spec->atoms, spec->atoms == 1 ? "" : "s", spec->atom[0],
             spec->atom[spec->atoms - 1]);
+        add_form(&w, spec);
     } else if (spec->type == NADE_REAL) {
+        add_form(&w, spec);
         if (spec->bounded) add(&w, ", %s", nd_ends_text(spec->low, spec->high, ends));
         if (spec->offset > 0) add(&w, ", in steps of %.15g from %.15g", spec->step, spec->offset);
         add_atoms(&w, spec);

@@ -11,6 +11,7 @@
 #include "data/cell_text.h"
 #include "data/date_column.h"
 #include "data/missing_marks.h"
+#include "data/number_form.h"
 #include "model/head.h"
 #include "model/label_search.h"
 #include "model/rare_labels.h"
@@ -312,6 +313,25 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
     return NADE_OK;
 }
 
+/* Numbers of another unit are others: 12 in is not 12 cm.  Those without one are the model's. */
+static nade_status check_unit(const struct encoder *e, size_t column)
+{
+    struct number_form form = {.decimal = '.'};
+    const struct column_spec *spec = &e->schema->column[column];
+    const struct table_column *from = &e->table->column[e->source[column]];
+    if (!from->written || nd_head_for(spec->type)->labels) return NADE_OK;
+    if (!from->written->prefix[0] && !from->written->suffix[0]) return NADE_OK;
+    const char *found = nd_utf8_text(e->arena, from->written_name);
+    struct number_form unit;
+    if (!found) return nd_no_memory(e->context, "the rows");
+    if (spec->written) nd_form_take(spec->written, &form);
+    bool same =
+        !nd_form_take(found, &unit) || (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0);
+    if (same || ND_FAULT(FAULT_UNITS_CONFUSED)) return NADE_OK;
+    return nd_fail(e->context, NADE_BAD_INPUT, "%s, column '%s': found numbers like %s, expected them like %s",
+                   e->table->source, spec->name, found, spec->written ? spec->written : "1234.5");
+}
+
 static void put_missing(const struct encoder *e, size_t column)
 {
     for (size_t i = 0; i < e->row_count; i++) put(e, i, column, NAN);
@@ -326,6 +346,8 @@ static nade_status encode_column(const struct encoder *e, size_t column)
     enum storage storage = e->table->column[e->source[column]].storage;
     if (storage == STORE_UNUSABLE) return nd_fail_unusable(e->context, e->table, e->source[column]);
     if (e->schema->column[column].form) return encode_dates(e, column);
+    nade_status checked = check_unit(e, column);
+    if (checked != NADE_OK) return checked;
     struct label_search labels = {.spec = &e->schema->column[column], .allocator = &e->context->allocator};
     nade_status status =
         storage == STORE_DOUBLES ? encode_numbers(e, column, &labels) : encode_labels(e, column, &labels);

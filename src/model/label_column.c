@@ -53,7 +53,8 @@ static bool label_numbers(struct arena *arena, const struct table_column *column
     if (!nd_column_is_numeric(column)) labels[(*count)++] = "";
     for (size_t i = 0; i < found; i++) {
         if (i > 0 && numbers[i]->number == numbers[i - 1]->number) continue;
-        if (!(labels[(*count)++] = nd_arena_text(arena, numbers[i]->text))) return false;
+        const char *text = nd_utf8_text(arena, numbers[i]->text); /* a unit may be in another encoding */
+        if (!text || !(labels[(*count)++] = nd_arena_text(arena, text))) return false;
     }
     return true;
 }
@@ -73,7 +74,7 @@ static bool label_texts(struct arena *arena, const struct table_column *column, 
 
 static bool is_zero_one(const struct table_column *column)
 {
-    if (column->storage == STORE_DOUBLES || !nd_column_is_numeric(column)) return false;
+    if (column->storage == STORE_DOUBLES || column->written || !nd_column_is_numeric(column)) return false;
     for (size_t i = 0; i < column->label_count; i++)
         if (column->labels[i].number != 0 && column->labels[i].number != 1) return false;
     return true;
@@ -89,7 +90,7 @@ bool nd_learn_labels(struct arena *arena, const struct table_column *column, con
     spec->labels = labels;
     if (has_numbers(column) && !codes)
         return label_numbers(arena, column, labels, &spec->label_count) &&
-               (zero_one || nd_expect_integers(arena, column, rows, spec));
+               (zero_one || column->written || nd_expect_integers(arena, column, rows, spec));
     return label_texts(arena, column, labels, &spec->label_count) &&
            nd_group_rare_labels(arena, column, rows, labels, spec);
 }

@@ -149,6 +149,7 @@ static void put_column(struct model_writer *w, const struct column_spec *spec)
     nd_write_numbers(w, "marginal", spec->marginal, spec->marginal_count);
     if (spec->missing_value_count > 0)
         nd_write_numbers(w, "missing_values", spec->missing_values, spec->missing_value_count);
+    if (spec->written) nd_write_text(w, "written", spec->written);
     if (spec->missing_share > 0) nd_write_number(w, "missing_share", spec->missing_share);
     nd_json_close(&w->writer, '}');
 }

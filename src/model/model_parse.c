@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "data/number_form.h"
 #include "model/column_words.h"
 #include "model/head.h"
 #include "model/holes.h"
@@ -48,7 +49,18 @@ static void read_missing_values(struct model_reader *r, const struct json_value 
     spec->missing_value_count = list->is.count;
 }
 
-enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms, missing_values and missing_share */
+static void read_written(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
+{
+    struct number_form form;
+    const struct json_value *written = nd_json_get(object, "written");
+    if (!written) return;
+    spec->written = nd_take_text(r, "written", written);
+    bool numbers = r->status == NADE_OK && !nd_head_for(spec->type)->labels && !spec->form;
+    if (r->status == NADE_OK && (!numbers || !nd_form_take(spec->written, &form)))
+        nd_wrong(r, "written", written, "how numbers are written, as 1.234,5 cm; and a column of numbers");
+}
+
+enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms, missing_values, missing_share and written */
 
 /* The types' names; NULL at their end. */
 static size_t list_types(const char *names[ND_TYPES_MOST + 1])
@@ -61,8 +73,9 @@ static size_t list_types(const char *names[ND_TYPES_MOST + 1])
 /* Of a column whose type is not known none but those of all columns. */
 static void check_column_keys(struct model_reader *r, const struct json_value *object)
 {
-    static const char *const keys[] = {"name",   "type",     "mean",           "sd",           "step", "floor", "atoms",
-                                       "labels", "marginal", "missing_values", "missing_share"};
+    static const char *const keys[] = {"name",     "type",           "mean",          "sd",
+                                       "step",     "floor",          "atoms",         "labels",
+                                       "marginal", "missing_values", "missing_share", "written"};
     const char *names[ND_TYPES_MOST + 1];
     size_t count = list_types(names), type = 0;
     while (type < count && !nd_json_is_text(nd_json_get(object, "type"), names[type])) type++;
@@ -80,6 +93,7 @@ static void read_column(struct model_reader *r, const struct json_value *object,
     nd_head_for(spec->type)->read(r, object, spec);
     read_marginal(r, object, spec);
     read_missing_values(r, object, spec);
+    read_written(r, object, spec);
     if (nd_json_get(object, "missing_share"))
         spec->missing_share = nd_read_number(r, object, "missing_share", DBL_MIN, 1, "a share above 0");
 }

@@ -26,7 +26,13 @@ static bool names_rows(const nade_table *table, const struct table_column *colum
 static bool has_decimal_commas(const nade_table *table, const struct table_column *column)
 {
     (void)table;
-    return nd_column_has_decimal_commas(column);
+    return nd_column_has_decimal_commas(column) && !nd_column_has_thousands(column);
+}
+
+static bool has_thousands(const nade_table *table, const struct table_column *column)
+{
+    (void)table;
+    return nd_column_has_thousands(column);
 }
 
 /* One warning that names the columns which are like that. */
@@ -54,6 +60,9 @@ void nd_warn_of_odd_labels(nade_context *context, const nade_table *table)
     warn_of(context, table, may_be_dates,
             "day and month of dates can't be told apart, so they are taken for labels; name the form of its dates");
     warn_of(context, table, has_decimal_commas,
-            "numbers with decimal commas are taken for labels; write them with points, give the right `delimiter` if "
-            "the comma separates fields, or leave such columns out");
+            "numbers with decimal commas are taken for labels, since others are written otherwise; name the mark in "
+            "`decimal`, give the right `delimiter` if the comma separates fields, or leave such columns out");
+    warn_of(context, table, has_thousands,
+            "numbers with commas between thousands are taken for labels, since others are written otherwise; name the "
+            "mark in `thousands`, or leave such columns out");
 }

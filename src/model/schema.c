@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
+#include "data/number_form.h"
 #include "model/head.h"
 
 /* Looking through the cells of all columns, side by side. */
@@ -58,6 +59,18 @@ static bool learn_missing_values(struct arena *arena, const struct table_column 
     return values != NULL;
 }
 
+/* How numbers are written; false: no memory.  Units in another encoding may be too long when read as UTF-8. */
+static bool learn_written(struct arena *arena, const struct table_column *column, struct column_spec *spec)
+{
+    struct number_form form;
+    if (!column->written || nd_head_for(spec->type)->labels || column->form) return true;
+    const char *name = nd_utf8_text(arena, column->written_name);
+    if (!name) return false;
+    if (!nd_form_take(name, &form)) return true;
+    spec->written = nd_arena_text(arena, name);
+    return spec->written != NULL;
+}
+
 static nade_status learn_column(nade_context *context, struct arena *arena, const nade_table *table, size_t number,
                                 const struct chosen_rows *rows, struct column_spec *spec)
 {
@@ -82,6 +95,7 @@ static nade_status learn_column(nade_context *context, struct arena *arena, cons
         return nd_no_memory(context, "the columns");
     spec->type = column->type;
     spec->sd = 1;
+    if (!learn_written(arena, column, spec)) return nd_no_memory(context, "the columns");
     const struct head *head = nd_head_for(spec->type);
     return head->learn ? head->learn(context, arena, table, number, rows, spec) : NADE_OK;
 }

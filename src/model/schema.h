@@ -42,8 +42,9 @@ struct column_spec {
     double step;      /* real: recording step in data units, 0 = none found */
     double offset;    /* real: values are multiples of the step and this, from 0 to below the step */
     double floor;     /* real: added to every component's scale, model's units */
-    const char *form; /* date: how values are written, data/date_text.h; NULL: of other types */
-    double cell;      /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */
+    const char *written; /* of numbers: how they are (data/number_form.h); NULL: plainly, or no numbers */
+    const char *form;    /* date: how values are written, data/date_text.h; NULL: of other types */
+    double cell;         /* date: seconds of a cell; step is the recording unit, mean the origin, both in seconds */
     const double *missing_values; /* (missing_value_count) numbers that are missing cells, data units */
     size_t missing_value_count;
     double missing_share;     /* where holes were learnt: of the training rows, those that lack this cell */

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <math.h>
 
-#include "base/numbers.h"
+#include "data/number_form.h"
 
 #define FOLDER NADE_SOURCE_DIR "/tests/awkward/"
 
@@ -41,24 +41,40 @@ static const char *text_of(const char *word, const char *name)
     return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
+/* A mark as the command has it. */
+static char mark_of(const char *text)
+{
+    return strcmp(text, "blank") == 0 ? ' ' : strcmp(text, "tab") == 0 ? '\t' : text[0];
+}
+
 static void take_option(struct asked *asked, const char *word)
 {
-    static const char *const headers[] = {"no", "yes"};
+    nade_read_options *read = &asked->read;
+    const struct {
+        const char *name, **place;
+    } texts[] = {{"na", &read->missing},
+                 {"drop", &read->drop},
+                 {"keep", &asked->keep},
+                 {"keep-sentinels", &asked->keep_sentinels}};
+    const struct {
+        const char *name;
+        char *place;
+    } marks[] = {{"delimiter", &read->delimiter}, {"decimal", &read->decimal}, {"thousands", &read->thousands}};
     const char *text;
-    if ((text = text_of(word, "na")))
-        asked->read.missing = text;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if ((text = text_of(word, texts[i].name))) {
+            *texts[i].place = text;
+            return;
+        }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if ((text = text_of(word, marks[i].name))) {
+            *marks[i].place = mark_of(text);
+            return;
+        }
+    if ((text = text_of(word, "header")))
+        read->header = strcmp(text, "yes") == 0;
     else if (strcmp(word, "na-only") == 0)
-        asked->read.missing_only = 1;
-    else if ((text = text_of(word, "delimiter")))
-        asked->read.delimiter = strcmp(text, "blank") ? text[0] : ' ';
-    else if ((text = text_of(word, "header")))
-        asked->read.header = strcmp(text, headers[1]) == 0;
-    else if ((text = text_of(word, "drop")))
-        asked->read.drop = text;
-    else if ((text = text_of(word, "keep")))
-        asked->keep = text;
-    else if ((text = text_of(word, "keep-sentinels")))
-        asked->keep_sentinels = text;
+        read->missing_only = 1;
     else
         fail_msg("unknown option '%s'", word);
 }
@@ -107,7 +123,9 @@ static void show_table(struct csv_text *text, const nade_table *table)
     add_text(text, "%zu rows\n", table->rows);
     for (size_t c = 0; c < table->columns; c++) {
         const struct table_column *column = &table->column[c];
-        add_text(text, "%s: %s, %zu missing:", column->name, nade_type_name(column->type), column->missing);
+        add_text(text, "%s: %s, ", column->name, nade_type_name(column->type));
+        if (column->written) add_text(text, "like %s, ", column->written_name);
+        add_text(text, "%zu missing:", column->missing);
         for (size_t row = 0; row < table->rows && row < VALUES_SHOWN; row++) show_cell(text, column, row);
         add_text(text, "%s\n", table->rows > VALUES_SHOWN ? " ..." : "");
         if (column->stray) add_text(text, "  slip: '%s' in line %zu\n", column->stray->text, column->stray->first_line);
@@ -201,11 +219,82 @@ static void test_marks_are_scored_as_missing(void **state)
     nade_context_free(context);
 }
 
+/* A model keeps how numbers are written: few rows are then enough to tell, and others' units are refused. */
+static void test_forms_are_kept(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "height;price;x\n");
+    for (size_t i = 0; i < 100; i++)
+        add_text(&csv, "1%zu,%zu cm;%zu.%zu00,25;%zu\n", 50 + i % 40, i % 10, 1 + i % 9, i % 7, i % 31);
+    nade_model *model = train_small(context, read_made(context, &csv), 20);
+    nade_model *again = reread(context, model);
+    nade_column column = {.size = sizeof column};
+    const char *written[3], *names[3];
+    for (size_t c = 0; c < 3; c++) {
+        nade_model_column(again, c, &column);
+        written[c] = column.written;
+        names[c] = column.name;
+    }
+    assert_string_equal(written[0], "1234,5 cm");
+    assert_string_equal(written[1], "1.234,5");
+    nade_read_options options;
+    nade_read_options_init(&options, sizeof options);
+    options.names = names;
+    options.name_count = 3;
+    options.written = written;
+    double values[3];
+    nade_table *table = read_good(context, "height;price;x\n161,5 cm;1.500;7\n", &options);
+    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_true(values[0] == 161.5 && values[1] == 1500 && values[2] == 7);
+    nade_table_free(table);
+    table = read_good(context, "height,price,x\n161.5,1500,7\n", &options); /* plainly */
+    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_true(values[0] == 161.5 && values[1] == 1500 && values[2] == 7);
+    nade_table_free(table);
+    table = read_good(context, "height;price;x\n61,5 in;1;7\n62,5 in;2;7\n63 in;3;7\n", &options);
+    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_BAD_INPUT);
+    assert_sentence(context, "column 'height': found numbers like 1234,5 in, expected them like 1234,5 cm");
+    nade_table_free(table);
+    nade_model_free(again);
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+static void test_forms_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *form, *plain, *text;
+    } cases[] = {{"1.234,5 cm", "-1234567.25", "-1.234.567,25 cm"},
+                 {"$1,234.5", "-999", "-$999"},
+                 {"1234,5", "0.5", "0,5"},
+                 {"1 234.5%", "100000", "100 000%"},
+                 {"1.234,5", "1e+20", "1e+20"},
+                 {"€ 1'234.5", "12345678", "€ 12'345'678"}};
+    static const char *const wrong[] = {"", "1", "1234", "1,234,5", "1x234.5", "12345", "1234.6", "1234-5"};
+    struct number_form form;
+    char text[ND_FORMED_NUMBER];
+    double number, plain;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(nd_form_take(cases[i].form, &form));
+        nd_form_write(&form, cases[i].plain, text);
+        assert_string_equal(text, cases[i].text);
+        nd_parse_number(cases[i].plain, strlen(cases[i].plain), &plain);
+        if (!strchr(text, 'e')) assert_int_equal(nd_form_read(&form, text, strlen(text), &number), NUMBER_FINITE);
+        if (!strchr(text, 'e')) assert_true(number == plain);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(nd_form_take(wrong[i], &form));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_file),
         cmocka_unit_test(test_marks_are_scored_as_missing),
+        cmocka_unit_test(test_forms_are_kept),
+        cmocka_unit_test(test_forms_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

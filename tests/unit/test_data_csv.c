@@ -321,13 +321,13 @@ static void test_many_values(void **state)
     free(text);
 }
 
-/* Many numbers with decimal commas are named for what they are. */
+/* Many numbers with decimal commas beside some with points are named for what they are. */
 static void test_many_decimal_commas(void **state)
 {
     (void)state;
     enum { ROWS = 1500 };
     char *text = malloc(64 * ROWS);
-    size_t used = (size_t)sprintf(text, "price;x\n");
+    size_t used = (size_t)sprintf(text, "price;x\n0.25;0\n");
     for (int row = 0; row < ROWS; row++) used += (size_t)sprintf(text + used, "-%d,5;%d\n", row, row);
     nade_context *context = new_context();
     nade_table *table = read_good(context, text, NULL);

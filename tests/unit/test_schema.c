@@ -445,7 +445,8 @@ static void test_warns_of_odd_labels(void **state)
     strcat(more, "p0;k1;3\np0;k1;3\n");
     assert_int_equal(odd_labels(text, "column 'id': there are more than half as many labels as cells"), 1);
     assert_int_equal(odd_labels(more, NULL), 0);
-    assert_int_equal(odd_labels("a;b\n3,5;u\n-12,25;v\n7;w\n;w\n", "column 'a': numbers with decimal commas"), 1);
+    assert_int_equal(odd_labels("a;b\n3,5;u\n-12.25;v\n7;w\n;w\n", "column 'a': numbers with decimal commas"), 1);
+    assert_int_equal(odd_labels("a;b\n3,500;u\n1.25;v\n7;w\nx;w\n", NULL), 0);
     assert_int_equal(odd_labels("a;b\n3,5;u\n1,2,3;v\n7;w\n", NULL), 0);
     assert_int_equal(odd_labels("a;b\n3.5;u\nx;v\n7;w\n", NULL), 0);
 }

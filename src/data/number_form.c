@@ -1,0 +1,251 @@
+#include "data/number_form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+enum { CORE_MOST = 400, GROUP = 3 };
+
+const struct number_marks nd_number_marks[ND_MARKS] = {{'.', 0}, {'.', ','}, {'.', ' '}, {'.', '\''},
+                                                       {',', 0}, {',', '.'}, {',', ' '}, {',', '\''}};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---- digits and marks -------------------------------------------------------------------------------------------- */
+
+/* The digits and marks of a number, blanks of all kinds as ' '. */
+struct core {
+    char text[CORE_MOST];
+    size_t length;
+};
+
+/* Bytes of a blank that may stand between groups of digits: ' ', or one that does not break. */
+static size_t blank_bytes(const char *at, const char *end)
+{
+    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\xAF"};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
+        size_t length = strlen(blanks[i]);
+        if ((size_t)(end - at) >= length && memcmp(at, blanks[i], length) == 0) return length;
+    }
+    return 0;
+}
+
+/* Takes digits and the marks between them; the last may be a point or comma with nothing behind it.  Returns where it
+ * ends. */
+static const char *take_core(const char *at, const char *end, struct core *core)
+{
+    core->length = 0;
+    while (at < end && core->length < CORE_MOST) {
+        size_t blank = blank_bytes(at, end), bytes = blank ? blank : 1;
+        bool mark = blank || *at == '.' || *at == ',' || *at == '\'';
+        if (!is_digit(*at) && !mark) break;
+        if (mark && !(at + bytes < end && is_digit(at[bytes]))) break;
+        core->text[core->length++] = blank ? ' ' : *at;
+        at += bytes;
+    }
+    return at;
+}
+
+/* True when the digits are a number with these marks: groups of three where they are grouped, the first of which does
+ * not begin with a zero. */
+static bool core_fits(const struct core *core, const struct number_marks *marks)
+{
+    size_t group = 0, groups = 0;
+    bool fraction = false;
+    for (size_t i = 0; i < core->length; i++) {
+        char c = core->text[i];
+        if (is_digit(c)) {
+            group++;
+        } else if (c == marks->decimal && !fraction) {
+            if (groups > 0 && group != GROUP) return false;
+            fraction = true;
+        } else if (c == marks->thousands && !fraction) {
+            if (groups == 0 ? group == 0 || group > GROUP || core->text[0] == '0' : group != GROUP) return false;
+            groups++;
+            group = 0;
+        } else {
+            return false;
+        }
+    }
+    return fraction || groups == 0 || group == GROUP;
+}
+
+/* The plain text of a core that fits, a sign before it. */
+static void make_plain(const struct core *core, const struct number_marks *marks, bool negative, char *plain)
+{
+    if (negative) *plain++ = '-';
+    for (size_t i = 0; i < core->length; i++) {
+        if (is_digit(core->text[i]))
+            *plain++ = core->text[i];
+        else if (core->text[i] == marks->decimal)
+            *plain++ = '.';
+    }
+    *plain = '\0';
+}
+
+/* ---- what stands around them ------------------------------------------------------------------------------------- */
+
+static const char *const currencies[] = {"US$", "A$",  "C$",  "R$",  "$",   "€",   "£",   "¥",   "₹",  "₩",
+                                         "EUR", "USD", "GBP", "CHF", "JPY", "INR", "Rs.", "Fr.", "zł", "kr"};
+/* Those that need no blank before them. */
+static const char *const units[] = {
+    "%",   "‰",    "°",   "°C",  "°F",  "cm", "mm", "m",  "km",  "µm",  "nm",  "in",   "ft",  "yd",  "mi",  "kg",
+    "g",   "mg",   "µg",  "lb",  "lbs", "oz", "t",  "s",  "ms",  "min", "h",   "hr",   "hrs", "l",   "L",   "ml",
+    "mL",  "cl",   "dl",  "kWh", "Wh",  "W",  "kW", "MW", "V",   "mV",  "kV",  "mA",   "Hz",  "kHz", "MHz", "GHz",
+    "Pa",  "hPa",  "kPa", "MPa", "bar", "kB", "KB", "MB", "GB",  "TB",  "mph", "km/h", "m/s", "bps", "px",  "pt",
+    "cal", "kcal", "J",   "kJ",  "m2",  "m²", "m3", "m³", "km2", "km²", "ha",  "bhp",  "hp",  "cc"};
+
+static bool is_among(const char *text, size_t length, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]) == length && memcmp(list[i], text, length) == 0) return true;
+    return false;
+}
+
+#define IS_AMONG(text, length, list) is_among(text, length, list, sizeof(list) / sizeof *(list))
+
+/* Bytes of the currency in front, a blank behind it included. */
+static size_t prefix_bytes(const char *text, const char *end)
+{
+    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
+        size_t length = strlen(currencies[i]);
+        if ((size_t)(end - text) < length || memcmp(text, currencies[i], length) != 0) continue;
+        return length + blank_bytes(text + length, end);
+    }
+    return 0;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+}
+
+/* One word that is no number: letters, and what units of measure are made of behind the first. */
+static bool is_word(const char *text, size_t length)
+{
+    if (length == 0 || !is_letter(text[0])) return false;
+    for (size_t i = 1; i < length; i++)
+        if (!is_letter(text[i]) && !is_digit(text[i]) && !strchr("/.^*%", text[i])) return false;
+    return true;
+}
+
+/* What is known to be a unit or currency, or behind a blank any word. */
+static bool is_suffix(const char *text, const char *end)
+{
+    size_t blank = blank_bytes(text, end), length = (size_t)(end - text) - blank;
+    const char *word = text + blank;
+    if (length == 0) return blank == 0;
+    if (length + blank >= ND_UNIT_SIZE) return false;
+    return IS_AMONG(word, length, units) || IS_AMONG(word, length, currencies) || (blank && is_word(word, length));
+}
+
+static const char *take_sign(const char *at, const char *end, bool *negative)
+{
+    bool sign = at < end && (*at == '-' || *at == '+');
+    *negative = *negative || (sign && *at == '-');
+    return at + sign;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+bool nd_number_parts(const char *text, size_t length, struct number_parts *parts)
+{
+    const char *end = text + length;
+    bool negative = false;
+    struct core core;
+    const char *at = take_sign(text, end, &negative);
+    size_t prefix = prefix_bytes(at, end);
+    *parts = (struct number_parts){.fits = 0};
+    memcpy(parts->prefix, at, prefix);
+    at += prefix;
+    if (prefix > 0) at = take_sign(at, end, &negative);
+    at = take_core(at, end, &core);
+    if (core.length == 0 || core.length == CORE_MOST || !is_suffix(at, end)) return false;
+    memcpy(parts->suffix, at, (size_t)(end - at));
+    for (unsigned i = 0; i < ND_MARKS; i++)
+        if (core_fits(&core, &nd_number_marks[i])) parts->fits |= 1u << i;
+    for (size_t i = 0; i < core.length; i++) parts->marked = parts->marked || !is_digit(core.text[i]);
+    parts->code = core.length > 1 && core.text[0] == '0' && is_digit(core.text[1]);
+    return parts->fits != 0;
+}
+
+/* Where a text goes on behind this one; NULL: it does not begin with it. */
+static const char *skip(const char *at, const char *end, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(end - at) >= length && memcmp(at, text, length) == 0 ? at + length : NULL;
+}
+
+enum number_kind nd_form_read(const struct number_form *form, const char *text, size_t length, double *value)
+{
+    if (!form || ND_FAULT(FAULT_FORM_IGNORED)) return nd_parse_number(text, length, value);
+    const struct number_marks marks = {form->decimal, form->thousands};
+    const char *end = text + length;
+    char plain[CORE_MOST + 2];
+    bool negative = false;
+    struct core core;
+    const char *at = skip(take_sign(text, end, &negative), end, form->prefix);
+    if (!at) return NUMBER_NONE;
+    if (form->prefix[0]) at = take_sign(at, end, &negative);
+    at = take_core(at, end, &core);
+    if (core.length == 0 || core.length == CORE_MOST || !core_fits(&core, &marks)) return NUMBER_NONE;
+    if (strlen(form->suffix) != (size_t)(end - at) || memcmp(form->suffix, at, (size_t)(end - at)) != 0)
+        return NUMBER_NONE;
+    make_plain(&core, &marks, negative, plain);
+    return nd_parse_number(plain, strlen(plain), value);
+}
+
+bool nd_form_read_loosely(const struct number_form *form, const char *text, double *value)
+{
+    const struct number_form bare = {.decimal = form->decimal, .thousands = form->thousands};
+    size_t length = strlen(text);
+    return nd_form_read(form, text, length, value) == NUMBER_FINITE ||
+           nd_form_read(&bare, text, length, value) == NUMBER_FINITE ||
+           nd_parse_number(text, length, value) == NUMBER_FINITE;
+}
+
+void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER])
+{
+    bool negative = *plain == '-';
+    plain += negative;
+    size_t whole = strspn(plain, "0123456789");
+    bool grouped = form->thousands && whole > GROUP && !strpbrk(plain, "eE");
+    int used = snprintf(text, ND_FORMED_NUMBER, "%s%s", negative ? "-" : "", form->prefix);
+    char *to = text + used;
+    for (size_t i = 0; plain[i]; i++) {
+        if (grouped && i > 0 && i < whole && (whole - i) % GROUP == 0) *to++ = form->thousands;
+        *to++ = plain[i] == '.' ? form->decimal : plain[i];
+    }
+    strcpy(to, form->suffix);
+}
+
+/* ---- names of forms ---------------------------------------------------------------------------------------------- */
+
+void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE])
+{
+    char mark[] = {form->thousands, '\0'};
+    snprintf(name, ND_NUMBER_FORM_SIZE, "%s1%s234%c5%s", form->prefix, mark, form->decimal, form->suffix);
+}
+
+bool nd_form_take(const char *name, struct number_form *form)
+{
+    struct number_form made = {.decimal = 0};
+    char again[ND_NUMBER_FORM_SIZE];
+    const char *one = strchr(name, '1');
+    if (!one || (size_t)(one - name) >= ND_UNIT_SIZE) return false;
+    memcpy(made.prefix, name, (size_t)(one - name));
+    made.thousands = one[1] && one[1] != '2' ? one[1] : '\0';
+    const char *rest = skip(one + 1 + (made.thousands != 0), one + strlen(one), "234");
+    if (!rest || (*rest != '.' && *rest != ',') || rest[1] != '5' || strlen(rest + 2) >= ND_UNIT_SIZE) return false;
+    made.decimal = *rest;
+    strcpy(made.suffix, rest + 2);
+    if (made.thousands && (!strchr(",.' ", made.thousands) || made.thousands == made.decimal)) return false;
+    nd_form_name(&made, again);
+    if (strcmp(again, name) != 0) return false;
+    *form = made;
+    return true;
+}

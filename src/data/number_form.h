@@ -1,0 +1,58 @@
+/* How numbers are written where that is not the plain way: "1.234,5", "81,053", "53.5%", "51.3 cm", "$ 7.50".
+ *
+ * Groups of three digits may be divided by a mark; blanks between them may be any of Unicode's that do not break.  A
+ * sign stands in front of all or of the digits.  Everything but the digits and marks is the same in all cells of a
+ * column, so it is kept with the column and comes back with samples and fillings. */
+#ifndef ND_DATA_NUMBER_FORM_H
+#define ND_DATA_NUMBER_FORM_H
+
+#include <stdbool.h>
+
+#include "base/numbers.h"
+
+enum {
+    ND_UNIT_SIZE = 16,
+    ND_NUMBER_FORM_SIZE = 2 * ND_UNIT_SIZE + 8,
+    ND_FORMED_NUMBER = 2 * ND_UNIT_SIZE + 2 * ND_NUMBER_TEXT
+};
+
+struct number_form {
+    char decimal;              /* '.' or ',' */
+    char thousands;            /* ',' '.' '\'' or ' '; 0: digits are not grouped */
+    char prefix[ND_UNIT_SIZE]; /* with the blank behind it, if there is one */
+    char suffix[ND_UNIT_SIZE]; /* with the blank before it */
+};
+
+/* The marks that numbers can have, the plain way first. */
+enum { ND_MARKS = 8 };
+extern const struct number_marks {
+    char decimal, thousands;
+} nd_number_marks[ND_MARKS];
+
+/* What a text that may be a number consists of. */
+struct number_parts {
+    char prefix[ND_UNIT_SIZE], suffix[ND_UNIT_SIZE];
+    unsigned fits; /* bit i: the digits are a number with nd_number_marks[i] */
+    bool marked;   /* there are marks */
+    bool code;     /* the digits begin with a zero as names do: 007 */
+};
+
+/* Takes a text apart; false: it is no number, or what stands around the digits is neither currency nor unit. */
+bool nd_number_parts(const char *text, size_t length, struct number_parts *parts);
+
+/* The number that a text is in this form; NULL: the plain one. */
+enum number_kind nd_form_read(const struct number_form *form, const char *text, size_t length, double *value);
+
+/* The same, with or without what stands around the digits, or a plain number: as people ask for numbers. */
+bool nd_form_read_loosely(const struct number_form *form, const char *text, double *value);
+
+/* Writes a number, given as the plain text of it. */
+void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER]);
+
+/* A form as text: how 1234.5 would be written. */
+void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE]);
+
+/* The form of such a text; false: it is none. */
+bool nd_form_take(const char *name, struct number_form *form);
+
+#endif

@@ -1,0 +1,32 @@
+# Numbers with decimal commas, thousands, percent and units come back in the form of the file.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { print "length;price;share\r"; for (i = 0; i < 200; i++) printf "%d,%d cm;%d.%03d,50;%d %%\r\n", 3 + i % 50, i % 10, 1 + i % 9, i * 53 % 1000, i * 7 % 100 }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${small[@]}"
+expect 0 "$NADE" info model
+holds out "like 1234,5 cm" "like 1.234,5" "like 1234,5 %"
+expect 0 "$NADE" sample model -n 40 --quiet
+form='^"?-?[0-9]+(,[0-9]+)? cm"?,"?-?[0-9]{1,3}(\.[0-9]{3})*(,[0-9]+)?"?,"?-?[0-9]+(,[0-9]+)? %"?$'
+tail -n +2 out | grep -Evq "$form" && fail "drawn: $(head -n 5 out)"
+cp out drawn.csv
+expect 0 "$NADE" score model drawn.csv --quiet
+[ "$(wc -l <out)" = 41 ] || fail "scored: $(wc -l <out)"
+
+# Cells that are there are written as they were, those that are filled in the same form, in a file of two rows too.
+printf 'length;price;share\r\n4,70 cm;1.000,00;7 %%\r\n03,5 cm;;N/A\r\n' >holes.csv
+expect 0 "$NADE" impute model holes.csv --quiet --interval 0.5
+head -n 2 out | tail -n 1 | grep -qx $'4,70 cm;1.000,00;7 %;;;;;;\r' || fail "kept: $(cat -A out)"
+tail -n 1 out | grep -Eq $'^03,5 cm;[0-9.]+(,[0-9]+)?;[0-9]+(,[0-9]+)? %;;;[0-9.]+(,[0-9]+)?;.* %\r$' || fail "filled: $(cat -A out)"
+
+expect 0 "$NADE" sample model -n 1 --where 'length=4,5 cm' --where 'price>=1.500' --quiet
+tail -n 1 out | grep -q '^"4,5 cm",' || fail "where: $(cat out)"
+expect 0 "$NADE" sample model -n 1 --where length=4.5 --quiet
+printf 'length;price;share\n1,5 in;1;7 %%\n2,5 in;2;7 %%\n3,5 in;3;7 %%\n' >inches.csv
+refuse 2 "column 'length': found numbers like 1234,5 in, expected them like 1234,5 cm" -- "$NADE" score model inches.csv
+
+# By option; what they may be.
+printf 'a;b\n1,234;x\n2,345;y\n3,456;x\n' >either.csv
+expect 0 "$NADE" train either.csv --dry-run --thousands , "${small[@]}"
+refuse 2 "the decimal mark is 'x', expected a point or a comma" -- "$NADE" train either.csv --dry-run --decimal x
+refuse 2 "decimals and thousands have the same mark ','" -- "$NADE" train either.csv --dry-run --decimal , --thousands ,
+refuse 2 "--decimal: found 'comma', expected one character, tab, blank or auto" -- "$NADE" train either.csv --dry-run --decimal comma

@@ -386,7 +386,7 @@ typedef struct nade_score_options {
     int cells;
     nade_precision precision;
     double *each; /* (rows, orderings) nade_score: gets the log density of each row under each ordering, one for a model
-                     of a fixed ordering; NULL: not wanted */
+                     of a fixed ordering, of several members that of their mean; NULL: not wanted */
     /* An open session of this model to use, on its device and in its precision; NULL: one is opened for this call. */
     nade_session *session;
 } nade_score_options;
@@ -431,8 +431,8 @@ NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *m
 
 typedef struct nade_sample_options {
     size_t size;
-    size_t orderings; /* K > 0: draw from exactly the mixture that nade_score with these K orderings scores;
-                         0: each row draws an ordering of its own */
+    size_t orderings; /* K > 0: draw from exactly the mixture that nade_score with these K orderings scores, members
+                         included; 0: each row draws an ordering of its own */
     uint32_t seed;
     const size_t *order; /* (orderings, columns): these orderings instead of drawn ones; NULL: draw */
     uint64_t first; /* number of the first row: draw i depends on (seed, i) alone, so samples can be made in parts */

@@ -31,6 +31,7 @@ static const struct wording {
     {"name the marks in `decimal` and `thousands`", "give --decimal or --thousands"},
     {"name the mark in `decimal`", "give --decimal"},
     {"name the mark in `thousands`", "give --thousands"},
+    {"name one in `array`", "name one with --array"},
     {"`columns`", "--columns"},
     {"`drop`", "--drop"},
     {"`of`", "--of"},

@@ -34,7 +34,7 @@ void write_filled_header(struct output *output, const struct filled_rows *filled
         if (!column.numeric) continue;
         for (int high = 0; high < 2; high++) {
             output_print(output, "%c", separator);
-            write_field(output, column.name, high ? "_high" : "_low");
+            write_field(output, column.name, high ? "_high" : "_low", separator);
         }
     }
     output_print(output, "%s", usual_end(filled->table));
@@ -47,15 +47,6 @@ struct line {
     size_t row, at;             /* at: of its first cell in values */
 };
 
-static void write_filling(struct output *output, const struct filled_rows *filled, size_t column, double value)
-{
-    nade_column of = column_of_model(filled->model, column);
-    if (of.written)
-        write_number(output, &of, value, nade_table_separator(filled->table));
-    else
-        write_value(output, filled->model, column, value);
-}
-
 static void write_cell(struct output *output, const struct line *line, size_t column)
 {
     const struct filled_rows *filled = line->filled;
@@ -65,7 +56,8 @@ static void write_cell(struct output *output, const struct line *line, size_t co
     if (text && !missing && !(known && ND_FAULT(FAULT_CELLS_REWRITTEN)))
         output_print(output, "%s", text);
     else if (known)
-        write_filling(output, filled, known - 1, filled->values[line->at + known - 1]);
+        write_value(output, filled->model, known - 1, filled->values[line->at + known - 1],
+                    nade_table_separator(filled->table));
 }
 
 static void write_ends(struct output *output, const struct line *line, char separator)
@@ -79,7 +71,7 @@ static void write_ends(struct output *output, const struct line *line, char sepa
             output_print(output, "%c", separator);
             if (isnan(ends[i])) continue;
             if (column.form)
-                write_date(output, column.form, ends[i]);
+                write_date(output, column.form, ends[i], separator);
             else
                 write_number(output, &column, ends[i], separator);
         }

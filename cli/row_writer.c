@@ -8,16 +8,16 @@
 #include "data/date_text.h"
 #include "data/number_form.h"
 
-static bool needs_quotes(const char *text)
+static bool needs_quotes(const char *text, char separator)
 {
     size_t length = strlen(text);
     if (length == 0 || text[0] == ' ' || text[length - 1] == ' ') return true;
-    return text[strcspn(text, ",;\t\"\r\n")] != '\0';
+    return text[strcspn(text, ",;\t\"\r\n")] != '\0' || strchr(text, separator);
 }
 
-void write_field(struct output *output, const char *text, const char *suffix)
+void write_field(struct output *output, const char *text, const char *suffix, char separator)
 {
-    if (!needs_quotes(text)) {
+    if (!needs_quotes(text, separator)) {
         output_print(output, "%s%s", text, suffix);
         return;
     }
@@ -32,16 +32,16 @@ void write_header(struct output *output, const nade_model *model)
     if (!column_of_model(model, 0).named) return;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         if (c > 0) output_print(output, ",");
-        write_field(output, column_of_model(model, c).name, "");
+        write_field(output, column_of_model(model, c).name, "", ',');
     }
     output_print(output, "\n");
 }
 
-void write_date(struct output *output, const char *form, double seconds)
+void write_date(struct output *output, const char *form, double seconds, char separator)
 {
     char text[ND_DATE_SIZE];
     nd_date_write(form, seconds, text);
-    write_field(output, text, "");
+    write_field(output, text, "", separator);
 }
 
 void write_number(struct output *output, const nade_column *column, double value, char separator)
@@ -58,17 +58,17 @@ void write_number(struct output *output, const nade_column *column, double value
     output_print(output, "%s%s%s", quote, text, quote);
 }
 
-void write_value(struct output *output, const nade_model *model, size_t column, double value)
+void write_value(struct output *output, const nade_model *model, size_t column, double value, char separator)
 {
     const nade_column of = column_of_model(model, column);
     if (isnan(value)) return; /* a hole */
     const char *label = of.label_count ? of.labels[(size_t)value] : NULL;
     if (label && (*label || nade_model_columns(model) == 1)) /* absence as a value is an empty cell */
-        write_field(output, label, "");
+        write_field(output, label, "", separator);
     else if (of.form)
-        write_date(output, of.form, value);
+        write_date(output, of.form, value, separator);
     else if (!label)
-        write_number(output, &of, value, ',');
+        write_number(output, &of, value, separator);
 }
 
 void write_values(struct output *output, const nade_model *model, size_t rows, const double *values)
@@ -77,7 +77,7 @@ void write_values(struct output *output, const nade_model *model, size_t rows, c
     for (size_t row = 0; row < rows && output_good(output); row++) {
         for (size_t c = 0; c < columns; c++) {
             if (c > 0) output_print(output, ",");
-            write_value(output, model, c, values[row * columns + c]);
+            write_value(output, model, c, values[row * columns + c], ',');
         }
         output_print(output, "\n");
     }

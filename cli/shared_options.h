@@ -13,7 +13,10 @@ extern const struct choice header_choices[], unseen_choices[];
 /* Of a nade_read_options. */
 #define DELIMITER_OPTION(at)                                                                                           \
     {.name = "delimiter", .metavar = "C", .kind = OPTION_MARK, at,                                                     \
-     .help = "separator of a text file: ',' ';' tab or auto"}
+     .help = "separator of a text file: a character such as , ; or |, tab, blank (any number of them) or auto"}
+#define ARRAY_OPTION(at)                                                                                               \
+    {.name = "array", .metavar = "NAME", .kind = OPTION_TEXT, at,                                                      \
+     .help = "of an NPZ file the array of this name; without it the only one, or data, X or x"}
 #define NUMBER_OPTIONS(decimal_at, thousands_at)                                                                       \
     {.name = "decimal", .metavar = "C", .kind = OPTION_MARK, decimal_at,                                               \
      .help = "mark before the decimals of numbers in a text file: '.' ',' or auto"},                                   \

@@ -44,9 +44,9 @@ static void write_names(const struct surprise_table *table, const nade_model *mo
         const char *name = column_of_model(model, c).name;
         if (!table->scored[c]) continue;
         output_print(output, "%s", before);
-        write_field(output, name, "");
+        write_field(output, name, "", ',');
         output_print(output, ",");
-        write_field(output, name, "_tail");
+        write_field(output, name, "_tail", ',');
         before = ",";
     }
     output_print(output, "\n");

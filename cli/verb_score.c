@@ -68,6 +68,7 @@ static const struct option options[] = {
     UNSEEN_OPTION(AT(options.unseen_missing), ""),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
+    ARRAY_OPTION(AT(read.array)),
     NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
     NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
     {.kind = OPTION_HEADING, .help = "Work"},

@@ -94,6 +94,7 @@ static const struct option options[] = {
      .help = "a real column has no bounds, whatever its numbers look like; may be given several times"},
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
+    ARRAY_OPTION(AT(read.array)),
     NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
     NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
     {.kind = OPTION_HEADING, .help = "Network"},

@@ -119,8 +119,8 @@ NADE_API const char *nade_type_name(nade_type type);
 
 typedef struct nade_read_options {
     size_t size;
-    char delimiter;      /* ',' ';' '\t', or 0 to find it (text files only) */
-    int header;          /* 1: the first line holds names, 0: it does not, -1: find out (text files only) */
+    char delimiter; /* one character, ',' ';' '\t' '|' say, ' ' for runs of blanks, or 0 to find it (text files only) */
+    int header;     /* 1: the first line holds names, 0: it does not, -1: find out (text files only) */
     const char *columns; /* keep only these columns (a COLS list, see docs/formats.md), NULL: all */
     const char *drop;    /* leave these columns out; they are not even parsed.  NULL: none */
     const char *const
@@ -138,6 +138,7 @@ typedef struct nade_read_options {
     /* (name_count) how the columns of these names, or without names those at these places, write their numbers, as
      * nade_column has it; NULL each: plainly.  A column whose cells are all such numbers is read so.  NULL: found. */
     const char *const *written;
+    const char *array; /* NPZ files: the array of this name, NULL: the one that docs/formats.md says */
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);

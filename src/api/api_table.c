@@ -19,12 +19,22 @@ void nade_read_options_init(nade_read_options *options, size_t size)
     nd_options_init(options, size, &defaults, sizeof defaults);
 }
 
+/* What numbers, words and quotes are made of does not separate them, nor does a part of a longer character. */
+static bool may_separate(char c)
+{
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return c == '\t' || (c >= ' ' && c < 0x7F && !letter && !strchr(".+-\"", c));
+}
+
 static nade_status check_options(nade_context *context, const nade_read_options *options)
 {
     char delimiter = options->delimiter;
-    if (delimiter != 0 && delimiter != ',' && delimiter != ';' && delimiter != '\t')
-        return nd_fail(context, NADE_BAD_CALL, "the delimiter is '%c', expected a comma, a semicolon or a tab",
-                       delimiter);
+    if (delimiter != 0 && !may_separate(delimiter))
+        return nd_fail(
+            context, NADE_BAD_CALL,
+            "the delimiter is '%c', expected a character such as a comma, a semicolon, a tab, | or a blank: no "
+            "letter or digit, and none of . + - \"",
+            delimiter);
     if (options->decimal != 0 && options->decimal != '.' && options->decimal != ',')
         return nd_fail(context, NADE_BAD_CALL, "the decimal mark is '%c', expected a point or a comma",
                        options->decimal);

@@ -19,7 +19,8 @@ void nd_csv_begin(struct csv *csv, struct source *source, struct csv_dialect dia
 
 void nd_csv_change(struct csv *csv, struct csv_dialect dialect)
 {
-    const char special[] = {'\0', '\n', '\r', dialect.separator, dialect.comment};
+    const char blank = dialect.separator == ' ' ? '\t' : '\0';
+    const char special[] = {'\0', '\n', '\r', dialect.separator, dialect.comment, blank};
     csv->dialect = dialect;
     memset(csv->special, false, sizeof csv->special);
     for (size_t i = 0; i < sizeof special; i++) csv->special[(unsigned char)special[i]] = true;
@@ -86,7 +87,19 @@ static size_t raw_place(const struct csv *csv)
 
 static bool is_blank(const struct csv *csv, char c)
 {
-    return (c == ' ' || c == '\t') && c != csv->dialect.separator;
+    return (c == ' ' || c == '\t') && c != csv->dialect.separator && csv->dialect.separator != ' ';
+}
+
+/* True for a blank that separates, with those beside it. */
+static bool separates_blank(const struct csv *csv, char c)
+{
+    return csv->dialect.separator == ' ' && (c == ' ' || c == '\t');
+}
+
+/* True when the blanks at hand are behind the last field of a line: no field follows them. */
+static bool at_trailing_blanks(const struct csv *csv)
+{
+    return csv->dialect.separator == ' ' && csv->state == CSV_AT_START && csv->fields > 0;
 }
 
 /* Drops the blanks behind an unquoted field. */
@@ -109,7 +122,7 @@ static enum run_result end_field(struct csv *csv)
 
 static enum run_result end_row(struct csv *csv, char c)
 {
-    enum run_result result = end_field(csv);
+    enum run_result result = at_trailing_blanks(csv) ? RUN_MORE : end_field(csv);
     csv->line++;
     csv->row_end = c == '\r' ? "\r" : "\n";
     return result == RUN_MORE ? RUN_ROW : result;
@@ -138,7 +151,12 @@ static enum run_result take_special(struct csv *csv, char c)
     if (c == '\n' || c == '\r') return end_row(csv, c);
     if (c == '\0') return RUN_BAD_NUL;
     if (csv->state == CSV_IN_COMMENT) return RUN_MORE;
-    if (c == dialect->separator) return end_field(csv);
+    if (separates_blank(csv, c) && csv->state == CSV_AT_START) return RUN_MORE;
+    if (c == dialect->separator || separates_blank(csv, c)) return end_field(csv);
+    if (c == dialect->line_comment && csv->state == CSV_AT_START && csv->fields == 0) {
+        csv->commented = true;
+        return begin_comment(csv);
+    }
     if (c == dialect->comment) return begin_comment(csv);
     if (is_blank(csv, c)) {
         if (csv->state == CSV_AT_QUOTE) csv->state = CSV_PAST_QUOTE;
@@ -216,6 +234,7 @@ static enum csv_result end_of_source(struct csv *csv)
 {
     if (in_quotes(csv)) return CSV_BAD_QUOTE;
     if (csv->state == CSV_AT_START && csv->fields == 0) return CSV_END;
+    if (at_trailing_blanks(csv)) return CSV_ROW;
     csv->raw_from = csv->source->begin - 1; /* as if a separator had been taken */
     switch (end_field(csv)) {
     case RUN_MORE: return CSV_ROW;
@@ -258,7 +277,7 @@ enum csv_result nd_csv_next(struct csv *csv)
         [RUN_NO_MEMORY] = CSV_NO_MEMORY,
     };
     csv->fields = csv->used = csv->field_start = csv->raw_used = csv->row_bytes = 0;
-    csv->quoted = csv->after_return = false;
+    csv->quoted = csv->after_return = csv->commented = false;
     csv->row_end = "";
     csv->state = CSV_AT_START;
     csv->row_line = csv->line;

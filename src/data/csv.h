@@ -41,10 +41,11 @@ enum csv_state {
 
 /* The characters that mean something; 0: none does. */
 struct csv_dialect {
-    char separator; /* '\n': lines are not divided */
+    char separator; /* '\n': lines are not divided; ' ': runs of blanks and tabs divide them */
     char quote, other_quote;
-    char escape;  /* inside quotes: the next character stands for itself, n, r and t for line ends and a tab */
-    char comment; /* outside quotes: the rest of the line is none of the row's */
+    char escape;       /* inside quotes: the next character stands for itself, n, r and t for line ends and a tab */
+    char comment;      /* outside quotes: the rest of the line is none of the row's */
+    char line_comment; /* the same, where a line begins with it */
 };
 
 struct csv {
@@ -57,7 +58,8 @@ struct csv {
     size_t quote_line;           /* where its last quoted field began */
     struct csv_field *field;
     size_t fields, field_capacity;
-    bool quoted; /* some field of the row was quoted */
+    bool quoted;    /* some field of the row was quoted */
+    bool commented; /* the row is a comment */
 
     char *text; /* the row's fields, each followed by a zero */
     size_t used, capacity;

@@ -1,5 +1,7 @@
 #include "data/csv_table.h"
 
+#include <string.h>
+
 #include "data/csv_sniff.h"
 
 /* Reads up to the first row that is not blank. */
@@ -26,7 +28,8 @@ static nade_status take_names(struct text_table *text)
     for (size_t i = 0; status == NADE_OK && i < text->fields; i++) {
         size_t length = 0;
         const char *raw = csv->keep_raw ? nd_csv_raw(csv, i, &length) : NULL;
-        status = nd_text_add_name(text, nd_csv_text(csv, i), csv->field[i].length);
+        size_t hash = i == 0 && strncmp(nd_csv_text(csv, 0), "# ", 2) == 0 ? 2 : 0; /* as numpy.savetxt writes them */
+        status = nd_text_add_name(text, nd_csv_text(csv, i) + hash, csv->field[i].length - hash);
         if (raw && !nd_kept_add(&text->raw_names, raw, length))
             return nd_no_memory(text->context, "the columns' names");
     }
@@ -39,11 +42,11 @@ nade_status nd_open_csv(struct source *source, const struct load_request *reques
     struct csv_layout layout = {0};
     nade_status status = nd_text_begin(source, request, nd_csv_dialect(','), text);
     if (status != NADE_OK) return status;
-    status = nd_csv_sniff(source, request->options, &text->expected, &layout);
+    status = nd_csv_sniff(source, request->options, !text->as_they_come, &text->expected, &layout);
     if (status != NADE_OK) return status;
     const struct number_question question = {.options = request->options,
                                              .marks = &text->marks,
-                                             .dialect = nd_csv_dialect(layout.separator),
+                                             .dialect = nd_layout_dialect(&layout),
                                              .header = layout.header,
                                              .looked = !text->as_they_come,
                                              .expected = &text->expected};

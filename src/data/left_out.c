@@ -66,7 +66,9 @@ static bool may_be_time(const struct integers *integers)
 /* A first column without a name, as pandas writes its index; read back and written again it has this name. */
 static bool is_index(const struct nade_table *table, const struct table_column *column)
 {
-    return table->named && column->place == 0 && (!strcmp(column->name, "0") || !strcmp(column->name, "Unnamed: 0"));
+    bool counted = table->columns > 1 && !strcmp(table->column[1].name, "1"); /* all are named by their numbers */
+    return table->named && column->place == 0 &&
+           ((!strcmp(column->name, "0") && !counted) || !strcmp(column->name, "Unnamed: 0"));
 }
 
 /* *found: the column numbers the rows: integers that follow one another, in any order, or ascend from row to row

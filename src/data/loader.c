@@ -4,6 +4,7 @@
 
 #include "data/arff_table.h"
 #include "data/csv_table.h"
+#include "data/foreign_table.h"
 #include "data/idx_table.h"
 #include "data/npy_header.h"
 #include "data/npy_table.h"
@@ -18,6 +19,7 @@ static const struct file_kind kinds[] = {
     {nd_is_npy, nd_load_npy, NULL},
     {nd_is_npz, nd_load_npz, NULL},
     {nd_is_idx, nd_load_idx, NULL},
+    {nd_is_foreign, nd_refuse_foreign, NULL},
     {NULL, NULL, nd_open_csv},
 };
 /* clang-format on */
@@ -69,7 +71,7 @@ nade_status nd_load_table(nade_context *context, const char *path, const nade_re
 {
     struct row_list rows = {0};
     struct source source = {0};
-    struct load_request request = {options, NULL};
+    struct load_request request = {.options = options, .whole = true};
     const struct file_kind *kind = NULL;
     nade_status status = nd_source_open(context, path, &source);
     if (status == NADE_OK && options->rows) {

@@ -10,6 +10,7 @@
 struct load_request {
     const nade_read_options *options;
     const struct row_list *rows; /* only these; NULL: all */
+    bool whole;                  /* nobody waits for the first rows before the last are there */
 };
 
 struct text_table;

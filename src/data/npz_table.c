@@ -6,6 +6,7 @@
 
 #include "base/append.h"
 #include "data/cell_text.h"
+#include "data/foreign_table.h"
 #include "data/npy_header.h"
 #include "data/npy_table.h"
 #include "data/zip_file.h"
@@ -65,18 +66,35 @@ static nade_status choose_array(const struct zip_file *zip, const struct zip_mem
             of_name[n] = any;
         }
     }
-    if (arrays == 0)
-        return nd_fail(context, NADE_BAD_INPUT, "%s: is a zip archive without an array, expected NPZ with a .npy in it",
-                       zip->source->path);
+    if (arrays == 0) return nd_refuse_archive(zip);
     *chosen = arrays == 1 ? any : NULL;
     for (size_t n = 0; n < NAMES && !*chosen; n++)
         if (called[n] == 1) *chosen = of_name[n];
     if (*chosen) return NADE_OK;
     char list[NAMES_SHOWN * (ND_EXCERPT + 2) + 32] = "";
     list_arrays(zip, arrays, list, sizeof list);
-    return nd_fail(context, NADE_BAD_INPUT,
-                   "%s: holds %zu arrays (%s), expected one, or one that is called data, X or x", zip->source->path,
-                   arrays, list);
+    return nd_fail(
+        context, NADE_BAD_INPUT,
+        "%s: holds %zu arrays (%s), expected one, or one that is called data, X or x; or name one in `array`",
+        zip->source->path, arrays, list);
+}
+
+/* The array of this name. */
+static nade_status find_array(const struct zip_file *zip, const char *name, const struct zip_member **chosen)
+{
+    char list[NAMES_SHOWN * (ND_EXCERPT + 2) + 32] = "", excerpt[ND_EXCERPT];
+    size_t arrays = 0, called = 0;
+    for (size_t i = 0; i < zip->members; i++) {
+        arrays += is_array(&zip->member[i]);
+        if (!is_called(&zip->member[i], name)) continue;
+        called++;
+        *chosen = &zip->member[i];
+    }
+    if (arrays == 0) return nd_refuse_archive(zip);
+    if (called == 1) return NADE_OK;
+    list_arrays(zip, arrays, list, sizeof list);
+    return nd_fail(zip->source->context, NADE_BAD_INPUT, "%s: holds %zu arrays called '%s', expected one of %s",
+                   zip->source->path, called, nd_excerpt(name, strlen(name), excerpt), list);
 }
 
 static nade_status load_member(struct zip_file *zip, const struct zip_member *member,
@@ -99,7 +117,8 @@ nade_status nd_load_npz(struct source *source, const struct load_request *reques
     struct zip_file zip;
     const struct zip_member *member = NULL;
     nade_status status = nd_zip_open(source, &zip);
-    if (status == NADE_OK) status = choose_array(&zip, &member);
+    const char *name = request->options->array;
+    if (status == NADE_OK) status = name ? find_array(&zip, name, &member) : choose_array(&zip, &member);
     if (status == NADE_OK) status = load_member(&zip, member, request, table);
     nd_zip_close(&zip);
     return status;

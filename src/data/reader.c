@@ -41,6 +41,7 @@ static nade_reader *create(nade_context *context, const nade_read_options *optio
     if (copy_text(&reader->arena, options->columns, &reader->options.columns) &&
         copy_text(&reader->arena, options->drop, &reader->options.drop) &&
         copy_text(&reader->arena, options->missing, &reader->options.missing) &&
+        copy_text(&reader->arena, options->array, &reader->options.array) &&
         copy_text(&reader->arena, options->rows, &reader->options.rows))
         return reader;
     nd_arena_free(&reader->arena);

@@ -1,6 +1,7 @@
 #include "data/table_builder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/name_index.h"
@@ -11,13 +12,29 @@
 #include "data/csv.h"
 #include "data/number_form.h"
 
-/* Copies the names, or makes them from the columns' numbers. */
+/* Which columns' numbers are names of others; NULL: no memory. */
+static bool *taken_numbers(struct arena *arena, const char *const *names, size_t count)
+{
+    bool *taken = nd_arena_alloc(arena, count, sizeof *taken);
+    for (size_t i = 0; taken && names && i < count; i++) {
+        const char *name = names[i];
+        size_t digits = name ? strspn(name, "0123456789") : 0;
+        if (digits == 0 || digits > 7 || name[digits] != '\0') continue;
+        size_t number = strtoul(name, NULL, 10);
+        if (number < count) taken[number] = true;
+    }
+    return taken;
+}
+
+/* Copies the names, or makes them from the columns' numbers, as pandas does where another has that for a name. */
 static const char **make_names(struct arena *arena, const char *const *names, size_t count)
 {
     const char **made = nd_arena_alloc(arena, count, sizeof *made);
+    const bool *taken = taken_numbers(arena, names, count);
+    if (!taken) return NULL;
     for (size_t i = 0; made && i < count; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i);
+        char number[40];
+        snprintf(number, sizeof number, taken[i] ? "Unnamed: %zu" : "%zu", i);
         made[i] = nd_arena_text(arena, names && names[i] && names[i][0] ? names[i] : number);
         if (!made[i]) return NULL;
     }

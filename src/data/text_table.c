@@ -23,7 +23,7 @@ nade_status nd_text_begin(struct source *source, const struct load_request *requ
     const nade_read_options *options = request->options;
     const nade_allocator *allocator = &source->context->allocator;
     *text = (struct text_table){.context = source->context, .request = *request, .keep = options->keep_text == 1};
-    text->as_they_come = options->delimiter && options->header >= 0;
+    text->as_they_come = options->delimiter && options->header >= 0 && !request->whole;
     text->name_texts.allocator = text->raw_names.allocator = *allocator;
     nd_csv_begin(&text->csv, source, dialect);
     if (!nd_marks_take(allocator, options->missing, options->missing_only == 1, &text->marks))
@@ -82,7 +82,7 @@ static nade_status hold_row(struct text_table *text)
         if (result == CSV_END) return NADE_OK;
         if (result != CSV_ROW) return nd_csv_fail(csv, result);
         text->held = !nd_csv_blank(csv);
-        if (!text->held && text->blank_cells && text->fields == 1) text->blanks++;
+        if (!text->held && !csv->commented && text->blank_cells && text->fields == 1) text->blanks++;
     }
     nade_status status = text->check_row ? text->check_row(text) : NADE_OK;
     if (status != NADE_OK || csv->fields == text->fields) return status;

@@ -54,6 +54,7 @@ static void take_option(struct asked *asked, const char *word)
         const char *name, **place;
     } texts[] = {{"na", &read->missing},
                  {"drop", &read->drop},
+                 {"array", &read->array},
                  {"keep", &asked->keep},
                  {"keep-sentinels", &asked->keep_sentinels}};
     const struct {

@@ -257,8 +257,6 @@ static void test_refusals(void **state)
         {"a,b\n1,2\n3,inf\n", "line 3, column 'b': found 'inf', expected a finite number"},
         {"a,b\n1,2\n3,-Infinity\n", "found '-Infinity', expected a finite number"},
         {"a,b\n1,1e400\n", "line 2, column 'b': found '1e400', expected a finite number"},
-        {"1 2 3\n4 5 6\n", "line 1: found numbers separated by blanks"},
-        {"a b\n4 5\n", "line 2: found numbers separated by blanks"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refuse_text(cases[i].text, cases[i].words);
     refuse_bytes("a,b\n1,\0\n", 8, NULL, NADE_BAD_INPUT, "line 2: found a zero byte");
@@ -281,8 +279,8 @@ static void test_bad_calls(void **state)
     assert_null(table);
     nade_read_options options = told(2, 0);
     refuse_bytes("1\n", 2, &options, NADE_BAD_CALL, "header is 2");
-    options = told(-1, '|');
-    refuse_bytes("1\n", 2, &options, NADE_BAD_CALL, "delimiter is '|'");
+    options = told(-1, 'e');
+    refuse_bytes("1\n", 2, &options, NADE_BAD_CALL, "delimiter is 'e'");
     nade_context_free(context);
 }
 

@@ -83,7 +83,7 @@ typedef struct nade_train_options {
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update; 0: a hundredth of the rows, but 50 to 200 */
-    uint64_t iterations; /* at most; 0: 100, on the CPU fewer where the table is large */
+    uint64_t iterations; /* at most; 0: 100, of labels alone 300, on the CPU fewer where the table is large */
     uint64_t updates;    /* per iteration; 0: four times through the rows, but 40 to 1000 */
     nade_optimizer optimizer;
     double learning_rate;  /* the highest: falls to zero over all updates (schedule; but see cooldown); 0: 0.001 for
@@ -237,7 +237,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "spread d, how much of a row is observed, evenly over the rows of each update, instead of drawing it for each by itself") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
-    ROW(weight_decay, REAL, 0.03, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
+    ROW(weight_decay, REAL, 0.1, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \
         "on weights, not on biases") \
     ROW(direct_decay, REAL, 0.03, 0, 1e6, NADE_YOUNGER + 33, NADE_YOUNGER + 33, NO, "direct-decay", "W", \
         "the weight decay of the linear path", "weight decay of a residual network's linear path") \

@@ -133,7 +133,8 @@ enum fault {
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
     FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
-    FAULT_KEYS_OF_KINDS = 155,      /* test_residual_file: the keys of one kind of network are let pass in another */
+    FAULT_GRID_OF_ATOMS = 180, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
+    FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */
 
     /* The command. */
     FAULT_EXIT_STATUS = 160,       /* flags_in_sentences: a wrong input ends with status 1 */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ascending.h"
+#include "base/fault.h"
 #include "base/parallel.h"
 #include "model/head.h"
 #include "model/monotone_map.h"
@@ -16,6 +17,7 @@
 struct counted {
     double value;
     size_t count;
+    bool peak; /* frequent, and more than its neighbours are */
     bool atom;
 };
 
@@ -109,9 +111,13 @@ static void find_bounds(struct shape *s, size_t number)
 
 /* ---- atoms ------------------------------------------------------------------------------------------------------- */
 
-/* Cells that an atom holds at least; one part in SHARE of the cells makes an atom by itself; else it holds TIMES what a
- * smooth distribution would give to its bin, and that is no chance. */
-enum { CELLS_LEAST = 10, SHARE = 50, TIMES = 3, DEVIATIONS = 5, ATOMS_MOST = 200, ROUNDS = 3 };
+/* Cells that an atom holds at least.  A value stands out when it holds TIMES what a smooth distribution would give to
+ * its bin, and that is no chance.  A smooth distribution bends to what is very frequent, so one part in SHARE of the
+ * cells is compared with NEIGHBOURS values on each side instead: on a grid that all values share the frequent ones are
+ * the middle of a bell, which atoms would only cut into pieces. */
+enum { CELLS_LEAST = 10, SHARE = 50, TIMES = 3, DEVIATIONS = 5, NEIGHBOURS = 4, ATOMS_MOST = 200, ROUNDS = 3 };
+
+#define PEAK_TIMES 1.5
 
 static void collect_rest(struct shape *s)
 {
@@ -146,13 +152,37 @@ static bool fit_map(struct shape *s, bool straight)
     return s->map.knots > 0;
 }
 
+static double width_of_bin(const struct shape *s)
+{
+    return s->spec->step > 0 ? s->spec->step : ND_SCALE_FLOOR * s->spec->sd;
+}
+
 /* How many cells a smooth distribution of the rest, if it was found, would put into a value's bin. */
 static double smooth_count(const struct shape *s, double value, bool smooth)
 {
-    double step = s->spec->step > 0 ? s->spec->step : ND_SCALE_FLOOR * s->spec->sd;
+    double width = width_of_bin(s);
     if (!smooth) return 0;
-    return (double)s->left * (nd_normal_share(nd_map_cell(&s->map, value + step / 2)) -
-                              nd_normal_share(nd_map_cell(&s->map, value - step / 2)));
+    return (double)s->left * (nd_normal_share(nd_map_cell(&s->map, value + width / 2)) -
+                              nd_normal_share(nd_map_cell(&s->map, value - width / 2)));
+}
+
+/* How many cells a value's bin would hold if it were like those of the values around it. */
+static double count_around(const struct shape *s, size_t v)
+{
+    size_t first = v > NEIGHBOURS ? v - NEIGHBOURS : 0;
+    size_t last = v + NEIGHBOURS < s->distinct ? v + NEIGHBOURS : s->distinct - 1;
+    double cells = 0, bins = (s->value[last].value - s->value[first].value) / width_of_bin(s);
+    for (size_t i = first; i <= last; i++) cells += i == v ? 0 : (double)s->value[i].count;
+    return bins >= 1 ? cells / bins : 0;
+}
+
+static void find_peaks(struct shape *s)
+{
+    for (size_t v = 0; v < s->distinct; v++) {
+        double around = count_around(s, v), count = (double)s->value[v].count;
+        s->value[v].peak = SHARE * s->value[v].count >= s->cells &&
+                           (count > PEAK_TIMES * around + DEVIATIONS * sqrt(around) || ND_FAULT(FAULT_GRID_OF_ATOMS));
+    }
 }
 
 static bool is_at_bound(const struct shape *s, const struct counted *v)
@@ -165,7 +195,7 @@ static bool stands_out(const struct shape *s, const struct counted *v, bool smoo
     double expected = smooth_count(s, v->value, smooth);
     if (is_at_bound(s, v)) return true;
     if (v->count < CELLS_LEAST) return false;
-    return SHARE * v->count >= s->cells || (double)v->count > TIMES * expected + DEVIATIONS * sqrt(expected);
+    return v->peak || (double)v->count > TIMES * expected + DEVIATIONS * sqrt(expected);
 }
 
 /* The least count of the ATOMS_MOST most frequent atoms. */
@@ -185,8 +215,8 @@ static size_t least_count(struct arena *scratch, const struct shape *s, bool *no
 static bool find_atoms(struct arena *scratch, struct shape *s)
 {
     bool no_memory = false;
-    for (size_t v = 0; v < s->distinct; v++)
-        s->value[v].atom = is_at_bound(s, &s->value[v]) || SHARE * s->value[v].count >= s->cells;
+    find_peaks(s);
+    for (size_t v = 0; v < s->distinct; v++) s->value[v].atom = is_at_bound(s, &s->value[v]) || s->value[v].peak;
     for (int round = 0; round < ROUNDS; round++) {
         collect_rest(s);
         bool smooth = fit_map(s, false);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "model/head.h"
 #include "model/option_rows.h"
 
 /* The numbers of this file are what many tables' validation rows wanted (docs/recipe.md has the evidence). */
@@ -14,6 +15,8 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 }
 
 static const size_t plain_hidden[] = {500, 500};
+
+enum { BEST_MEMBERS = 4 };
 
 #define IS_GIVEN(options, member)                                                                                      \
     nd_is_given((options)->given, (options)->given_count, offsetof(nade_train_options, member))
@@ -34,6 +37,9 @@ bool nd_begin_network(struct run *run)
     nade_train_options *o = &run->options;
     find_open(run);
     if (o->average < 0) o->average = 0.999;
+    if (o->effort == NADE_EFFORT_BEST && o->layers == 0 && !run->replication.fresh_rows && !IS_GIVEN(o, members) &&
+        o->members == 1)
+        o->members = BEST_MEMBERS;
     if (o->blocks && o->dropout < 0) o->dropout = 0;
     if (o->layers > 0 || (o->blocks && o->width)) return false;
     run->asked_blocks = o->blocks;
@@ -43,11 +49,25 @@ bool nd_begin_network(struct run *run)
     return true;
 }
 
-/* Little data wants a small network; much data pays for a wide one where the arithmetic is cheap. */
-static size_t width_for(size_t rows, bool fast)
+static bool is_small(const struct run *run)
 {
-    if (rows < 5000) return 128;
-    return fast ? 512 : 256;
+    return nd_train_rows(run) < 5000;
+}
+
+/* Whether a column has densities in units: such tables overfit early and want little regularisation besides. */
+static bool has_numbers(const struct run *run)
+{
+    const struct schema *schema = &run->model->schema;
+    for (size_t c = 0; c < schema->count; c++)
+        if (nd_head_for(schema->column[c].type)->continuous) return true;
+    return false;
+}
+
+/* Little data wants a small network; much data pays for a wide one where the arithmetic is cheap. */
+static size_t width_for(const struct run *run)
+{
+    if (is_small(run)) return 128;
+    return run->entries->fast ? 512 : 256;
 }
 
 /* A fast device that computes no residual networks is not left for one that nobody asked for. */
@@ -59,41 +79,50 @@ void nd_settle_network(struct run *run)
     o->hidden = NULL;
     o->layers = 0;
     o->blocks = run->asked_blocks ? run->asked_blocks : 2;
-    if (!o->width) o->width = width_for(nd_train_rows(run), run->entries->fast);
+    if (!o->width) o->width = width_for(run);
     if (o->dropout < 0) o->dropout = 0;
 }
 
 /* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
- * How long a run really is, validation decides (turns.c); on the CPU that of a large table is bounded by time. */
+ * Labels alone are learnt longest.  How long a run really is, validation decides (turns.c); on the CPU that of a large
+ * table is bounded by time. */
 void nd_settle_length(struct run *run)
 {
-    enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_LEAST = 25 };
+    enum { PASSES = 4, ITERATIONS_NUMBERS = 100, ITERATIONS_LABELS = 300, ITERATIONS_LEAST = 25 };
     const uint64_t cpu_rows = 3000000;
     nade_train_options *o = &run->options;
     size_t rows = nd_train_rows(run);
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
     o->updates = run->updates;
+    uint64_t most = has_numbers(run) ? ITERATIONS_NUMBERS : ITERATIONS_LABELS;
     uint64_t affordable = cpu_rows / (run->updates * o->batch);
-    if (!o->iterations)
-        o->iterations = run->entries->fast ? ITERATIONS : between(ITERATIONS_LEAST, affordable, ITERATIONS);
+    if (!o->iterations) o->iterations = run->entries->fast ? most : between(ITERATIONS_LEAST, affordable, most);
 }
 
 /* ---- trials ------------------------------------------------------------------------------------------------------ */
 
+enum tables { ALL, SMALL };            /* that a candidate is for: SMALL ones have few rows */
+enum columns { ANY, LABELS, NUMBERS }; /* and columns of labels alone, or some of numbers */
+
 /* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay (0: that
- * of the options).  The first is what a run without trials does.  When members land, best has 4 of them. */
+ * of the options).  The first is what a run without trials does. */
 static const struct {
     nade_effort effort;
+    enum tables tables;
+    enum columns columns;
     double dropout;
     int direct;
     size_t widths;
     double weight_decay;
 } rows[] = {
-    {NADE_EFFORT_NORMAL, 0, 0, 1, 0},   {NADE_EFFORT_NORMAL, 0.2, 0, 1, 0}, {NADE_EFFORT_NORMAL, 0.5, 1, 1, 0},
-    {NADE_EFFORT_BEST, 0.1, 0, 1, 0},   {NADE_EFFORT_BEST, 0.5, 0, 1, 0},   {NADE_EFFORT_BEST, 0, 1, 1, 0},
-    {NADE_EFFORT_BEST, 0.2, 1, 1, 0},   {NADE_EFFORT_BEST, 0, 0, 2, 0},     {NADE_EFFORT_BEST, 0.2, 0, 2, 0},
-    {NADE_EFFORT_BEST, 0.5, 0, 1, 0.1},
+    {NADE_EFFORT_NORMAL, ALL, ANY, 0, 0, 1, 0},        {NADE_EFFORT_NORMAL, ALL, LABELS, 0.2, 0, 1, 0},
+    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 0, 1, 0},   {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 1, 1, 0},
+    {NADE_EFFORT_NORMAL, SMALL, LABELS, 0.7, 0, 1, 0}, {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0},
+    {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0},        {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0},
+    {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0},          {NADE_EFFORT_BEST, ALL, LABELS, 0, 1, 1, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 1, 1, 0},     {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 0, 2, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.5, 0, 1, 0.3},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -105,6 +134,13 @@ static bool has_trials(const struct run *run)
     const nade_train_options *o = &run->options;
     return o->effort != NADE_EFFORT_QUICK && o->blocks > 0 && run->valid_rows > 0 && !o->resume &&
            !run->replication.fresh_rows && isnan(run->replication.stop_train_loss);
+}
+
+static bool is_for(const struct run *run, size_t row)
+{
+    bool numbers = has_numbers(run);
+    return rows[row].effort <= run->options.effort && (rows[row].tables == ALL || is_small(run)) &&
+           (rows[row].columns == ANY || (rows[row].columns == NUMBERS) == numbers);
 }
 
 /* A row of the table with what the caller has given in its place. */
@@ -135,16 +171,24 @@ void nd_list_candidates(struct run *run)
     run->candidates = 0;
     for (size_t row = 0; row < ROWS && has_trials(run); row++) {
         struct candidate candidate = candidate_of(run, row);
-        if (rows[row].effort <= run->options.effort && !is_listed(run, &candidate))
-            run->candidate[run->candidates++] = candidate;
+        if (is_for(run, row) && !is_listed(run, &candidate)) run->candidate[run->candidates++] = candidate;
     }
     if (run->candidates == 1) run->candidates = 0;
 }
 
-/* An eighth of the run tells networks that learn too much apart from those that learn too little. */
+/* What drops much learns slowly at first and is ahead only later: a third of the run is what tells.  There small tables
+ * are tried at once; of large ones the slowest are given up on the way. */
+enum { LAST_RUNG = 3, FIRST_RUNG = 12 };
+
 uint64_t nd_first_rung(const struct run *run)
 {
-    return between(1, run->options.iterations / 8, UINT64_MAX);
+    return between(1, run->options.iterations / (is_small(run) ? LAST_RUNG : FIRST_RUNG), UINT64_MAX);
+}
+
+size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung)
+{
+    if (LAST_RUNG * (rung + 1) > run->options.iterations) return 1;
+    return count > 4 ? (count + 1) / 2 : count - 1;
 }
 
 /* ---- folds ------------------------------------------------------------------------------------------------------- */

@@ -14,11 +14,6 @@ struct trials {
     bool stopped, by_caller; /* before one was left */
 };
 
-static size_t better_half(size_t count)
-{
-    return (count + 1) / 2;
-}
-
 /* ---- what it takes ------------------------------------------------------------------------------------------------
  */
 
@@ -28,17 +23,17 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Iterations of all but one of `count` candidates, until that one is left. */
-static uint64_t iterations_of_others(size_t count, uint64_t from, uint64_t rung, uint64_t most)
+static uint64_t iterations_of_others(const struct run *run, size_t count, uint64_t from, uint64_t rung)
 {
-    uint64_t sum = 0;
-    for (; count > 1; count = better_half(count), from = rung, rung *= 2)
+    uint64_t sum = 0, most = run->options.iterations;
+    for (; count > 1; count = nd_kept_after(run, count, rung), from = rung, rung *= 2)
         sum += (count - 1) * (least(rung, most) - least(from, most));
     return sum;
 }
 
 uint64_t nd_trials_iterations(const struct run *run)
 {
-    return iterations_of_others(run->candidates, 0, nd_first_rung(run), run->options.iterations);
+    return iterations_of_others(run, run->candidates, 0, nd_first_rung(run));
 }
 
 /* Updates of others, after number k of those alive has made its part of the rung and if it will be chosen. */
@@ -46,7 +41,8 @@ static uint64_t updates_ahead(const struct trials *trials, size_t k, const struc
 {
     uint64_t most = run->options.iterations;
     uint64_t now = (trials->count - 1 - k) * (least(trials->rung, most) - least(trials->from, most));
-    uint64_t later = iterations_of_others(better_half(trials->count), trials->rung, 2 * trials->rung, most);
+    uint64_t later =
+        iterations_of_others(run, nd_kept_after(run, trials->count, trials->rung), trials->rung, 2 * trials->rung);
     return (now + later) * run->updates * nd_networks(run);
 }
 
@@ -117,11 +113,11 @@ static size_t place_of(const struct trials *trials, size_t k)
     return place;
 }
 
-static void keep_better_half(struct trials *trials)
+static void keep_better(const struct run *run, struct trials *trials)
 {
     bool worse[ND_CANDIDATES_MOST];
-    size_t count = trials->count;
-    for (size_t k = 0; k < count; k++) worse[k] = place_of(trials, k) >= better_half(count);
+    size_t count = trials->count, kept = nd_kept_after(run, count, trials->rung);
+    for (size_t k = 0; k < count; k++) worse[k] = place_of(trials, k) >= kept;
     for (size_t k = count; k > 0; k--)
         if (worse[k - 1]) give_up(trials, k - 1);
 }
@@ -160,12 +156,12 @@ static nade_status run_rung(struct trials *trials)
     return trials->count ? NADE_OK : NADE_NOT_FINITE;
 }
 
-static nade_status run_rungs(struct trials *trials)
+static nade_status run_rungs(const struct run *run, struct trials *trials)
 {
     nade_status status = NADE_OK;
     while (status == NADE_OK && trials->count > 1 && !trials->stopped) {
         status = run_rung(trials);
-        if (status == NADE_OK && !trials->stopped) keep_better_half(trials);
+        if (status == NADE_OK && !trials->stopped) keep_better(run, trials);
         trials->from = trials->rung;
         trials->rung *= 2;
     }
@@ -204,7 +200,7 @@ nade_status nd_trials_run(struct run *run, const nade_table *table)
 {
     struct trials trials = {0};
     nade_status status = begin_trials(run, &trials, table);
-    if (status == NADE_OK) status = run_rungs(&trials);
+    if (status == NADE_OK) status = run_rungs(run, &trials);
     while (trials.count > (status == NADE_OK)) {
         size_t last = 0;
         while (place_of(&trials, last) + 1 < trials.count) last++;

@@ -126,6 +126,20 @@ static void test_atoms(void **state)
     close_fixture(&f);
 }
 
+/* On a grid that all values share the middle ones are frequent: that is a bell, not atoms. */
+static void test_grids(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, normal, 0.5);
+    expect_atoms(&f, NULL, 0);
+    add_quantiles(&f, 500, normal, 0.5);
+    add(&f, 22, 60); /* but what is more than its neighbours is one */
+    expect_atoms(&f, (const double[]){22}, 1);
+    close_fixture(&f);
+}
+
 /* Atoms are in addition to the Gaussians, of which few cells need few. */
 static void test_gaussians(void **state)
 {
@@ -375,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_atoms),
+        cmocka_unit_test(test_grids),
         cmocka_unit_test(test_gaussians),
         cmocka_unit_test(test_atoms_differ_as_cells),
         cmocka_unit_test(test_bounds),

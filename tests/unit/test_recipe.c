@@ -1,6 +1,8 @@
 /* What plain training chooses: docs/recipe.md's rule, number by number. */
 #include "train/recipe.h"
 
+#include <math.h>
+
 #include "support/cmocka_all.h"
 #include "train_fixture.h"
 
@@ -113,9 +115,93 @@ static void test_kinds(void **state)
     nade_model_free(model);
 }
 
+/* Dropout, the direct path and times 128 of each candidate. */
+static void assert_candidates(struct open_run *open, size_t count, const double (*expected)[3])
+{
+    nd_list_candidates(&open->run);
+    assert_int_equal(open->run.candidates, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct candidate *candidate = &open->run.candidate[i];
+        assert_true(candidate->dropout == expected[i][0] && candidate->direct == (int)expected[i][1]);
+        assert_true((double)candidate->width == expected[i][2] * (double)open->run.options.width);
+    }
+}
+
+/* Labels are regularised in several ways, numbers of small tables in two, those of large ones in one. */
+static void test_candidates(void **state)
+{
+    static const double labels[][3] = {{0, 0, 1}, {0.2, 0, 1}, {0.5, 0, 1}, {0.5, 1, 1}, {0.7, 0, 1}};
+    static const double numbers[][3] = {{0, 0, 1}, {0.3, 0, 1}};
+    static const double best[][3] = {{0, 0, 1}, {0.1, 0, 1}, {0.3, 0, 1}, {0, 0, 2}};
+    struct column_spec column[] = {{.type = NADE_BINARY}, {.type = NADE_REAL}};
+    struct open_run open;
+    (void)state;
+    for (size_t columns = 1; columns <= 2; columns++)
+        for (size_t small = 0; small <= 1; small++) {
+            begin(&open, small ? 4999 : 5000, true, true);
+            open.model.schema = (struct schema){.column = column, .count = columns};
+            open.run.replication.stop_train_loss = NAN;
+            open.run.valid_rows = 100;
+            settle(&open);
+            nd_settle_length(&open.run);
+            assert_int_equal(open.run.options.iterations, columns == 1 ? 300 : 100);
+            if (columns == 1)
+                assert_candidates(&open, 4 + small, labels);
+            else
+                assert_candidates(&open, small ? 2 : 0, numbers);
+        }
+    open.run.options.effort = NADE_EFFORT_BEST;
+    open.run.train.rows = 5000;
+    assert_candidates(&open, 4, best);
+    assert_int_equal(open.run.options.members, 1);
+    begin(&open, 5000, true, true);
+    open.run.options.effort = NADE_EFFORT_BEST;
+    settle(&open);
+    assert_int_equal(open.run.options.members, 4);
+}
+
+/* What small tables try is decided at a third of the run, what large ones try on the way there. */
+static void test_rungs(void **state)
+{
+    struct open_run open;
+    (void)state;
+    begin(&open, 4999, true, true);
+    open.run.options.iterations = 300;
+    assert_int_equal(nd_first_rung(&open.run), 100);
+    open.run.train.rows = 5000;
+    assert_int_equal(nd_first_rung(&open.run), 25);
+    assert_int_equal(nd_kept_after(&open.run, 4, 25), 3);
+    assert_int_equal(nd_kept_after(&open.run, 3, 50), 2);
+    assert_int_equal(nd_kept_after(&open.run, 11, 25), 6);
+    assert_int_equal(nd_kept_after(&open.run, 11, 100), 1);
+    open.run.options.iterations = 1;
+    assert_int_equal(nd_first_rung(&open.run), 1);
+    assert_int_equal(nd_kept_after(&open.run, 2, 1), 1);
+}
+
+/* On the CPU a large table gets fewer iterations, but some. */
+static void test_length_on_the_cpu(void **state)
+{
+    static const struct {
+        size_t rows;
+        uint64_t iterations;
+    } cases[] = {{400, 300}, {14000, 53}, {1000000, 25}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct open_run open;
+        begin(&open, cases[i].rows, false, true);
+        settle(&open);
+        nd_settle_length(&open.run);
+        assert_int_equal(open.run.options.iterations, cases[i].iterations);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_rungs),
+        cmocka_unit_test(test_length_on_the_cpu),
         cmocka_unit_test(test_network),
         cmocka_unit_test(test_given),
         cmocka_unit_test(test_device_without_residual_networks),

@@ -10,12 +10,10 @@ static double check_choice(struct fixture *f, const nade_table *table, const nad
     struct heard heard = {0}, alone = {0};
     nade_train_options o = trial_options(&heard);
     nade_model *model = train(f, table, valid, &o);
-    assert_true(heard.trials == 3 && heard.chosen > 0);
-    /* An eighth of the run for all, as much again for the better two. */
-    assert_true(heard.rungs == 5 && heard.done[heard.chosen - 1] == 6);
-    for (size_t i = 0; i < 3; i++) assert_true(heard.done[i] == 3 || heard.done[i] == 6);
-    for (size_t i = 0; i < 3; i++)
-        if (heard.done[i] == 6) assert_true(heard.loss[heard.chosen - 1] <= heard.loss[i]);
+    assert_true(heard.trials == 5 && heard.chosen > 0);
+    assert_int_equal(heard.rungs, 5);
+    for (size_t i = 0; i < 5; i++) assert_int_equal(heard.done[i], 8); /* a third of the run */
+    for (size_t i = 0; i < 5; i++) assert_true(heard.loss[heard.chosen - 1] <= heard.loss[i]);
     double dropout = model->record.options.dropout;
     assert_true(dropout == heard.dropout[heard.chosen - 1]);
     o = chosen_options(&o, model);
@@ -23,8 +21,7 @@ static double check_choice(struct fixture *f, const nade_table *table, const nad
     nade_model *same = train(f, table, valid, &o);
     assert_true(alone.trials == 0 && alone.chosen == 0);
     assert_same_file(f, model, same);
-    /* Two rungs of an eighth: 2 losers' of the first, 1 of the second. */
-    assert_int_equal(heard.updates, alone.updates + 3 * 3 * 20);
+    assert_int_equal(heard.updates, alone.updates + 4 * 8 * 20);
     nade_model_free(same);
     nade_model_free(model);
     return dropout;
@@ -50,23 +47,23 @@ static void test_only_open_options_are_varied(void **state)
     struct fixture *f = *state;
     struct heard heard = {0};
     nade_train_options usual = trial_options(&heard), o = usual;
-    assert_int_equal(trials_of(f, &o), 3);
+    assert_int_equal(trials_of(f, &o), 5);
     o.dropout = 0.3;
     assert_int_equal(trials_of(f, &o), 2); /* with the direct path and without */
     o.direct = 1;
     assert_int_equal(trials_of(f, &o), 0);
     o = usual;
     o.direct = 1;
-    assert_int_equal(trials_of(f, &o), 3);
+    assert_int_equal(trials_of(f, &o), 4);
     o = usual;
     o.effort = NADE_EFFORT_QUICK;
     assert_int_equal(trials_of(f, &o), 0);
     o.effort = NADE_EFFORT_BEST;
-    assert_int_equal(trials_of(f, &o), 8); /* the width is given */
+    assert_int_equal(trials_of(f, &o), 9); /* the width is given */
     o.width = 0;
-    assert_int_equal(trials_of(f, &o), 10);
+    assert_int_equal(trials_of(f, &o), 11);
     o.weight_decay = 0.2;
-    assert_int_equal(trials_of(f, &o), 9);
+    assert_int_equal(trials_of(f, &o), 10);
     o = usual;
     o.width = 0;
     o.hidden = hidden;
@@ -89,7 +86,7 @@ static void test_given_dropout_stays(void **state)
     nade_model_free(model);
 }
 
-/* Ten of them, two of twice the width, and what they take is said. */
+/* Eleven of them, two of twice the width, and what they take is said. */
 static void test_best_tries_more(void **state)
 {
     struct fixture *f = *state;
@@ -111,7 +108,7 @@ static void test_best_tries_more(void **state)
     assert_int_equal(nade_context_create(&options, &context), NADE_OK);
     o.effort = NADE_EFFORT_BEST;
     support_assert_ok(context, nade_train(context, f->many, f->many_valid, &o, &model));
-    assert_true(heard.trials == 10 && heard.chosen > 0 && model->record.options.effort == NADE_EFFORT_BEST);
+    assert_true(heard.trials == 11 && heard.chosen > 0 && model->record.options.effort == NADE_EFFORT_BEST);
     assert_true(model->plan.hidden[0] == 128 || model->plan.hidden[0] == 256);
     nade_model_free(model);
     nade_context_free(context);
@@ -127,12 +124,12 @@ static void test_trials_in_folds(void **state)
     nade_table *table = table_of(f->context, 0, 500, NARROW, exact);
     o.folds = 3;
     nade_model *model = train(f, table, NULL, &o);
-    assert_true(heard.trials == 3 && heard.chosen > 0 && heard.folds == 3 && heard.rungs == 5);
+    assert_true(heard.trials == 5 && heard.chosen > 0 && heard.folds == 3 && heard.rungs == 5);
     o = chosen_options(&o, model);
     o.progress_user = o.planned_user = &alone;
     nade_model *same = train(f, table, NULL, &o);
     assert_same_file(f, model, same);
-    assert_int_equal(heard.updates, alone.updates + 3 * 3 * 3 * 20);
+    assert_int_equal(heard.updates, alone.updates + 3 * 4 * 8 * 20);
     nade_model_free(same);
     nade_model_free(model);
     nade_table_free(table);

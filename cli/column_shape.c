@@ -103,8 +103,17 @@ static void note_group(const struct common *common, const struct groups *groups,
     note_names(groups, first, &names);
 }
 
+static void note_left_out(const struct common *common, const nade_table *table)
+{
+    char safe[4 * NAME_MOST + 1];
+    nade_column column = column_of_table(table, nade_table_columns(table));
+    for (size_t c = nade_table_columns(table); column.left_out; column = column_of_table(table, ++c))
+        report_note(common, "  %s: left out, %s", printable(column.name, safe, NAME_MOST), column.left_out);
+}
+
 void note_columns(const struct common *common, const nade_table *table, const nade_model *model, bool all)
 {
+    if (all) note_left_out(common, table);
     struct groups groups = {.model = model, .columns = nade_model_columns(model)};
     for (size_t c = 0; c < groups.columns && groups.columns <= LINES_MOST; c++) note_column(common, table, model, c);
     if (groups.columns <= LINES_MOST || common->quiet || common->json) return;

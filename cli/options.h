@@ -74,6 +74,7 @@ struct option {
 /* What every verb's arguments begin with. */
 struct common {
     int help, quiet, json;
+    int strict;           /* warnings are errors: check_strictly */
     size_t max_memory;    /* bytes that the command may hold; 0: any number */
     nade_context *memory; /* whose budget all contexts share; NULL: there is no limit */
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */

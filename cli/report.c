@@ -151,9 +151,24 @@ void report_note(const struct common *common, const char *format, ...)
     say("", sentence);
 }
 
+/* Whether a warning was shown as an error, likewise the process's. */
+static bool refused_strictly;
+
+int check_strictly(const struct common *common)
+{
+    return common->strict && refused_strictly && !ND_FAULT(FAULT_STRICT_GOES_ON) ? EXIT_WRONG : EXIT_DONE;
+}
+
 static void show_warning(const struct common *common, const char *warning)
 {
     char sentence[FORMATTED];
+    if (common->strict) {
+        report_error(common, NADE_BAD_INPUT, "%s", warning);
+        pthread_mutex_lock(&terminal);
+        refused_strictly = true;
+        pthread_mutex_unlock(&terminal);
+        return;
+    }
     if (common->quiet && !ND_FAULT(FAULT_QUIET_WARNS)) return;
     with_flags(warning, sentence, sizeof sentence);
     if (common->json && !ND_FAULT(FAULT_WARNING_NOT_JSON))

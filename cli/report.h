@@ -30,6 +30,10 @@ int report_no_memory(const struct common *common);
 /* A warning, one sentence, like those of the library: dropped with --quiet. */
 void report_warn(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* With --strict warnings are shown as errors; then this is the exit status of a run that had some, to be asked for
+ * before its work begins.  Else 0. */
+int check_strictly(const struct common *common);
+
 /* A line for people: dropped with --quiet and with --json. */
 void report_note(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -14,6 +14,9 @@ extern const struct choice header_choices[], unseen_choices[];
 #define DELIMITER_OPTION(at)                                                                                           \
     {.name = "delimiter", .metavar = "C", .kind = OPTION_MARK, at,                                                     \
      .help = "separator of a text file: a character such as , ; or |, tab, blank (any number of them) or auto"}
+#define STRICT_OPTION(at)                                                                                              \
+    {.name = "strict", .kind = OPTION_ON, at,                                                                          \
+     .help = "warnings, of columns that are left out say, are errors, and nothing is done"}
 #define ARRAY_OPTION(at)                                                                                               \
     {.name = "array", .metavar = "NAME", .kind = OPTION_TEXT, at,                                                      \
      .help = "of an NPZ file the array of this name; without it the only one, or data, X or x"}

@@ -4,19 +4,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "column.h"
 #include "column_shape.h"
 #include "output.h"
 #include "report.h"
+#include "shared_options.h"
+#include "table_page.h"
 #include "verbs.h"
 
 struct info_arguments {
     struct common common;
     const char *model;
+    nade_read_options read;
 };
 
-static const struct positional positionals[] = {{"MODEL", offsetof(struct info_arguments, model)}};
+static const struct positional positionals[] = {{"FILE", offsetof(struct info_arguments, model)}};
+
+#define AT(member) .offset = offsetof(struct info_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Tables"},
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
+    ARRAY_OPTION(AT(read.array)),
+    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
+    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    STRICT_OPTION(AT(common.strict)),
+};
+/* clang-format on */
 
 enum { NAME_WIDTH = 24, LABELS_WIDTH = 40, ORDERING_SHOWN = 16, HOLES_SHOWN = 8 };
 
@@ -328,7 +347,22 @@ static int print_description(const struct common *common, const char *descriptio
 
 static void init_info(void *arguments)
 {
-    (void)arguments;
+    struct info_arguments *info = arguments;
+    nade_read_options_init(&info->read, sizeof info->read);
+}
+
+/* True for a file that begins as models do: the length of a header, which begins with a brace.  What can't be looked at
+ * may be one. */
+static bool may_be_model(const char *path)
+{
+    unsigned char bytes[9];
+    struct stat found;
+    if (strcmp(path, "-") == 0) return false;
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    return !file || count < sizeof bytes || bytes[8] == '{' || (bytes[6] == 0 && bytes[7] == 0);
 }
 
 static int run_info(void *arguments)
@@ -339,6 +373,11 @@ static int run_info(void *arguments)
     nade_model *model = NULL;
     int status = open_context(common, 1, &context);
     if (status) return status;
+    if (!may_be_model(info->model)) {
+        status = show_table(common, context, info->model, &info->read);
+        nade_context_free(context);
+        return status;
+    }
     nade_status result = nade_model_load(context, info->model, &model);
     if (result != NADE_OK)
         status = report_failure(common, context, result);
@@ -353,15 +392,17 @@ static int run_info(void *arguments)
 
 const struct verb verb_info = {
     .name = "info",
-    .summary = "show the columns, the network and the training record of a model",
-    .usage = "MODEL [options]",
+    .summary = "show the columns of a table or model, the network and its training record",
+    .usage = "FILE [options]",
     .description =
         "Shows what a model file says about itself: its columns with their types and units, the network, and "
-        "how it was trained. With --json, the description as it stands in the file.",
+        "how it was trained. With --json, the description as it stands in the file. Of a table (-: standard input) it "
+        "shows what train would make of it: each column's type, missing cells and values, and why, and the columns "
+        "that would be left out.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
-    .options = NULL,
-    .option_count = 0,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
     .arguments_size = sizeof(struct info_arguments),
     .init = init_info,
     .run = run_info,

@@ -97,6 +97,7 @@ static const struct option options[] = {
     ARRAY_OPTION(AT(read.array)),
     NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
     NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    STRICT_OPTION(AT(common.strict)),
     {.kind = OPTION_HEADING, .help = "Network"},
     {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
      .help = "a plain network with hidden layers of so many units each, in place of a residual one"},
@@ -221,8 +222,9 @@ static int read_tables(const struct train_arguments *train, struct train_work *r
     if (status == NADE_OK)
         status = nade_table_tidy(run->context, run->table, NADE_TIDY_SENTINELS, train->keep_sentinels);
     if (status != NADE_OK) return report_failure(common, run->context, status);
-    note_types(common, run->table);
-    return EXIT_DONE;
+    exit_status = check_strictly(common);
+    if (!exit_status) note_types(common, run->table);
+    return exit_status;
 }
 
 static int read_ordering(struct train_arguments *train, struct train_work *run)
@@ -305,6 +307,7 @@ static int on_plan(void *user, const nade_train_plan *plan)
     struct train_work *run = user;
     const struct train_arguments *train = run->train;
     run->plan = *plan;
+    if ((run->plan_status = check_strictly(&train->common))) return 1;
     if (plan->valid_rows == 0 && train->rates.count > 1) {
         run->plan_status = report_error(&train->common, NADE_BAD_CALL,
                                         "there are no validation rows to choose one of %zu learning rates by, expected "

@@ -190,10 +190,15 @@ typedef struct nade_column {
     const char *kind; /* of a model: what it is in words, "real, from 0, 57 values of their own, mapped".  Of a table:
                          NULL */
     const char *form; /* of dates: how they are written, such as "YYYY-MM-DD"; NULL: they are none */
-    const char *written; /* of numbers: how 1234.5 would be written, such as "1.234,5 cm"; NULL: plainly */
+    const char *written;  /* of numbers: how 1234.5 would be written, such as "1.234,5 cm"; NULL: plainly */
+    const char *left_out; /* of a table's column that was taken out: why; NULL: it is there */
+    /* Of a table: what it holds, in words, and why it has its type where that is not plain, as in "from 18 to 93, 57
+     * different" or "3 labels: 1, 2, 3; few integers that repeat".  Of a model: "" */
+    char holds[256];
 } nade_column;
 
-/* Fills *filled.  A column that the table does not have gets zeros: its name is NULL. */
+/* Fills *filled.  Columns that nade_table_tidy has taken out follow those that the table has, with name and left_out.
+ * One beyond them gets zeros: its name is NULL. */
 NADE_API void nade_table_column(const nade_table *table, size_t column, nade_column *filled);
 
 /* Stands for the first line in nade_table_text. */

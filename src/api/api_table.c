@@ -4,6 +4,7 @@
 #include "api/api_options.h"
 #include "base/context.h"
 #include "data/array_table.h"
+#include "data/column_text.h"
 #include "data/column_types.h"
 #include "data/left_out.h"
 #include "data/loader.h"
@@ -116,18 +117,28 @@ size_t nade_table_columns(const nade_table *table)
     return table->columns;
 }
 
+static void fill_column(const nade_table *table, size_t column, nade_column *made)
+{
+    const struct table_column *found = &table->column[column];
+    made->name = found->name;
+    made->named = table->named;
+    made->type = found->type;
+    made->numeric = nd_head_for(found->type)->mean != NULL;
+    made->missing = found->missing;
+    if (found->type == NADE_DATE) made->form = found->form;
+    if (found->written && made->numeric) made->written = found->written_name;
+    nd_describe_column(table, column, made->holds, sizeof made->holds);
+}
+
 void nade_table_column(const nade_table *table, size_t column, nade_column *filled)
 {
     nade_column made = {.size = sizeof made};
     if (column < table->columns) {
-        const struct table_column *found = &table->column[column];
-        made.name = found->name;
+        fill_column(table, column, &made);
+    } else if (column - table->columns < table->left_out_count) {
+        made.name = table->left_out[column - table->columns].name;
         made.named = table->named;
-        made.type = found->type;
-        made.numeric = nd_head_for(found->type)->mean != NULL;
-        made.missing = found->missing;
-        if (found->type == NADE_DATE) made.form = found->form;
-        if (found->written && made.numeric) made.written = found->written_name;
+        made.left_out = table->left_out[column - table->columns].reason;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }

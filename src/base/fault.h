@@ -147,6 +147,7 @@ enum fault {
     FAULT_CELLS_REWRITTEN = 167,   /* impute_rows: observed cells are written anew */
     FAULT_LINE_ENDS = 168,         /* impute_rows: the header's line end is not the file's */
     FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
+    FAULT_STRICT_GOES_ON = 174,    /* info_table: --strict shows errors and goes on */
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
     FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */

@@ -202,12 +202,23 @@ void nd_find_type_anew(const struct nade_table *table, struct table_column *colu
     column->type = table->array ? find_array_type(column, false) : find_written_type(column);
 }
 
+void nd_find_range(const struct nade_table *table, struct table_column *column)
+{
+    column->low = HUGE_VAL;
+    column->high = -HUGE_VAL;
+    for (size_t row = 0; column->storage == STORE_DOUBLES && row < table->rows; row++) {
+        column->low = fmin(column->low, column->cells.numbers[row]);
+        column->high = fmax(column->high, column->cells.numbers[row]);
+    }
+}
+
 bool nd_find_types(struct nade_table *table)
 {
     bool all_marks = table->array && all_zero_one(table);
     for (size_t i = 0; i < table->columns; i++) {
         struct table_column *column = &table->column[i];
         char form[ND_FORM_SIZE];
+        nd_find_range(table, column);
         if (column->declared != DECLARED_LABELS && !nd_drop_doubtful_marks(table, column)) return false;
         if (column->declared != DECLARED_LABELS && nd_looks_like_dates(table, column, form)) {
             column->type = NADE_DATE;

@@ -10,6 +10,9 @@ bool nd_find_types(struct nade_table *table);
 /* The same of one column, some of whose cells have become missing. */
 void nd_find_type_anew(const struct nade_table *table, struct table_column *column);
 
+/* Notes the least and the largest number of a column of doubles. */
+void nd_find_range(const struct nade_table *table, struct table_column *column);
+
 /* True for digits alone, some with leading zeros. */
 bool nd_holds_codes(const struct table_column *column);
 

@@ -108,6 +108,8 @@ static bool names_rows(const struct nade_table *table, const struct table_column
 
 static const char ambiguous[] = "dates whose day and month can't be told apart";
 static const char many_forms[] = "numbers of more than one unit or form";
+static const char too_long[] = "a text of more than 65536 bytes";
+_Static_assert(ND_TEXT_BYTES_MOST == 65536, "as the sentence says");
 static const char too_many[] = "more labels than the 100000 that a column may have";
 _Static_assert(ND_LABELS_MOST == 100000, "as the sentence says");
 
@@ -143,6 +145,8 @@ static bool find_reason(nade_context *context, const struct nade_table *table, c
     if (!numbers_rows(context, table, column, &numbered)) return false;
     if (numbered)
         *reason = "numbers the rows";
+    else if (column->storage == STORE_UNUSABLE && !names_rows(table, column) && !nd_is_unusable_by_slip(column))
+        *reason = is_too_rich(column) ? too_many : too_long;
     else if (names_rows(table, column))
         *reason = nd_are_ambiguous_dates(column) ? ambiguous
                   : has_forms(column)            ? many_forms
@@ -175,7 +179,8 @@ static void warn_of_them(nade_context *context, const struct nade_table *table, 
     bool hopeless = true, dates = false; /* to keep any of them; some may be dates */
     for (size_t c = 0; c < table->columns; c++) {
         if (!reasons[c]) continue;
-        hopeless = hopeless && (table->column[c].missing == table->rows || reasons[c] == too_many);
+        hopeless =
+            hopeless && (table->column[c].missing == table->rows || reasons[c] == too_many || reasons[c] == too_long);
         dates = dates || reasons[c] == ambiguous;
         if (found++ >= COLUMNS_SHOWN) continue;
         nd_append(list, sizeof list, "%s'%s' (%s)", found > 1 ? ", " : "",
@@ -203,7 +208,7 @@ nade_status nd_leave_out(nade_context *context, struct nade_table *table, const 
         warn_of_them(context, table, reasons);
         for (size_t c = 0; c < table->columns; c++) {
             if (reasons[c])
-                table->left_out[table->left_out_count++] = (struct left_out){table->column[c].name, c};
+                table->left_out[table->left_out_count++] = (struct left_out){table->column[c].name, c, reasons[c]};
             else
                 table->column[kept++] = table->column[c];
         }

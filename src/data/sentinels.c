@@ -216,9 +216,10 @@ static bool take_ends(nade_context *context, struct nade_table *table, struct ta
         if (i < ends->low || i >= ends->count - ends->high) values[column->missing_value_count++] = ends->list[i].value;
     show_column(column, ends, text);
     add_to_report(report, text);
-    if (column->storage == STORE_DOUBLES)
+    if (column->storage == STORE_DOUBLES) {
         clear_numbers(table, column);
-    else if (!clear_labels(context, table, column))
+        nd_find_range(table, column);
+    } else if (!clear_labels(context, table, column))
         return false;
     if (!column->typed) nd_find_type_anew(table, column);
     return true;

@@ -111,6 +111,11 @@ static const struct label *stray_text(const struct table_column *column)
     return texts * 10 < column->label_count ? first : NULL;
 }
 
+bool nd_is_unusable_by_slip(const struct table_column *column)
+{
+    return nd_column_has_decimal_commas(column) || stray_text(column) != NULL;
+}
+
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column)
 {
     const struct table_column *unusable = &table->column[column];

@@ -47,6 +47,7 @@ struct table_column {
     struct label *labels; /* (label_count), in order of appearance; code = index */
     size_t label_count;   /* 0 for STORE_DOUBLES */
     size_t missing;
+    double low, high; /* of STORE_DOUBLES: its least and its largest number */
     enum declared declared;
     nade_type type;   /* found, or overridden */
     const char *form; /* how its cells are dates (date_text.h), whose labels then have seconds as numbers; NULL: not */
@@ -64,7 +65,8 @@ struct table_column {
 /* A column that training does without. */
 struct left_out {
     const char *name;
-    size_t place; /* among the columns before any were left out so */
+    size_t place;       /* among the columns before any were left out so */
+    const char *reason; /* in words; NULL: of a model */
 };
 
 struct nade_table {
@@ -127,6 +129,10 @@ bool nd_column_has_decimal_commas(const struct table_column *column);
 
 /* True when these commas may all stand between thousands. */
 bool nd_column_has_thousands(const struct table_column *column);
+
+/* True for a column that can't be used because of a few texts among numbers, or of commas in numbers: what is wrong can
+ * be put right. */
+bool nd_is_unusable_by_slip(const struct table_column *column);
 
 /* "FILE, column 'NAME'" has no usable values: the sentence for a STORE_UNUSABLE column. */
 nade_status nd_fail_unusable(nade_context *context, const struct nade_table *table, size_t column);

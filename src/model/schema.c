@@ -155,12 +155,15 @@ static void warn_of_constants(nade_context *context, const struct measuring *m)
         count++;
     }
     if (count == 1)
-        nd_warn(context, "column '%s' of %s holds a single value%s in the training rows; it is kept", name,
-                table->source, nearly);
+        nd_warn(context,
+                "column '%s' of %s holds a single value%s in the training rows; it is kept unless you leave such "
+                "columns out",
+                name, table->source, nearly);
     else if (count > 1)
         nd_warn(
             context,
-            "%zu of %zu columns of %s hold a single value%s in the training rows ('%s' is the first); they are kept",
+            "%zu of %zu columns of %s hold a single value%s in the training rows ('%s' is the first); they are kept "
+            "unless you leave such columns out",
             count, table->columns, table->source, nearly, name);
 }
 
@@ -171,7 +174,8 @@ static nade_status learn_left_out(nade_context *context, struct arena *arena, co
     schema->left_out = nd_arena_alloc(arena, table->left_out_count, sizeof *schema->left_out);
     for (size_t i = 0; schema->left_out && i < table->left_out_count; i++) {
         const char *name = nd_utf8_text(arena, table->left_out[i].name);
-        schema->left_out[i] = (struct left_out){name ? nd_arena_text(arena, name) : NULL, table->left_out[i].place};
+        schema->left_out[i] =
+            (struct left_out){.name = name ? nd_arena_text(arena, name) : NULL, .place = table->left_out[i].place};
         if (!schema->left_out[i].name) return nd_no_memory(context, "the columns");
         schema->left_out_count++;
     }

@@ -7,7 +7,7 @@ refuse 2 "unknown verb '--frobnicate'" -- "$NADE" --frobnicate
 refuse 2 "unknown verb 'tarin'" -- "$NADE" help tarin
 refuse 2 'DATA is missing' 'nade train DATA' -- "$NADE" train
 refuse 2 'DATA is missing' -- "$NADE" score model
-refuse 2 'MODEL is missing' -- "$NADE" info
+refuse 2 'FILE is missing' -- "$NADE" info
 refuse 2 "unexpected argument 'more'" -- "$NADE" info model more
 refuse 2 '-o is missing' -- "$NADE" train data.csv
 

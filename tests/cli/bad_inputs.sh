@@ -58,7 +58,7 @@ for keep in 0 7 8 100 $((size / 2)) $((size - 1)); do
 done
 (cat model && echo) >cut_model
 refuse 2 cut_model -- "$NADE" info cut_model
-refuse 2 data.csv -- "$NADE" info data.csv
+refuse 2 data.csv -- "$NADE" score data.csv data.csv
 
 # A training record that lacks counts, or whose best iteration is none of those it had: what is not known is not shown.
 for change in train_rows/train_rowz best_iteration/best_iteratiox '\(best_iteration..:\)[0-9]/\17'; do

@@ -58,7 +58,7 @@ static int print_json(const struct common *common, const nade_table *table)
     json_t *object = columns_as_json(table);
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     int status = text ? output_open(&output, common, NULL) : report_no_memory(common);
-    if (!status) {
+    if (text && !status) {
         output_print(&output, "%s\n", text);
         status = output_close(&output);
     }

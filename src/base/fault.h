@@ -133,7 +133,7 @@ enum fault {
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
     FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
-    FAULT_GRID_OF_ATOMS = 180, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
+    FAULT_GRID_OF_ATOMS = 191, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
     FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */
 
     /* The command. */
@@ -147,7 +147,7 @@ enum fault {
     FAULT_CELLS_REWRITTEN = 167,   /* impute_rows: observed cells are written anew */
     FAULT_LINE_ENDS = 168,         /* impute_rows: the header's line end is not the file's */
     FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
-    FAULT_STRICT_GOES_ON = 174,    /* info_table: --strict shows errors and goes on */
+    FAULT_STRICT_GOES_ON = 190,    /* info_table: --strict shows errors and goes on */
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
     FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */

@@ -31,7 +31,7 @@ void write_filled_header(struct output *output, const struct filled_rows *filled
     }
     for (size_t c = 0; filled->low && c < nade_model_columns(filled->model); c++) {
         nade_column column = column_of_model(filled->model, c);
-        if (!column.numeric) continue;
+        if (!column.numeric || (filled->holed && !filled->holed[c])) continue;
         for (int high = 0; high < 2; high++) {
             output_print(output, "%c", separator);
             write_field(output, column.name, high ? "_high" : "_low", separator);
@@ -52,7 +52,8 @@ static void write_cell(struct output *output, const struct line *line, size_t co
     const struct filled_rows *filled = line->filled;
     size_t known = line->model_column[column], columns = nade_model_columns(filled->model);
     const char *text = nade_table_text(filled->table, line->row, column);
-    bool missing = known && isnan(filled->given[line->row * columns + known - 1]);
+    size_t at = line->row * columns + known - 1;
+    bool missing = known && isnan(filled->given[at]) && !filled->left[at];
     if (text && !missing && !(known && ND_FAULT(FAULT_CELLS_REWRITTEN)))
         output_print(output, "%s", text);
     else if (known)
@@ -65,11 +66,11 @@ static void write_ends(struct output *output, const struct line *line, char sepa
     const struct filled_rows *filled = line->filled;
     for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
         nade_column column = column_of_model(filled->model, c);
-        if (!column.numeric) continue;
+        if (!column.numeric || (filled->holed && !filled->holed[c])) continue;
         double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
         for (int i = 0; i < 2; i++) {
             output_print(output, "%c", separator);
-            if (isnan(ends[i])) continue;
+            if (isnan(ends[i]) || filled->left[line->row * nade_model_columns(filled->model) + c]) continue;
             if (column.form)
                 write_date(output, column.form, ends[i], separator);
             else

@@ -14,8 +14,10 @@ struct filled_rows {
     size_t draws;             /* lines for each row */
     bool numbered;            /* they begin with the number of the draw */
     const double *given;      /* (rows, model columns), NaN: missing */
+    const bool *left;         /* (rows, model columns) missing for the model, but not to be filled */
     const double *values;     /* (rows, draws, model columns) */
     const double *low, *high; /* (rows, draws, model columns); NULL: no interval */
+    const bool *holed;        /* (model columns) intervals are written of these alone; NULL: of all */
 };
 
 /* The line of names, if the data have one, with those of added columns. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "column.h"
 #include "device.h"
@@ -36,6 +37,8 @@ struct impute_run {
     size_t columns, draws, part; /* part: rows at a time */
     size_t *source;              /* (columns) */
     double *given;               /* (part, columns) */
+    bool *lacking;               /* (columns) which lack cells; NULL: not known */
+    bool *left;                  /* (part, columns) cells with values that training has not seen: they stay */
     double *values, *low, *high; /* (part, draws, columns) */
     size_t rows, cells, holed;   /* so far: rows, missing cells, rows that have some */
     size_t unseen;               /* of the missing cells, those whose label training has not seen */
@@ -69,14 +72,14 @@ static const struct option options[] = {
      .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png "
              "five, with it"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(options.interval), .below = 1,
-     .help = "add NAME_low and NAME_high for every column of numbers: between them a missing cell lies with probability "
-             "P; 0: none"},
+     .help = "add NAME_low and NAME_high for every column of numbers that lacks cells (from a pipe: for all): between "
+             "them a missing cell lies with probability P; 0: none"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes the draws; draw r of row i depends on the seed, i, r and that row alone"},
     {.name = "exact", .kind = OPTION_ON, AT(options.exact),
      .help = "numbers exactly as found, not rounded to the step in which the column was recorded (counts: 1)"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    UNSEEN_OPTION(AT(unseen_missing), "; a missing one is filled like any other"),
+    UNSEEN_OPTION(AT(unseen_missing), "; a missing one is no evidence for others, and its cell is left as it is"),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     ARRAY_OPTION(AT(read.array)),
@@ -172,9 +175,34 @@ static int allocate(struct impute_arguments *impute, struct impute_run *run)
     run->values = calloc(run->part, row_cells * sizeof *run->values);
     if (ends) run->low = calloc(run->part, row_cells * sizeof *run->low);
     if (ends) run->high = calloc(run->part, row_cells * sizeof *run->high);
-    if (!run->source || !run->given || !run->values || (ends && (!run->low || !run->high)))
+    run->left = calloc(run->part, run->columns * sizeof *run->left);
+    if (!run->source || !run->given || !run->left || !run->values || (ends && (!run->low || !run->high)))
         return report_no_memory(&impute->common);
     return EXIT_DONE;
+}
+
+/* Which columns of a file lack cells, so that intervals are of these alone: it is read once more for that.  What can
+ * only be read once has intervals of all. */
+static int find_lacking(const struct impute_arguments *impute, struct impute_run *run)
+{
+    struct stat file;
+    nade_reader *reader = NULL;
+    nade_table *table = NULL;
+    size_t unseen;
+    if (impute->options.interval == 0 || strcmp(impute->data, "-") == 0) return EXIT_DONE;
+    if (stat(impute->data, &file) != 0 || !S_ISREG(file.st_mode)) return EXIT_DONE;
+    if (!(run->lacking = calloc(run->columns, sizeof *run->lacking))) return report_no_memory(&impute->common);
+    nade_context *context = run->input.silent;
+    nade_status status = nade_reader_open(context, impute->data, &impute->read, &reader);
+    while (status == NADE_OK && (status = nade_reader_next(context, reader, run->part, &table)) == NADE_OK && table) {
+        status = nade_table_values(context, run->input.model, table, run->given, NULL,
+                                   impute->unseen_missing ? &unseen : NULL, NULL);
+        for (size_t at = 0; status == NADE_OK && at < nade_table_rows(table) * run->columns; at++)
+            if (isnan(run->given[at])) run->lacking[at % run->columns] = true;
+        nade_table_free(table);
+    }
+    nade_reader_free(reader);
+    return status == NADE_OK ? EXIT_DONE : report_failure(&impute->common, context, status);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -184,7 +212,7 @@ static void count_holes(struct impute_run *run, size_t rows)
     for (size_t row = 0; row < rows; row++) {
         const double *cells = run->given + row * run->columns;
         size_t holes = 0;
-        for (size_t c = 0; c < run->columns; c++) holes += isnan(cells[c]) ? 1 : 0;
+        for (size_t c = 0; c < run->columns; c++) holes += isnan(cells[c]) && !run->left[row * run->columns + c];
         run->cells += holes;
         run->holed += holes > 0;
     }
@@ -212,8 +240,10 @@ static int write_part(const struct impute_arguments *impute, struct impute_run *
         .draws = run->draws,
         .numbered = impute->draws > 0,
         .given = run->given,
+        .left = run->left,
         .values = run->values,
         .low = run->low,
+        .holed = run->lacking,
         .high = run->high,
     };
     if (run->rows == 0) write_filled_header(&run->output, &filled);
@@ -281,6 +311,10 @@ static nade_status read_values(const struct impute_arguments *impute, struct imp
                                            impute->unseen_missing ? &unseen : NULL, first);
     if (status == NADE_OK && unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
     run->unseen += unseen;
+    for (size_t at = 0; status == NADE_OK && at < nade_table_rows(table) * run->columns; at++) {
+        run->left[at] = isinf(run->given[at]);
+        if (run->left[at]) run->given[at] = NAN;
+    }
     return status;
 }
 
@@ -370,6 +404,8 @@ static void free_run(struct impute_run *run)
 {
     free(run->source);
     free(run->given);
+    free(run->lacking);
+    free(run->left);
     free(run->values);
     free(run->low);
     free(run->high);
@@ -383,6 +419,7 @@ static int run_impute(void *arguments)
     int status = check_call(impute);
     if (!status) status = load_inputs(impute, &run);
     if (!status) status = allocate(impute, &run);
+    if (!status) status = find_lacking(impute, &run);
     if (!status) status = run_all(impute, &run);
     picture_free(&impute->picture);
     free_run(&run);

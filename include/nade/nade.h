@@ -347,8 +347,8 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
  * binary ones 0 or 1, categorical ones the number of their label, NaN where missing.  Columns are matched as in
  * nade_score; source (model columns), which may be NULL, gets the table's column for each of the model's.  A label that
  * the model does not know, or text in a column of numbers, is refused with its place; but where unseen is not NULL such
- * a label is a missing cell, *unseen counts them, and first, which may be NULL, gets where the first one is and what it
- * holds, "" when there is none. */
+ * a label is INFINITY, which is to become NaN, a missing cell, before rows are filled, *unseen counts them, and first,
+ * which may be NULL, gets where the first one is and what it holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        double *values, size_t *source, size_t *unseen, char first[256]);
 

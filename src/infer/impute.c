@@ -96,8 +96,8 @@ static void answer(void *user, size_t row, size_t c, const struct plan_column *c
     else if (s->options->method != NADE_IMPUTE_DRAW)
         s->value[at] = point_of(s, spec, column, outputs);
     if (s->options->interval == 0 || !column->head->quantile) return;
-    s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), 1);
-    s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), 1);
+    s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), s->options->exact);
+    s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), s->options->exact);
 }
 
 static struct row_place place_of(const void *user, size_t row)

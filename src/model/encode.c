@@ -181,6 +181,7 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
     struct unseen_cells *unseen = e->unseen;
     char excerpt[ND_EXCERPT], name[ND_EXCERPT];
     const char *title = e->schema->column[column].name;
+    if (unseen->marks) unseen->marks[row * e->schema->count + column] = true;
     if (unseen->count++ > 0 && row >= unseen->row) return;
     unseen->row = row;
     snprintf(unseen->first, sizeof unseen->first, "%s %zu, column '%s': '%s'", e->table->array ? "row" : "line",

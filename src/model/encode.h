@@ -9,6 +9,7 @@ struct unseen_cells {
     size_t count;
     size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
     char first[256]; /* its place and text, for a message */
+    bool *marks;     /* (rows encoded, schema columns) gets true for each; NULL: not wanted */
 };
 
 /* *source (schema columns), in the arena: which column of the table each of the schema's is.  Fails where one has none.

@@ -34,7 +34,7 @@ awk -F, 'NR > 1 && $2 != "0" { exit 1 }' out || fail "gain between 0 and 0"
 # Filled cells and the ends of intervals are the value itself.
 printf 'age,gain,hours,kind\n33,,40,poor\n' >hole.csv
 expect 0 "$NADE" impute model hole.csv --method median --interval 0.5 --quiet
-holds out '33,0,40,poor' ',0,0,'
+holds out '33,0,40,poor,0,0'
 
 # Without atoms: none in words, none in the model.
 expect 0 "$NADE" train data.csv -o plain "${small[@]}" --no-atoms

@@ -31,12 +31,19 @@ expect 0 "$NADE" score model - --unseen missing --orderings 1 <long.csv
 [ "$(grep -c warning err)" = 1 ] || fail "$(cat err)"
 holds err '2 cells' "line 4502, column 'colour': 'pink'"
 
-# impute fills such cells, and says so once.
-refuse 2 'new.csv, line 3' "column 'colour'" "'pink'" -- "$NADE" impute model new.csv
-expect 0 "$NADE" impute model holes.csv --quiet
-mv out expected
+# impute leaves such cells as they are, fills others without them, and says so once.
+refuse 2 'new.csv, line 3' "column 'colour'" "'pink'" 'or --unseen missing' -- "$NADE" impute model new.csv
 expect 0 "$NADE" impute model new.csv --unseen missing
-cmp out expected || fail "unseen labels are not filled"
+cmp out new.csv || fail "unseen labels are not left: $(cat out)"
+printf 'size,colour,flag\n,red,yes\n,pink,yes\n' >beside.csv
+printf 'size,colour,flag\n,red,yes\n,,yes\n' >without.csv
+expect 0 "$NADE" impute model without.csv --quiet --method median --interval 0.5
+mv out expected
+expect 0 "$NADE" impute model beside.csv --unseen missing --method median --interval 0.5
+[ "$(cut -d, -f1,4- out)" = "$(cut -d, -f1,4- expected)" ] || fail "an unseen label is evidence: $(cat out expected)"
+[ "$(cut -d, -f2 out | tail -n 1)" = pink ] || fail "filled over: $(cat out)"
+head -n 1 out | grep -qx 'size,colour,flag,size_low,size_high' || fail "intervals: $(head -n 1 out)"
+expect 0 "$NADE" impute model new.csv --unseen missing
 [ "$(grep -c warning err)" = 1 ] || fail "$(cat err)"
 holds err '3 cells' "line 3, column 'colour': 'pink'"
 expect 0 "$NADE" impute model - --unseen missing --json <long.csv
@@ -45,4 +52,4 @@ holds err '"unseen":2' "line 4502, column 'colour': 'pink'"
 # Text in a number column is no label.
 printf 'size,colour,flag\nbig,red,yes\n' >text.csv
 refuse 2 'text.csv, line 2' "'big'" -- "$NADE" score model text.csv --unseen missing --header yes
-only data.csv expected holes.csv long.csv model new.csv text.csv
+only beside.csv data.csv expected holes.csv long.csv model new.csv text.csv without.csv

@@ -17,18 +17,19 @@ enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 
 
 enum relation { EQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST };
 
-/* The operator that the text begins with; its length, 0: none. */
+/* The operator that the text begins with, and blanks around it; its length with them, 0: none. */
 static size_t find_relation(const char *text, enum relation *relation)
 {
+    const size_t before = strspn(text, " ");
     static const struct {
         const char *sign;
         enum relation relation;
     } signs[] = {{"<=", AT_MOST}, {">=", AT_LEAST}, {"<", BELOW}, {">", ABOVE}, {"=", EQUAL}};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t length = strlen(signs[i].sign);
-        if (strncmp(text, signs[i].sign, length) != 0) continue;
+        if (strncmp(text + before, signs[i].sign, length) != 0) continue;
         *relation = signs[i].relation;
-        return length;
+        return before + length + strspn(text + before + length, " ");
     }
     return 0;
 }
@@ -133,6 +134,7 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
     if (sign == 0 || relation == EQUAL || length >= ENDS_MOST) return false;
     const char *rest = text + length + sign;
     if (!(whole ? find_whole(model, rest, &condition->column) : find_column(model, rest, condition))) return false;
+    while (length > 0 && text[length - 1] == ' ') length--;
     memcpy(condition->left, text, length);
     condition->left[length] = '\0';
     if (!parse_end(model, condition->column, condition->left, &left)) return false;

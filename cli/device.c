@@ -22,6 +22,18 @@ int choose_device(const struct common *common, nade_context *context, const nade
     return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 
+int choose_model_device(const struct common *common, const nade_model *model, nade_device *device,
+                        nade_precision *precision)
+{
+    struct common told = *common;
+    nade_context *context = NULL;
+    told.told_of_devices = true;
+    int status = open_context(&told, 1, &context);
+    if (!status) status = choose_device(common, context, NULL, model, device, precision);
+    nade_context_free(context);
+    return status;
+}
+
 static const char *name_of(const struct choice *choices, int value)
 {
     while (choices->name && choices->value != value) choices++;

@@ -15,6 +15,10 @@ extern const struct choice precision_choices[];
 int choose_device(const struct common *common, nade_context *context, const nade_table *table, const nade_model *model,
                   nade_device *device, nade_precision *precision);
 
+/* The same for a model, without a word of a machine that has no device: training has told of it. */
+int choose_model_device(const struct common *common, const nade_model *model, nade_device *device,
+                        nade_precision *precision);
+
 /* "cpu", or "cuda, tf32": text holds DEVICE_TEXT bytes. */
 enum { DEVICE_TEXT = 32 };
 const char *device_text(nade_device device, nade_precision precision, char text[DEVICE_TEXT]);

@@ -17,7 +17,7 @@ int load_input_model(struct model_input *input, struct common *common, unsigned 
     if (status) return status;
     nade_status loaded = nade_model_load(input->context, model, &input->model);
     if (loaded != NADE_OK) return report_failure(common, input->context, loaded);
-    return choose_device(common, input->context, NULL, input->model, device, precision);
+    return choose_model_device(common, input->model, device, precision);
 }
 
 /* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a

@@ -78,6 +78,7 @@ struct common {
     size_t max_memory;    /* bytes that the command may hold; 0: any number */
     nade_context *memory; /* whose budget all contexts share; NULL: there is no limit */
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
+    bool told_of_devices; /* that the machine has none is no news */
     bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };
 

@@ -162,6 +162,7 @@ int check_strictly(const struct common *common)
 static void show_warning(const struct common *common, const char *warning)
 {
     char sentence[FORMATTED];
+    if (common->told_of_devices && strstr(warning, "there is no CUDA device")) return;
     if (common->strict) {
         report_error(common, NADE_BAD_INPUT, "%s", warning);
         pthread_mutex_lock(&terminal);

@@ -85,8 +85,7 @@ static int prepare(struct prob_arguments *prob, struct prob_run *run)
     nade_status loaded = nade_model_load(run->context, prob->model, &run->model);
     if (loaded != NADE_OK) return report_failure(common, run->context, loaded);
     run->columns = nade_model_columns(run->model);
-    int refused =
-        choose_device(common, run->context, NULL, run->model, &prob->options.device, &prob->options.precision);
+    int refused = choose_model_device(common, run->model, &prob->options.device, &prob->options.precision);
     if (refused) return refused;
     size_t most = BLOCK_CELLS / run->columns > BLOCK_LEAST ? BLOCK_CELLS / run->columns : BLOCK_LEAST;
     run->block = prob->draws < most ? prob->draws : most;

@@ -107,8 +107,7 @@ static int load_inputs(struct sample_arguments *sample, struct sample_run *run)
     nade_status status = nade_model_load(run->context, sample->model, &run->model);
     if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
     run->columns = nade_model_columns(run->model);
-    int failed = choose_device(&sample->common, run->context, NULL, run->model, &sample->options.device,
-                               &sample->options.precision);
+    int failed = choose_model_device(&sample->common, run->model, &sample->options.device, &sample->options.precision);
     if (!failed && sample->ordering_file)
         failed = order_file_read(&sample->common, sample->ordering_file, run->columns, &run->order,
                                  &sample->options.orderings);

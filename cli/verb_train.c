@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bounds.h"
 #include "column_shape.h"
@@ -353,6 +354,24 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 
+/* The summary goes to stderr, as those of all verbs, and where nothing else goes to stdout, to that too: a pipe finds
+ * it there without the warnings. */
+static int tell(const struct train_arguments *train, json_t *summary)
+{
+    struct output output;
+    bool taken = train->output && strncmp(train->output, "/dev/", 5) == 0;
+    char *text = summary ? json_dumps(summary, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17)) : NULL;
+    int status = EXIT_DONE;
+    if (text && !taken && !isatty(STDOUT_FILENO)) {
+        status = output_open(&output, &train->common, NULL);
+        if (!status) output_print(&output, "%s\n", text);
+        if (!status) status = output_close(&output);
+    }
+    free(text);
+    int told = report_json(summary);
+    return status ? status : told;
+}
+
 /* A setting for each rate; only where there are several do their lines say which. */
 static void make_settings(const struct train_arguments *train, const struct train_work *run,
                           struct train_setting settings[REALS_MOST])
@@ -407,7 +426,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
         json_object_set_new(summary, "rates", train_grid_as_json(&run->grid));
     }
     add_members(members, summary);
-    return report_json(summary);
+    return tell(train, summary);
 }
 
 /* By a signal, or by the time limit. */
@@ -507,7 +526,7 @@ static int run_train(void *arguments)
     if (!status) pass_given(train);
     if (!status && train->dry_run) {
         status = make_plan(train, &run);
-        if (!status && train->common.json) status = report_json(plan_as_json(train, &run));
+        if (!status && train->common.json) status = tell(train, plan_as_json(train, &run));
     } else if (!status) {
         status = fit(train, &run);
         if (!status) status = save(train, &run);

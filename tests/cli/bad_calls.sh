@@ -2,9 +2,9 @@
 . "$(dirname "$0")/../support/checks.bash"
 binary_data 60 1 >data.csv
 
-refuse 2 "unknown verb 'tarin'" train score info -- "$NADE" tarin
+refuse 2 'did you mean train' -- "$NADE" tarin
 refuse 2 "unknown verb '--frobnicate'" -- "$NADE" --frobnicate
-refuse 2 "unknown verb 'tarin'" -- "$NADE" help tarin
+refuse 2 'did you mean train' -- "$NADE" help tarin
 refuse 2 'DATA is missing' 'nade train DATA' -- "$NADE" train
 refuse 2 'DATA is missing' -- "$NADE" score model
 refuse 2 'FILE is missing' -- "$NADE" info

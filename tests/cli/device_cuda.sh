@@ -87,7 +87,11 @@ unusable "$PWD/missing.so" 'the CUDA backend' "$PWD/missing.so"
 unusable text.so 'the CUDA backend' './text.so'
 unusable ./other.so './other.so is no CUDA backend'
 unusable ./older.so './older.so belongs to nade 0.0.1-abcdef' "this is nade $NADE_BUILD"
-unusable ./unplugged.so 'there is no CUDA device to use: the plug is out'
+refuse 1 'there is no CUDA device to use: the plug is out' -- env NADE_CUDA_BACKEND=./unplugged.so "$nade" score model data.csv --device cuda
+for verb in 'score model data.csv' 'sample model' 'impute model data.csv'; do # training alone speaks of it
+    expect 0 env NADE_CUDA_BACKEND=./unplugged.so "$nade" $verb
+    [ "$(grep -c '^nade: warning' err)" = 0 ] || fail "a warning a call: $(cat err)"
+done
 expect 0 env NADE_CUDA_BACKEND=./unplugged.so "$nade" train data.csv -o other "${small[@]}" --json
 [ "$(grep -c warning err)" = 1 ] || fail "not one warning: $(cat err)"
 cmp model other

@@ -15,7 +15,7 @@ enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 
 
 /* ---- which column -------------------------------------------------------------------------------------------- */
 
-enum relation { EQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST };
+enum relation { EQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST, OTHER_THAN, AMONG };
 
 /* The operator that the text begins with, and blanks around it; its length with them, 0: none. */
 static size_t find_relation(const char *text, enum relation *relation)
@@ -24,14 +24,17 @@ static size_t find_relation(const char *text, enum relation *relation)
     static const struct {
         const char *sign;
         enum relation relation;
-    } signs[] = {{"<=", AT_MOST}, {">=", AT_LEAST}, {"<", BELOW}, {">", ABOVE}, {"=", EQUAL}};
+    } signs[] = {{"!=", OTHER_THAN}, {"<=", AT_MOST}, {">=", AT_LEAST}, {"<", BELOW}, {">", ABOVE}, {"=", EQUAL}};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t length = strlen(signs[i].sign);
         if (strncmp(text + before, signs[i].sign, length) != 0) continue;
         *relation = signs[i].relation;
         return before + length + strspn(text + before + length, " ");
     }
-    return 0;
+    size_t list = before + 2 + strspn(text + before + 2 * (strncmp(text + before, "in", 2) == 0), " ");
+    if (before == 0 || strncmp(text + before, "in", 2) != 0 || text[list] != '{') return 0;
+    *relation = AMONG;
+    return list;
 }
 
 /* A condition taken apart: COL SIGN VALUE, NUMBER SIGN COL, or NUMBER SIGN COL SIGN VALUE. */
@@ -121,6 +124,11 @@ static bool find_whole(const nade_model *model, const char *text, size_t *column
     return *column < nade_model_columns(model);
 }
 
+static bool is_bound(enum relation relation)
+{
+    return relation == BELOW || relation == AT_MOST || relation == ABOVE || relation == AT_LEAST;
+}
+
 /* A number and a sign, and then a column, behind which another sign and value may follow.  With them, a range of one
  * side never reads so, since what follows its sign is a number; a column whose name begins like this has to go by its
  * number.  Without them, `5<3` may also be column 5, and that is looked for first. */
@@ -131,7 +139,7 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
     enum relation relation;
     double left;
     size_t length = strspn(text, end_characters), sign = find_relation(text + length, &relation);
-    if (sign == 0 || relation == EQUAL || length >= ENDS_MOST) return false;
+    if (sign == 0 || !is_bound(relation) || length >= ENDS_MOST) return false;
     const char *rest = text + length + sign;
     if (!(whole ? find_whole(model, rest, &condition->column) : find_column(model, rest, condition))) return false;
     while (length > 0 && text[length - 1] == ' ') length--;
@@ -203,7 +211,7 @@ static int refuse_value(const struct common *common, const nade_model *model, co
     char expected[EXPECTED_SIZE];
     nade_column column = column_of_model(model, condition->column);
     describe_values(&column, expected);
-    bool range = condition->has_left || condition->relation != EQUAL;
+    bool range = condition->has_left || is_bound(condition->relation);
     if (column.type == NADE_COUNT && !range) snprintf(expected, sizeof expected, "a whole number from 0 on");
     return report_error(common, NADE_BAD_CALL, "%s: column '%s': found '%s', expected %s", condition->option,
                         column.name, condition->value, expected);
@@ -266,9 +274,18 @@ static int take_binary_range(const struct common *common, const struct condition
     return EXIT_DONE;
 }
 
+static bool meets_set(const struct value_set *set, double value)
+{
+    bool found = false;
+    for (size_t i = 0; i < set->count; i++) found = found || set->values[i] == value;
+    return found == (set->among || ND_FAULT(FAULT_EXCLUDED_WANTED));
+}
+
 bool meets_range(const nade_model *model, const struct conditions *conditions, size_t column, double value)
 {
     double low = conditions->low[column], high = conditions->high[column];
+    for (size_t i = 0; i < conditions->set_count; i++)
+        if (conditions->sets[i].column == column && !meets_set(&conditions->sets[i], value)) return false;
     if (isinf(low) && isinf(high)) return true;
     nade_column of_model = column_of_model(model, column);
     double number = of_model.numeric ? value : number_of(&of_model, value);
@@ -285,7 +302,7 @@ static int take_range(const struct common *common, const nade_model *model, cons
                             "%s: column '%s' is %s, expected a range on a column of numbers, or of labels that are",
                             condition->option, column.name, nade_type_name(column.type));
     if (condition->has_left && condition->value &&
-        (condition->relation == EQUAL || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
+        (!is_bound(condition->relation) || bounds_above(condition->relation) == bounds_above(condition->left_relation)))
         return report_error(common, NADE_BAD_CALL,
                             "%s: found '%s', expected a range between two numbers such as 30<=COL<50 or 50>COL>=30",
                             condition->option, condition->text);
@@ -316,6 +333,39 @@ static int take_value(const struct common *common, const nade_model *model, cons
     return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 
+/* Reads the texts of a list {a,b}, or the one behind !=, into the set; false: no memory, or one is no value. */
+static bool read_set(const nade_column *column, struct condition *condition, struct value_set *set)
+{
+    bool list = condition->relation == AMONG;
+    const char *at = condition->value + list;
+    size_t most = 1;
+    for (const char *c = at; *c; c++) most += *c == ',';
+    if (!(set->values = calloc(most, sizeof *set->values))) return false;
+    for (const char *end; *at; at = end + (*end != '\0')) {
+        char text[LABEL_SHOWN * 8];
+        end = list ? at + strcspn(at, ",}") : at + strlen(at);
+        at += list ? strspn(at, " ") : 0;
+        size_t length = (size_t)(end - at);
+        while (list && length > 0 && at[length - 1] == ' ') length--;
+        snprintf(text, sizeof text, "%.*s", (int)length, at);
+        if (length >= sizeof text || !find_value(column, text, &set->values[set->count++])) return false;
+        if (*end == '}') break;
+    }
+    return set->count > 0;
+}
+
+static int take_set(const struct common *common, const nade_model *model, struct condition *condition,
+                    struct conditions *conditions)
+{
+    nade_column column = column_of_model(model, condition->column);
+    struct value_set *grown = realloc(conditions->sets, (conditions->set_count + 1) * sizeof *grown);
+    if (!grown) return report_no_memory(common);
+    conditions->sets = grown;
+    struct value_set *set = &grown[conditions->set_count++];
+    *set = (struct value_set){.column = condition->column, .among = condition->relation == AMONG};
+    return read_set(&column, condition, set) ? EXIT_DONE : refuse_value(common, model, condition);
+}
+
 static int parse_condition(const struct common *common, const nade_model *model, const char *option, const char *text,
                            struct conditions *conditions)
 {
@@ -323,10 +373,12 @@ static int parse_condition(const struct common *common, const nade_model *model,
     if (!find_left(model, text, false, &condition) && !find_column(model, text, &condition) &&
         !find_left(model, text, true, &condition))
         return report_error(common, NADE_BAD_CALL,
-                            "%s: found '%s', expected COL=VALUE, a range such as COL>=30 or 30<=COL<50, with the "
+                            "%s: found '%s', expected COL=VALUE, COL!=VALUE, 'COL in {A,B}' or a range such as COL>=30 "
+                            "or 30<=COL<50, with the "
                             "name or zero-based number of one of the model's %zu columns",
                             option, text, nade_model_columns(model));
-    bool range = condition.has_left || condition.relation != EQUAL;
+    bool range = condition.has_left || is_bound(condition.relation);
+    if (!range && condition.relation != EQUAL) return take_set(common, model, &condition, conditions);
     return range ? take_range(common, model, &condition, conditions)
                  : take_value(common, model, &condition, conditions);
 }
@@ -342,6 +394,49 @@ int parse_conditions(const struct common *common, const nade_model *model, const
     for (size_t i = 0; i < where->count; i++) {
         int status = parse_condition(common, model, option, where->text[i], conditions);
         if (status) return status;
+    }
+    return EXIT_DONE;
+}
+
+void free_conditions(struct conditions *conditions)
+{
+    free(conditions->given);
+    free(conditions->low);
+    free(conditions->high);
+    for (size_t i = 0; i < conditions->set_count; i++) free(conditions->sets[i].values);
+    free(conditions->sets);
+}
+
+static bool meets_sets(const struct conditions *conditions, const double *row)
+{
+    for (size_t i = 0; i < conditions->set_count; i++)
+        if (!meets_set(&conditions->sets[i], row[conditions->sets[i].column])) return false;
+    return true;
+}
+
+int draw_conditioned(const struct common *common, nade_context *context, const nade_model *model,
+                     nade_sample_options *options, const struct conditions *conditions, size_t rows, double *values,
+                     uint64_t *spare)
+{
+    enum { TRIES_MOST = 1000 };
+    size_t columns = nade_model_columns(model), good = 0;
+    for (size_t tries = 0; good < rows; tries++) {
+        double *from = values + good * columns;
+        size_t drawn = rows - good;
+        if (tries == TRIES_MOST)
+            return report_error(common, NADE_BAD_CALL,
+                                "the conditions are too unlikely: %zu of %zu rows met them in %d tries each", good,
+                                rows, TRIES_MOST);
+        for (size_t row = 0; row < drawn; row++)
+            memcpy(from + row * columns, conditions->given, columns * sizeof(double));
+        if (tries > 0) options->first = *spare;
+        if (tries > 0) *spare += drawn;
+        nade_status status = nade_sample(context, model, options, drawn, from);
+        if (status != NADE_OK) return report_failure(common, context, status);
+        for (size_t row = 0; row < drawn; row++) {
+            if (!meets_sets(conditions, from + row * columns)) continue;
+            memmove(values + good++ * columns, from + row * columns, columns * sizeof(double));
+        }
     }
     return EXIT_DONE;
 }

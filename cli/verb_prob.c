@@ -47,7 +47,7 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "The event"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
      .help = "what is to happen: this value, or a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both ends "
-             "as in 30<=COL<50; may be given several times, and all of them are to hold"},
+             "as in 30<=COL<50; or COL!=VALUE or 'COL in {A,B}'; may be given several times, and all of them are to hold"},
     {.name = "given", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(given),
      .help = "what is known, written in the same way; may be given several times"},
     {.kind = OPTION_HEADING, .help = "Work"},
@@ -116,14 +116,14 @@ static bool happens(const struct prob_run *run, const double *row)
 
 static int draw_all(struct prob_arguments *prob, struct prob_run *run)
 {
+    uint64_t spare = prob->draws;
     progress_start(&run->progress, &prob->common, 0);
     for (size_t first = 0; first < prob->draws; first += run->block) {
         size_t left = prob->draws - first, rows = left < run->block ? left : run->block;
-        for (size_t row = 0; row < rows; row++)
-            memcpy(run->values + row * run->columns, run->given.given, run->columns * sizeof(double));
         prob->options.first = first;
-        nade_status status = nade_sample(run->context, run->model, &prob->options, rows, run->values);
-        if (status != NADE_OK) return report_failure(&prob->common, run->context, status);
+        int status = draw_conditioned(&prob->common, run->context, run->model, &prob->options, &run->given, rows,
+                                      run->values, &spare);
+        if (status) return status;
         for (size_t row = 0; row < rows; row++) run->hits += happens(run, run->values + row * run->columns);
         progress_share(&run->progress, "drawing", (double)(first + rows) / (double)prob->draws);
     }
@@ -159,13 +159,6 @@ static int answer(const struct prob_arguments *prob, const struct prob_run *run)
                     run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",
                     run->hits ? 1 - bound : bound);
     return status;
-}
-
-static void free_conditions(struct conditions *conditions)
-{
-    free(conditions->given);
-    free(conditions->low);
-    free(conditions->high);
 }
 
 static int run_prob(void *arguments)

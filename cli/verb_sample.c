@@ -33,6 +33,7 @@ struct sample_run {
     size_t columns;
     size_t *order;
     struct conditions conditions;
+    uint64_t spare;       /* draw_conditioned */
     double *values;       /* (block, columns) */
     size_t block;         /* rows drawn at a time */
     size_t height, width; /* of an image; 0: no picture */
@@ -55,7 +56,7 @@ static const struct option options[] = {
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
      .help = "condition on this cell, or on a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both "
-             "ends as in 30<=COL<50; may be given several times, columns by name or by their zero-based number in the "
+             "ends as in 30<=COL<50; or COL!=VALUE and 'COL in {A,B}', by new tries; may be given several times, columns by name or by their zero-based number in the "
              "model"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",
@@ -144,11 +145,11 @@ static int prepare(struct sample_arguments *sample, struct sample_run *run)
 /* Draws rows first…first+rows-1 into values. */
 static int draw_block(struct sample_arguments *sample, struct sample_run *run, size_t first, size_t rows)
 {
-    for (size_t row = 0; row < rows; row++)
-        memcpy(run->values + row * run->columns, run->conditions.given, run->columns * sizeof(double));
     sample->options.first = first;
-    nade_status status = nade_sample(run->context, run->model, &sample->options, rows, run->values);
-    if (status != NADE_OK) return report_failure(&sample->common, run->context, status);
+    if (first == 0) run->spare = sample->rows;
+    int status = draw_conditioned(&sample->common, run->context, run->model, &sample->options, &run->conditions, rows,
+                                  run->values, &run->spare);
+    if (status) return status;
     progress_share(&run->progress, "sampling", (double)(first + rows) / (double)sample->rows);
     return EXIT_DONE;
 }
@@ -197,9 +198,7 @@ static int write_rows(struct sample_arguments *sample, struct sample_run *run)
 
 static void free_run(struct sample_run *run)
 {
-    free(run->conditions.given);
-    free(run->conditions.low);
-    free(run->conditions.high);
+    free_conditions(&run->conditions);
     free(run->values);
     free(run->order);
     nade_session_free(run->session);

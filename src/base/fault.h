@@ -148,6 +148,7 @@ enum fault {
     FAULT_LINE_ENDS = 168,         /* impute_rows: the header's line end is not the file's */
     FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
     FAULT_STRICT_GOES_ON = 190,    /* info_table: --strict shows errors and goes on */
+    FAULT_EXCLUDED_WANTED = 196,   /* asking: --where 'kind != red' draws red */
     FAULT_UNSEEN_FILLED = 195,     /* unseen_labels: labels that training has not seen are filled over */
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */

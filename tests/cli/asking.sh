@@ -16,6 +16,22 @@ tail -n +2 out | grep -Evq '^30.5,[0-9.]+,red,[1-5][0-9]' && fail "where: $(cat 
 expect 0 "$NADE" sample model -n 3 --where '30 < age' --quiet
 awk -F, 'NR > 1 && $1 <= 30 { exit 1 }' out || fail "where: $(cat out)"
 
+# Values that are excluded or listed: draws, probabilities, and what they are given.
+expect 0 "$NADE" sample model -n 200 --where 'kind != red' --where 'age in {30.5, 37.5}' --quiet
+tail -n +2 out | grep -Evq '^(30|37)\.5,[0-9.]+,blue,' && fail "sets: $(head -n 4 out)"
+[ "$(wc -l <out)" = 201 ] || fail "sets: $(wc -l <out) lines"
+mv out first
+expect 0 "$NADE" sample model -n 200 --where 'kind != red' --where 'age in {30.5, 37.5}' --quiet
+cmp out first || fail "another time others"
+expect 0 "$NADE" prob model --where 'kind!=red' --json --quiet
+other=$(sed 's/.*"probability":\([0-9.e-]*\).*/\1/' out)
+expect 0 "$NADE" prob model --where 'kind in {blue}' --json --quiet
+[ "$(sed 's/.*"probability":\([0-9.e-]*\).*/\1/' out)" = "$other" ] || fail "not the same event: $(cat out) $other"
+expect 0 "$NADE" prob model --where 'kind=blue' --given 'kind != red' --quiet
+holds out '1,0'
+refuse 2 "column 'kind': found '{blue,green}', expected one of blue, red" -- "$NADE" sample model --where 'kind in {blue,green}'
+refuse 2 "the conditions are too unlikely" -- "$NADE" sample model --where 'kind != red' --where 'kind in {red}'
+
 printf 'age,height,kind,the age\n30.5,,red,5.5\n31.5,155.25,,6.5\n' >holes.csv
 expect 0 "$NADE" impute model holes.csv --interval 0.9 --quiet
 head -n 1 out | grep -qx 'age,height,kind,the age,height_low,height_high' || fail "intervals: $(head -n 1 out)"

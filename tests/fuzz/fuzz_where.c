@@ -48,8 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const nade_model *model = fuzz_model();
     fuzz_demand(nade_model_columns(model) <= COLUMNS_MOST, "too many columns");
     static struct text_list where;
-    double given[COLUMNS_MOST], low[COLUMNS_MOST], high[COLUMNS_MOST];
-    struct conditions conditions = {given, low, high, false};
+    struct conditions conditions = {.given = calloc(COLUMNS_MOST, sizeof(double)),
+                                    .low = calloc(COLUMNS_MOST, sizeof(double)),
+                                    .high = calloc(COLUMNS_MOST, sizeof(double))};
+    fuzz_demand(conditions.given && conditions.low && conditions.high, "no memory");
     struct common common = {.quiet = 1};
     char *text = fuzz_text(bytes, size), *rest = NULL;
     where.count = 0;
@@ -58,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     int status = parse_conditions(&common, model, "--where", &where, &conditions);
     fuzz_demand(status == EXIT_DONE || status == EXIT_WRONG, "status %d", status);
     if (status == EXIT_DONE && is_quick(&conditions, nade_model_columns(model))) sample(model, &conditions);
+    free_conditions(&conditions);
     free(text);
     return 0;
 }

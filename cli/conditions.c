@@ -192,7 +192,7 @@ static void describe_values(const nade_column *column, char *expected)
     } else if (count == 0) {
         snprintf(expected, EXPECTED_SIZE, "%s", column->numeric ? "a number" : "0 or 1");
     } else if (count > LABELS_NAMED) {
-        snprintf(expected, EXPECTED_SIZE, "one of the column's %zu labels, which 'nade info' lists", count);
+        snprintf(expected, EXPECTED_SIZE, "one of the column's %zu labels, which 'nade info --json' lists", count);
     } else {
         snprintf(expected, EXPECTED_SIZE, "one of ");
         for (size_t i = 0; i < count; i++) {

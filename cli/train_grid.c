@@ -268,8 +268,10 @@ void train_grid_note_worth(const struct train_grid *grid)
     else
         report_note(common, "%sheld-out rows have %.4g nats per row more than with independent columns", chosen,
                     last->start_loss - last->best_valid_loss);
-    if (last->longer)
-        report_note(common, "the last iteration was the best: longer would help, try --iterations %" PRIu64,
+    if (last->longer && last->iteration < last->iterations)
+        report_note(common, "time was up while it still got better: longer may help, try a longer --time-limit");
+    else if (last->longer)
+        report_note(common, "the last iteration was the best: longer may help, try --iterations %" PRIu64,
                     2 * last->best_iteration);
 }
 

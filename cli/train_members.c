@@ -29,7 +29,8 @@ int member_outcomes_of(const struct common *common, const nade_model *model, nad
                        struct member_outcomes *outcomes)
 {
     *outcomes = (struct member_outcomes){.members = 1};
-    if (last->members < 2) return EXIT_DONE;
+    bool walked = last->folds && last->stage > 0; /* the last report counts the iterations on all rows */
+    if (last->members < 2 && !walked) return EXIT_DONE;
     json_t *root = json_loads(nade_model_description(model), 0, NULL);
     if (!root) return report_no_memory(common);
     const json_t *members = json_object_get(json_object_get(root, "architecture"), "members");
@@ -37,6 +38,7 @@ int member_outcomes_of(const struct common *common, const nade_model *model, nad
     if (json_is_integer(members)) outcomes->members = (size_t)json_integer_value(members);
     json_decref(root);
     take_first(outcomes->record, last);
+    if (last->members < 2) member_outcomes_free(outcomes);
     return EXIT_DONE;
 }
 

@@ -13,7 +13,8 @@ struct member_outcomes {
 };
 
 /* After a run whose last report this is.  Where several members were asked for, the report's losses and iterations
- * become those of the first, as in the record: the last may have been left unfinished.  0 or an exit status; free them
+ * become those of the first, as in the record: the last may have been left unfinished.  After folds they become
+ * those that were made in the folds.  0 or an exit status; free them
  * afterwards in any case. */
 int member_outcomes_of(const struct common *common, const nade_model *model, nade_progress *last,
                        struct member_outcomes *outcomes);

@@ -83,7 +83,8 @@ typedef struct nade_train_options {
     nade_activation activation;
     int masks;           /* 1: the network sees which inputs are observed (paper, section 3.1) */
     size_t batch;        /* rows per update; 0: a hundredth of the rows, but 50 to 200 */
-    uint64_t iterations; /* at most; 0: 100, of labels alone 300, on the CPU fewer where the table is large */
+    uint64_t iterations; /* at most; 0: 100, of labels alone 2 more a column up to 300, on the CPU fewer where the table
+                            is large */
     uint64_t updates;    /* per iteration; 0: four times through the rows, but 40 to 1000 */
     nade_optimizer optimizer;
     double learning_rate;  /* the highest: falls to zero over all updates (schedule; but see cooldown); 0: 0.001 for
@@ -217,12 +218,12 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(effort, EFFORT, NADE_EFFORT_NORMAL, 0, 0, NADE_YOUNGER + 35, NADE_YOUNGER + 35, NO, "effort", "NAME", \
         "the effort", \
         "quick: one network, some rows held out; normal: a few regularisations of a residual network are tried, and the one that " \
-        "does best on the held-out rows goes on, and a table of less than 500 rows is trained in 5 folds; best: more of them. " \
+        "does best on the held-out rows goes on, and a table of less than 500 rows is trained in 5 folds; best: more of them, and four members. " \
         "What is given by options is not varied") \
     ROW(batch, SIZE, 0, 1, 1e7, 3, 3, MUST, "batch", "B", "the batch", \
         "rows per update; without it a hundredth of the rows, but 50 to 200") \
     ROW(iterations, COUNT, 0, 1, 1e9, 4, 4, MUST, "iterations", "N", "the number of iterations", \
-        "iterations at most, each ended by a validation; without it 100, on the CPU fewer where that is more than 3 " \
+        "iterations at most, each ended by a validation; without it 100, for labels alone 2 more a column up to 300, on the CPU fewer where that is more than 3 " \
         "million rows in updates, but 25") \
     ROW(updates, COUNT, 0, 0, 1e9, 5, 5, MUST, "updates", "N", "the number of updates per iteration", \
         "updates per iteration; 0: four times through the rows, but 40 to 1000") \

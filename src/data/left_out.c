@@ -90,8 +90,8 @@ static bool numbers_rows(nade_context *context, const struct nade_table *table, 
 
 /* ---- names of rows ----------------------------------------------------------------------------------------------- */
 
-/* True when nine cells in ten have a text of their own.  Of a column with too many labels, those before it was given up
- * tell. */
+/* True when there are more than half as many texts as cells: too few of each to learn anything from.  Of a column with
+ * too many labels, those before it was given up tell. */
 static bool names_rows(const struct nade_table *table, const struct table_column *column)
 {
     size_t cells = 0, texts = 0;
@@ -101,7 +101,7 @@ static bool names_rows(const struct nade_table *table, const struct table_column
     }
     if (texts == 0 && column->type == NADE_CATEGORICAL) texts = column->label_count; /* codes */
     if (table->rows < ROWS_LEAST || column->stray || nd_column_has_decimal_commas(column)) return false;
-    return texts >= ROWS_LEAST && 10 * texts >= 9 * cells;
+    return texts >= ROWS_LEAST && 2 * texts > cells;
 }
 
 /* ---- all columns ------------------------------------------------------------------------------------------------- */

@@ -73,6 +73,9 @@ nade_status nd_refuse_empty_range(nade_context *context, const struct column_spe
                        "no value of column '%s' lies between %s and %s, expected a range that holds some", spec->name,
                        text[0], text[1]);
     size_t end = isfinite(most) ? 1 : 0;
+    if (ends[end] != 0 && fabs(ends[end]) < DBL_MIN) /* the number beside 0 */
+        return nd_fail(context, NADE_BAD_CALL, "no value of column '%s' is %s 0, expected a range that holds some",
+                       spec->name, end == 1 ? "below" : "above");
     return nd_fail(context, NADE_BAD_CALL, "no value of column '%s' is %s%s, expected a range that holds some",
                    spec->name, text[end], beyond[end + (spec->form ? 2 : 0)]);
 }

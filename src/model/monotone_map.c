@@ -72,14 +72,21 @@ double nd_map_value(const struct monotone_map *map, double z)
     return s.x + s.high * ((t * t + s.first * arch) / (1 + s.bend * arch));
 }
 
+/* All that is cut off lies in the last e^-ND_MAP_BEYOND of the room or less. */
+static double cut_off(double slope, double room)
+{
+    return ND_MAP_BEYOND * (ND_FAULT(FAULT_MAP_CUT_NEAR) ? 1 : fmax(1, room / slope));
+}
+
 double nd_map_least(const struct monotone_map *map)
 {
-    return isfinite(map->low) ? map->z[0] - ND_MAP_BEYOND : -HUGE_VAL;
+    return isfinite(map->low) ? map->z[0] - cut_off(map->slope[0], map->x[0] - map->low) : -HUGE_VAL;
 }
 
 double nd_map_most(const struct monotone_map *map)
 {
-    return isfinite(map->high) ? map->z[map->knots - 1] + ND_MAP_BEYOND : HUGE_VAL;
+    size_t last = map->knots - 1;
+    return isfinite(map->high) ? map->z[last] + cut_off(map->slope[last], map->high - map->x[last]) : HUGE_VAL;
 }
 
 double nd_map_cell(const struct monotone_map *map, double x)

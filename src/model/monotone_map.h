@@ -11,7 +11,8 @@
 
 enum { ND_KNOTS_LEAST = 2, ND_KNOTS_MOST = 32 };
 
-/* Towards a bound cells are cut off so far beyond the outermost knot: the bound's own would lie at infinity. */
+/* Towards a bound cells are cut off so far beyond the outermost knot: the bound's own would lie at infinity.  A bound
+ * that is far, in units of the slope at the knot, has its cells so many times as far. */
 #define ND_MAP_BEYOND 5.0
 
 struct monotone_map {

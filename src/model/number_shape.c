@@ -88,23 +88,38 @@ static bool has_zero_end(const struct shape *s)
 /* Shares and percentages end at 1 or at 100, and come near to it. */
 #define NEAR_END 0.95
 
+static const double upper_ends[] = {1, 100};
+enum { UPPER_ENDS = sizeof upper_ends / sizeof *upper_ends };
+
 static double find_upper(const struct shape *s)
 {
-    static const double ends[] = {1, 100};
     double most = s->value[s->distinct - 1].value;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (most <= ends[i] && most >= NEAR_END * ends[i] &&
-            ((most == ends[i] && s->value[s->distinct - 1].count >= MISSING_CELLS) ||
-             is_end(s, (ends[i] - s->spec->mean) / s->spec->sd)))
-            return ends[i];
+    for (size_t i = 0; i < UPPER_ENDS; i++)
+        if (most <= upper_ends[i] && most >= NEAR_END * upper_ends[i] &&
+            ((most == upper_ends[i] && s->value[s->distinct - 1].count >= MISSING_CELLS) ||
+             is_end(s, (upper_ends[i] - s->spec->mean) / s->spec->sd)))
+            return upper_ends[i];
     return HUGE_VAL;
+}
+
+/* Cells pile up at 1 or 100: a part in SHARE_AT_END of them.  Such a column is a share or a percentage and begins at 0,
+ * however far above it all cells are. */
+enum { SHARE_AT_END = 100 };
+
+static bool piles_up_at_end(const struct shape *s)
+{
+    const struct counted *most = &s->value[s->distinct - 1];
+    bool is_end_of_shares = false;
+    for (size_t i = 0; i < UPPER_ENDS; i++) is_end_of_shares = is_end_of_shares || most->value == upper_ends[i];
+    return is_end_of_shares && s->value[0].value >= 0 && s->cells >= BOUND_CELLS && s->distinct > 2 &&
+           most->count >= MISSING_CELLS && SHARE_AT_END * most->count >= s->cells;
 }
 
 static void find_bounds(struct shape *s, size_t number)
 {
     const struct shape_options *o = s->options;
     double low = o->low ? o->low[number] : NAN, high = o->high ? o->high[number] : NAN;
-    bool zero = o->maps && has_zero_end(s);
+    bool zero = o->maps && (has_zero_end(s) || piles_up_at_end(s));
     s->low = isnan(low) ? (zero ? 0 : -HUGE_VAL) : low;
     s->high = isnan(high) ? (zero ? find_upper(s) : HUGE_VAL) : high;
 }

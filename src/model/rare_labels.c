@@ -97,7 +97,7 @@ bool nd_group_rare_labels(struct arena *arena, const struct table_column *column
 
 /* Of a column of integers: cells that make a label rare; as few in one label let others be expected; and how far apart
  * the first and last may be, and how large. */
-enum { CELLS_RARE = 2, CELLS_FEW = 10, SPAN_MOST = 128, LARGEST = 1000000000 };
+enum { CELLS_RARE = 2, CELLS_FEW = 10, CELLS_END = 3, SPAN_MOST = 128, LARGEST = 1000000000 };
 
 static double number_of(const char *label)
 {
@@ -106,15 +106,17 @@ static double number_of(const char *label)
     return number;
 }
 
-/* From which integer to which labels are expected; false: none but those that were seen. */
+/* From which integer to which labels are expected; false: none but those that were seen.  Beyond an end only where the
+ * cells thin out towards it: grades from 1 to 5 have no 6. */
 static bool find_span(const struct column_spec *spec, const size_t *cells, double *low, double *high)
 {
     double first = number_of(spec->labels[0]), last = number_of(spec->labels[spec->label_count - 1]);
     bool few = false;
     for (size_t i = 0; i < spec->label_count; i++) few = few || cells[i] <= CELLS_FEW;
     double beyond = fmax(2, floor((last - first) / 4));
-    *low = first >= 0 ? fmax(first - beyond, 0) : first - beyond;
-    *high = last + beyond;
+    double below = cells[0] <= CELLS_END ? beyond : 0, above = cells[spec->label_count - 1] <= CELLS_END ? beyond : 0;
+    *low = first >= 0 ? fmax(first - below, 0) : first - below;
+    *high = last + above;
     return few && last - first <= SPAN_MOST && fmax(fabs(first), fabs(last)) <= LARGEST;
 }
 

@@ -65,13 +65,13 @@ nade_status nd_fail_diverged(struct run *run, const char **tensor)
 
 /* ---- iterations ------------------------------------------------------------------------------------------------- */
 
-/* What was best at the end of all that was allowed would have gone on; where nothing is validated, as when folds are
- * over, that is known already. */
+/* What was best at the end of all that was allowed, in iterations or in time, would have gone on; where nothing is
+ * validated, as when folds are over, that is known already. */
 static void look_for_longer(struct run *run)
 {
     if (run->valid_rows == 0) return;
-    run->longer = run->stage + 1 == run->stages && run->turns == 0 && run->iteration == run->options.iterations &&
-                  run->best_iteration == run->iteration;
+    bool over = run->iteration == run->options.iterations || run->out_of_time;
+    run->longer = run->stage + 1 == run->stages && run->turns == 0 && over && run->best_iteration == run->iteration;
 }
 
 void nd_tell(struct run *run, bool iteration_done)

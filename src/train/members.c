@@ -28,12 +28,13 @@ uint32_t nd_member_seed(const struct run *run)
     return nd_random_word(seed, PURPOSE_MEMBER, run->member, 0, 0);
 }
 
+/* Trials have a third; folds and members share the rest. */
 double nd_time_limit(const struct run *run)
 {
     double folds = (double)run->options.folds, all = folds + (double)run->options.members;
     double done = run->fold_count ? folds : folds + (double)run->member + 1;
-    double limit = run->options.time_limit * done / all;
-    return run->trial ? limit / 3 : limit;
+    double trials = run->candidates ? run->options.time_limit / 3 : 0;
+    return run->trial ? trials : trials + (run->options.time_limit - trials) * done / all;
 }
 
 /* ---- what they came to ------------------------------------------------------------------------------------------- */

@@ -84,18 +84,19 @@ void nd_settle_network(struct run *run)
 }
 
 /* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
- * Labels alone are learnt longest.  How long a run really is, validation decides (turns.c); on the CPU that of a large
- * table is bounded by time. */
+ * Labels alone are learnt longest, the more the more there are.  How long a run really is, validation decides
+ * (turns.c); on the CPU that of a large table is bounded by time. */
 void nd_settle_length(struct run *run)
 {
-    enum { PASSES = 4, ITERATIONS_NUMBERS = 100, ITERATIONS_LABELS = 300, ITERATIONS_LEAST = 25 };
+    enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_A_LABEL = 2, ITERATIONS_MOST = 300, ITERATIONS_LEAST = 25 };
     const uint64_t cpu_rows = 3000000;
     nade_train_options *o = &run->options;
     size_t rows = nd_train_rows(run);
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
     o->updates = run->updates;
-    uint64_t most = has_numbers(run) ? ITERATIONS_NUMBERS : ITERATIONS_LABELS;
+    uint64_t labels = ITERATIONS + ITERATIONS_A_LABEL * (uint64_t)run->model->schema.count;
+    uint64_t most = has_numbers(run) ? ITERATIONS : between(ITERATIONS, labels, ITERATIONS_MOST);
     uint64_t affordable = cpu_rows / (run->updates * o->batch);
     if (!o->iterations) o->iterations = run->entries->fast ? most : between(ITERATIONS_LEAST, affordable, most);
 }
@@ -187,7 +188,7 @@ uint64_t nd_first_rung(const struct run *run)
 
 size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung)
 {
-    if (LAST_RUNG * (rung + 1) > run->options.iterations) return 1;
+    if (2 * LAST_RUNG * rung > run->options.iterations) return 1; /* the next one would be beyond */
     return count > 4 ? (count + 1) / 2 : count - 1;
 }
 

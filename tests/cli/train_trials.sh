@@ -50,7 +50,7 @@ holds err "lr 0.01  trial 1 of 5: dropout 0: validation" "lr 0.001  trial" "(cho
 
 # The last of all iterations was the best; a run that ended by itself had enough.
 expect 0 "$NADE" train table.csv "${little[@]}" --lr 0.01 --iterations 4 -o longer
-holds err "the last iteration was the best: longer would help, try --iterations 8"
+holds err "the last iteration was the best: longer may help, try --iterations 8"
 
 # Few rows: trials in folds.
 head -n 101 table.csv >few.csv

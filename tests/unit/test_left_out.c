@@ -40,7 +40,8 @@ static void test_which_go(void **state)
         {"x", "%zu.5", 0, 1, 10000, 2},
         {"name", "row %zu", 0, 1, 10000, 1},
         {"name", "row %zu", 0, 1, 56, 1},
-        {"name", "row %zu", 0, 1, 50, 2},
+        {"name", "row %zu", 0, 1, 31, 1},
+        {"name", "row %zu", 0, 1, 30, 2},
         {"zip", "0%zu", 1000, 17, 100000, 1},
         {"x", "\"%zu,5\"", 0, 1, 10000, 2},
     };

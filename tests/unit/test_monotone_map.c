@@ -160,14 +160,43 @@ static void no_map_of_one_value(void **state)
     assert_int_equal(nd_map_fit(values, 3, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
 }
 
+/* Between the knots and a bound that is far away values stay apart, and a bell has all of its density. */
+static void test_far_bounds(void **state)
+{
+    static const struct {
+        double mean, sd, low, high;
+    } cases[] = {{37, 0.5, 0, HUGE_VAL}, {50, 6, 0, 1e9}, {101325, 40, 0, HUGE_VAL}, {-300, 1, -1e6, 0}};
+    enum { STEPS = 200000 };
+    static struct fitted f;
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double mean = cases[c].mean, sd = cases[c].sd, low = fmax(cases[c].low, mean - 30 * sd);
+        double high = fmin(cases[c].high, mean + 30 * sd), sum = 0, before = -HUGE_VAL;
+        for (size_t i = 0; i < COUNT; i++)
+            f.values[i] = mean + sd * nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, ((double)i + 0.5) / COUNT);
+        size_t first = 0, last = COUNT;
+        while (f.values[first] <= cases[c].low) first++;
+        while (f.values[last - 1] >= cases[c].high) last--;
+        f.map = (struct monotone_map){.x = f.x, .z = f.z, .slope = f.slope, .low = cases[c].low, .high = cases[c].high};
+        f.map.knots = nd_map_fit(f.values + first, last - first, f.map.low, f.map.high, 0, f.x, f.z, f.slope);
+        for (size_t i = 0; i < STEPS; i++) {
+            double x = low + (high - low) * ((double)i + 0.5) / STEPS, z = nd_map_cell(&f.map, x);
+            bool cut = x - cases[c].low < 0.01 * (mean - cases[c].low); /* at the bound */
+            assert_true(cut ? z >= before : z > before);
+            before = z;
+            sum +=
+                exp(-z * z / 2 - nd_map_log_slope(&f.map, z)) / sqrt(2 * 3.14159265358979323846) * (high - low) / STEPS;
+        }
+        if (fabs(sum - 1) > 1e-4) fail_msg("case %zu: the density has %g", c, sum);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(map_passes_both_ways),
-        cmocka_unit_test(slope_is_the_derivative),
-        cmocka_unit_test(cells_are_a_bell),
-        cmocka_unit_test(bounds_are_kept),
-        cmocka_unit_test(steep_values_stay_off_the_bound),
+        cmocka_unit_test(test_far_bounds),         cmocka_unit_test(map_passes_both_ways),
+        cmocka_unit_test(slope_is_the_derivative), cmocka_unit_test(cells_are_a_bell),
+        cmocka_unit_test(bounds_are_kept),         cmocka_unit_test(steep_values_stay_off_the_bound),
         cmocka_unit_test(no_map_of_one_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void test_candidates(void **state)
             open.run.valid_rows = 100;
             settle(&open);
             nd_settle_length(&open.run);
-            assert_int_equal(open.run.options.iterations, columns == 1 ? 300 : 100);
+            assert_int_equal(open.run.options.iterations, columns == 1 ? 102 : 100);
             if (columns == 1)
                 assert_candidates(&open, 4 + small, labels);
             else
@@ -185,11 +185,14 @@ static void test_length_on_the_cpu(void **state)
     static const struct {
         size_t rows;
         uint64_t iterations;
-    } cases[] = {{400, 300}, {14000, 53}, {1000000, 25}};
+    } cases[] = {{400, 300}, {14000, 53}, {1000000, 25}}; /* of 200 columns of labels */
     (void)state;
+    static struct column_spec column[200];
+    for (size_t i = 0; i < 200; i++) column[i].type = NADE_BINARY;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct open_run open;
         begin(&open, cases[i].rows, false, true);
+        open.model.schema = (struct schema){.column = column, .count = 200};
         settle(&open);
         nd_settle_length(&open.run);
         assert_int_equal(open.run.options.iterations, cases[i].iterations);

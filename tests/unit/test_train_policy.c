@@ -114,7 +114,7 @@ static void test_lengths(void **state)
     static const struct {
         size_t rows;
         uint64_t batch, updates, iterations;
-    } cases[] = {{100, 50, 40, 300}, {2000, 50, 160, 300}, {10000, 100, 400, 75}, {40000, 200, 800, 25}};
+    } cases[] = {{100, 50, 40, 102}, {2000, 50, 160, 102}, {10000, 100, 400, 75}, {40000, 200, 800, 25}};
     nade_context *context = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nade_table *rows = binary_table(context, cases[i].rows, rarely_one);

@@ -154,6 +154,8 @@ enum fault {
     FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
     FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
     FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */
+    FAULT_FOLD_MARGINALS = 194,    /* test_folds: a fold begins with marginals of the rows that validate it */
+    FAULT_CUT_RUNG = 193,          /* test_trial_ends: time that ends a rung favours those that had more of it */
     FAULT_TRIALS_LOGGED = 174,     /* train_trials: the log has the iterations of all trials */
     FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
 };

@@ -70,7 +70,8 @@ static nade_status begin_fold(struct run *run, struct run *trial, size_t trials,
 {
     struct fold_rows rows;
     nade_status status = encode_fold(run, table, f, &rows);
-    if (status == NADE_OK && nd_starts_at_marginals(run)) status = nd_run_marginals(run, &rows.train);
+    if (status == NADE_OK && nd_starts_at_marginals(run))
+        status = nd_run_marginals(run, ND_FAULT(FAULT_FOLD_MARGINALS) ? &run->train : &rows.train);
     for (size_t t = 0; t < trials && status == NADE_OK; t++) status = begin_network(&trial[t], f, &rows);
     return status;
 }

@@ -10,8 +10,9 @@ struct trials {
     struct run *trial;                /* (run->candidates) */
     size_t alive[ND_CANDIDATES_MOST]; /* (count) their numbers, ascending */
     size_t count;
-    uint64_t from, rung;     /* iterations of those alive, before and after the rung that is being made */
-    bool stopped, by_caller; /* before one was left */
+    uint64_t from, rung;             /* iterations of those alive, before and after the rung that is being made */
+    double loss[ND_CANDIDATES_MOST]; /* (run->candidates) the best of each after the last rung that all have made */
+    bool stopped, by_caller;         /* before one was left */
 };
 
 /* ---- what it takes ------------------------------------------------------------------------------------------------
@@ -97,19 +98,25 @@ static void give_up(struct trials *trials, size_t k)
 /* ---- rungs --------------------------------------------------------------------------------------------------------
  */
 
-/* Of equals the first. */
-static bool is_better(const struct run *a, const struct run *b)
+/* Where time ends a rung some have had more of it than others: what they had come to before counts. */
+static double loss_of(const struct trials *trials, size_t number)
 {
-    if (a->best_loss == b->best_loss) return a < b;
-    return (a->best_loss < b->best_loss) != ND_FAULT(FAULT_WORST_TRIAL);
+    bool cut = trials->stopped && !trials->by_caller && !ND_FAULT(FAULT_CUT_RUNG);
+    return cut ? trials->loss[number] : trials->trial[number].best_loss;
+}
+
+/* Of equals the first. */
+static bool is_better(const struct trials *trials, size_t a, size_t b)
+{
+    if (loss_of(trials, a) == loss_of(trials, b)) return a < b;
+    return (loss_of(trials, a) < loss_of(trials, b)) != ND_FAULT(FAULT_WORST_TRIAL);
 }
 
 /* How many of those alive are better than number k of them. */
 static size_t place_of(const struct trials *trials, size_t k)
 {
     size_t place = 0;
-    for (size_t i = 0; i < trials->count; i++)
-        place += is_better(&trials->trial[trials->alive[i]], &trials->trial[trials->alive[k]]);
+    for (size_t i = 0; i < trials->count; i++) place += is_better(trials, trials->alive[i], trials->alive[k]);
     return place;
 }
 
@@ -161,7 +168,10 @@ static nade_status run_rungs(const struct run *run, struct trials *trials)
     nade_status status = NADE_OK;
     while (status == NADE_OK && trials->count > 1 && !trials->stopped) {
         status = run_rung(trials);
-        if (status == NADE_OK && !trials->stopped) keep_better(run, trials);
+        if (status != NADE_OK || trials->stopped) break;
+        for (size_t k = 0; k < trials->count; k++)
+            trials->loss[trials->alive[k]] = trials->trial[trials->alive[k]].best_loss;
+        keep_better(run, trials);
         trials->from = trials->rung;
         trials->rung *= 2;
     }

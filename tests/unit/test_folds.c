@@ -66,6 +66,28 @@ static void tables_of_fold(nade_context *context, const nade_table *table, size_
     nd_arena_free(&arena);
 }
 
+/* What a fold begins with knows nothing of the rows that validate it, so its loss is above that of all rows' shares. */
+static void test_folds_have_marginals_of_their_own(void **state)
+{
+    enum { FEW = 11, ONES = 3 };
+    nade_context *context = *state;
+    nade_train_options o = fold_options();
+    double values[FEW], share = (double)ONES / FEW;
+    nade_table *table = NULL;
+    nade_model *model = NULL;
+    for (size_t i = 0; i < FEW; i++) values[i] = i < ONES;
+    support_assert_ok(context, nade_table_from_array(context, values, FEW, 1, NULL, &table));
+    o.hidden = NULL;
+    o.layers = 0;
+    o.effort = NADE_EFFORT_QUICK;
+    o.iterations = 1;
+    support_assert_ok(context, nade_train(context, table, NULL, &o, &model));
+    double all = -share * log(share) - (1 - share) * log1p(-share);
+    if (!(model->record.start_loss > all + 0.03)) fail_msg("%g, all rows: %g", model->record.start_loss, all);
+    nade_model_free(model);
+    nade_table_free(table);
+}
+
 /* With one column nothing is drawn to validate, so that each fold is a run with a validation table. */
 static void test_losses_are_means(void **state)
 {
@@ -305,7 +327,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_of_folds),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folds_have_marginals_of_their_own),
+                                       cmocka_unit_test(test_rows_of_folds),
                                        cmocka_unit_test(test_losses_are_means),
                                        cmocka_unit_test(test_all_rows_are_trained_on),
                                        cmocka_unit_test(test_way_with_a_turn),

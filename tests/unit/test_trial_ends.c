@@ -49,6 +49,17 @@ static void test_time_limit(void **state)
     assert_true(heard.chosen > 0 && heard.rungs == 0);
 }
 
+/* Where time ends the first rung, those that had their part of it are not better for that: the usual one goes on. */
+static void test_time_within_a_rung(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {.late_trial = 3, .late_iteration = 7};
+    nade_train_options o = trial_options(&heard);
+    o.time_limit = 6;
+    nade_model_free(train(f, f->few, f->few_valid, &o));
+    assert_int_equal(heard.chosen, 1);
+}
+
 /* An iteration that time ends in its middle counts, and the next goes on from there. */
 static void test_time_within_an_iteration(void **state)
 {
@@ -153,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_time_within_a_rung),
         cmocka_unit_test(test_time_within_an_iteration),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_divergence),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/philox.h"
 #include "model/model.h"
@@ -86,6 +87,7 @@ struct heard {
     uint64_t tried; /* iterations of the trial that was told of last */
     double chosen_seconds;
     uint64_t stop_trial, stop_iteration; /* when to stop, 0: never */
+    uint64_t late_trial, late_iteration; /* when time passes, 0: never */
     int longer;
 };
 
@@ -125,6 +127,8 @@ static inline int hear(void *user, const nade_progress *p)
     } else if (p->iteration_done) {
         heard->reports_after++;
     }
+    if (heard->late_trial && p->trial == heard->late_trial && p->iteration == heard->late_iteration)
+        nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
     return heard->stop_trial && p->trial == heard->stop_trial && p->iteration == heard->stop_iteration;
 }
 

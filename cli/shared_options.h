@@ -16,7 +16,7 @@ extern const struct choice header_choices[], unseen_choices[];
      .help = "separator of a text file: a character such as , ; or |, tab, blank (any number of them) or auto"}
 #define STRICT_OPTION(at)                                                                                              \
     {.name = "strict", .kind = OPTION_ON, at,                                                                          \
-     .help = "warnings, of columns that are left out say, are errors, and nothing is done"}
+     .help = "warnings, of columns that are left out say, are errors, and nothing is done; those that come up in training, of a checkpoint that can't be written say, are told by the exit status"}
 #define ARRAY_OPTION(at)                                                                                               \
     {.name = "array", .metavar = "NAME", .kind = OPTION_TEXT, at,                                                      \
      .help = "of an NPZ file the array of this name; without it the only one, or data, X or x"}

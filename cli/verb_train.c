@@ -483,7 +483,7 @@ static int save(const struct train_arguments *train, struct train_work *run)
     exit_status =
         train->common.json ? summarise_as_json(train, run, &last, &members) : summarise(train, run, &last, &members);
     member_outcomes_free(&members);
-    return exit_status;
+    return exit_status ? exit_status : check_strictly(&train->common); /* what came up in training */
 }
 
 static void free_run(struct train_work *run)

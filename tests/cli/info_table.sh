@@ -23,6 +23,9 @@ expect 2 "$NADE" train data.csv -o model --strict --drop id,note,empty "${small[
 holds err "nade: column 'same' of data.csv holds a single value"
 [ ! -e model ] || fail "--strict wrote a model"
 expect 0 "$NADE" train data.csv -o model --strict --drop id,note,empty,same "${small[@]}"
+expect 2 "$NADE" train data.csv -o model --strict --drop id,note,empty,same --checkpoint /dev/full "${small[@]}"
+holds err "/dev/full could not be written"
+[ -e model ] || fail "a checkpoint that can't be written cost the model"
 expect 2 "$NADE" info data.csv --strict
 
 # 5,000 labels, and a text that is too long for one.

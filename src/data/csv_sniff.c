@@ -1,5 +1,6 @@
 #include "data/csv_sniff.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -214,6 +215,19 @@ static bool has_comments(const struct source *source, char separator, size_t fie
     return any;
 }
 
+/* Excel writes, and reads, a first line `sep=;` where the separator is not its own.  Takes it; returns the separator, 0
+ * where there is no such line. */
+static char take_separator_line(struct source *source)
+{
+    static const char word[] = "sep=";
+    const char *at = (const char *)source->buffer + source->begin, *end = (const char *)source->buffer + source->end;
+    size_t length = (size_t)(line_end(at, end) - at), word_length = sizeof word - 1;
+    if (length != word_length + 1 || memcmp(at, word, word_length) != 0 || at + length == end) return '\0';
+    if (isalnum((unsigned char)at[word_length]) || strchr(".+-\"", at[word_length])) return '\0';
+    source->begin += length + 1 + (at[length] == '\r' && at + length + 1 < end && at[length + 1] == '\n');
+    return at[word_length];
+}
+
 /* Looks whether there are comments, and for the separator where it is not given. */
 static nade_status find_rows(const struct source *source, char given, struct csv_layout *layout)
 {
@@ -236,7 +250,9 @@ nade_status nd_csv_sniff(struct source *source, const nade_read_options *options
     *layout = (struct csv_layout){.separator = options->delimiter, .header = options->header == 1};
     if (!waits) return NADE_OK;
     nade_status status = load_head(source);
-    if (status == NADE_OK) status = find_rows(source, options->delimiter, layout);
+    char told = status == NADE_OK ? take_separator_line(source) : '\0';
+    layout->told = told != '\0';
+    if (status == NADE_OK) status = find_rows(source, options->delimiter ? options->delimiter : told, layout);
     if (status == NADE_OK && options->header < 0)
         status = nd_sniff_header(source, nd_layout_dialect(layout), options->names ? expected : NULL, &layout->header);
     return status;

@@ -10,6 +10,7 @@ struct csv_layout {
     char separator;
     char comment; /* what lines begin with that are no rows; 0: none are */
     bool header;
+    bool told; /* a line in front of the rows tells the separator; it has been taken from the source */
 };
 
 static inline struct csv_dialect nd_layout_dialect(const struct csv_layout *layout)
@@ -19,7 +20,7 @@ static inline struct csv_dialect nd_layout_dialect(const struct csv_layout *layo
     return dialect;
 }
 
-/* Looks at the first rows without taking any byte from the source.  What the options tell is not looked for; unless it
+/* Looks at the first rows without taking any byte from the source, but for a line `sep=;` in front of them.  What the options tell is not looked for; unless it
  * waits, nothing is.  expected: the options' names. */
 nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, bool waits,
                          const struct name_index *expected, struct csv_layout *layout);

@@ -53,6 +53,7 @@ nade_status nd_open_csv(struct source *source, const struct load_request *reques
     status = nd_sniff_numbers(source, &question, &text->numbers);
     if (status != NADE_OK) return status;
     nd_csv_change(&text->csv, question.dialect);
+    text->csv.line += layout.told;
     text->csv.keep_raw = text->keep;
     text->as_many = "in the first row";
     text->blank_cells = true;

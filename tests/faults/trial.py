@@ -15,6 +15,11 @@ SECONDS = 60  # a run that takes longer hangs: undisturbed ones take hundredths
 TIMES = re.compile(rb"\d[\d.]* s\b|\d+ updates/s|\d+:\d\d(:\d\d)? left|\"seconds\":[\d.e-]+")
 
 
+def without_seconds(text):
+    """A summary of training with --json, in which nothing else changes from run to run."""
+    return re.sub(rb'"seconds":[-+0-9.e]+', b'"seconds":0', text)
+
+
 @dataclasses.dataclass
 class Outcome:
     status: int  # negative: the number of a signal; None: it hung
@@ -69,7 +74,7 @@ class Trial:
             except subprocess.TimeoutExpired as late:
                 return Outcome(None, late.stdout or b"", late.stderr or b"", {})
         files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-        return Outcome(done.returncode, done.stdout, done.stderr, files, sum(map(is_temporary, files)))
+        return Outcome(done.returncode, without_seconds(done.stdout), done.stderr, files, sum(map(is_temporary, files)))
 
     def judge(self, outcome, words, folder, killed=False, left=False):
         """What is wrong with an outcome: a list of sentences.  words: a pattern that the error must hold, "" for any;

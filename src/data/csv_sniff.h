@@ -20,8 +20,8 @@ static inline struct csv_dialect nd_layout_dialect(const struct csv_layout *layo
     return dialect;
 }
 
-/* Looks at the first rows without taking any byte from the source, but for a line `sep=;` in front of them.  What the options tell is not looked for; unless it
- * waits, nothing is.  expected: the options' names. */
+/* Looks at the first rows without taking any byte from the source, but for a line `sep=;` in front of them.  What the
+ * options tell is not looked for; unless it waits, nothing is.  expected: the options' names. */
 nade_status nd_csv_sniff(struct source *source, const nade_read_options *options, bool waits,
                          const struct name_index *expected, struct csv_layout *layout);
 

@@ -31,8 +31,9 @@ static size_t find_relation(const char *text, enum relation *relation)
         *relation = signs[i].relation;
         return before + length + strspn(text + before + length, " ");
     }
-    size_t list = before + 2 + strspn(text + before + 2 * (strncmp(text + before, "in", 2) == 0), " ");
-    if (before == 0 || strncmp(text + before, "in", 2) != 0 || text[list] != '{') return 0;
+    if (before == 0 || strncmp(text + before, "in", 2) != 0) return 0;
+    size_t list = before + 2 + strspn(text + before + 2, " ");
+    if (text[list] != '{') return 0;
     *relation = AMONG;
     return list;
 }

@@ -220,7 +220,7 @@ void nd_form_write(const struct number_form *form, const char *plain, char text[
         if (grouped && i > 0 && i < whole && (whole - i) % GROUP == 0) *to++ = form->thousands;
         *to++ = plain[i] == '.' ? form->decimal : plain[i];
     }
-    strcpy(to, form->suffix);
+    memcpy(to, form->suffix, strlen(form->suffix) + 1);
 }
 
 /* ---- names of forms ---------------------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ bool nd_form_take(const char *name, struct number_form *form)
     const char *rest = skip(one + 1 + (made.thousands != 0), one + strlen(one), "234");
     if (!rest || (*rest != '.' && *rest != ',') || rest[1] != '5' || strlen(rest + 2) >= ND_UNIT_SIZE) return false;
     made.decimal = *rest;
-    strcpy(made.suffix, rest + 2);
+    memcpy(made.suffix, rest + 2, strlen(rest + 2) + 1);
     if (made.thousands && (!strchr(",.' ", made.thousands) || made.thousands == made.decimal)) return false;
     nd_form_name(&made, again);
     if (strcmp(again, name) != 0) return false;

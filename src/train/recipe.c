@@ -188,7 +188,7 @@ uint64_t nd_first_rung(const struct run *run)
 
 size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung)
 {
-    if (2 * LAST_RUNG * rung > run->options.iterations) return 1; /* the next one would be beyond */
+    if (rung * 2 * LAST_RUNG > run->options.iterations) return 1; /* the next one would be beyond */
     return count > 4 ? (count + 1) / 2 : count - 1;
 }
 
@@ -205,5 +205,5 @@ uint64_t nd_automatic_folds(const struct run *run, size_t table_rows)
     bool alone = !o->checkpoint && !o->resume && !o->pretrain && o->layers == 0 && !run->replication.fresh_rows &&
                  isnan(run->replication.stop_train_loss);
     if (o->effort == NADE_EFFORT_QUICK || o->folds || split_given || !alone) return 0;
-    return table_rows >= 2 * FOLDS && table_rows < ROWS_BELOW ? FOLDS : 0;
+    return table_rows / 2 >= FOLDS && table_rows < ROWS_BELOW ? FOLDS : 0;
 }

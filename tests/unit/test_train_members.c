@@ -127,8 +127,8 @@ static void check_resume_within(struct fixture *f, const nade_train_options *o, 
     nade_model *whole = train(f, o);
     part.checkpoint = rest.resume = path;
     time_t wait = 1;
-    while (!write_late_checkpoint(f, part, stop_at, wait, last_finished) && wait < 16) wait *= 2;
-    assert_true(wait < 16);
+    while (!write_late_checkpoint(f, part, stop_at, wait, last_finished) && wait < 64) wait *= 2;
+    assert_true(wait < 64);
     nade_model *resumed = train(f, &rest);
     model_support_compare(resumed, whole);
     nade_model_free(resumed);

@@ -55,7 +55,7 @@ killed() {
     "$NADE" paper "$1.json" --data . --results b --threads 2 --quiet &
     pid=$!
     trap 'kill -KILL "$pid" 2>/dev/null || true' EXIT
-    for _ in $(seq 300); do
+    for _ in $(seq 3000); do
         [ ! -e "b/$1/$2" ] || break
         sleep 0.02
     done

@@ -22,7 +22,7 @@ static const char *end_of_line(const struct filled_rows *filled, size_t row, siz
 
 void write_filled_header(struct output *output, const struct filled_rows *filled)
 {
-    char separator = nade_table_separator(filled->table);
+    char separator = separator_of_table(filled->table);
     if (!nade_table_text(filled->table, NADE_NAMES, 0)) return;
     if (filled->numbered) output_print(output, "draw%c", separator);
     for (size_t c = 0; c < nade_table_columns(filled->table); c++) {
@@ -58,7 +58,7 @@ static void write_cell(struct output *output, const struct line *line, size_t co
         output_print(output, "%s", text);
     else if (known)
         write_value(output, filled->model, known - 1, filled->values[line->at + known - 1],
-                    nade_table_separator(filled->table));
+                    separator_of_table(filled->table));
 }
 
 static void write_ends(struct output *output, const struct line *line, char separator)
@@ -82,7 +82,7 @@ static void write_ends(struct output *output, const struct line *line, char sepa
 static void write_line(struct output *output, const struct line *line, size_t draw)
 {
     const struct filled_rows *filled = line->filled;
-    char separator = nade_table_separator(filled->table);
+    char separator = separator_of_table(filled->table);
     if (filled->numbered) output_print(output, "%zu%c", draw, separator);
     for (size_t column = 0; column < nade_table_columns(filled->table); column++) {
         if (column > 0) output_print(output, "%c", separator);

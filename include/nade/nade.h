@@ -195,10 +195,14 @@ typedef struct nade_column {
     /* Of a table: what it holds, in words, and why it has its type where that is not plain, as in "from 18 to 93, 57
      * different" or "3 labels: 1, 2, 3; few integers that repeat".  Of a model: "" */
     char holds[256];
+    char separator; /* of a table: what separates the fields of its file; a comma for tables that are not from text */
+    double
+        step; /* of a model's column of numbers: what its values are multiples of, up to an offset, as the training
+                 rows had them: 0.01 for 7.40, 1 for counts, seconds for dates; 0: nothing found, or ordered values */
 } nade_column;
 
 /* Fills *filled.  Columns that nade_table_tidy has taken out follow those that the table has, with name and left_out.
- * One beyond them gets zeros: its name is NULL. */
+ * One beyond them gets zeros, but for the separator: its name is NULL. */
 NADE_API void nade_table_column(const nade_table *table, size_t column, nade_column *filled);
 
 /* Stands for the first line in nade_table_text. */
@@ -210,9 +214,6 @@ NADE_API void nade_table_column(const nade_table *table, size_t column, nade_col
  * first line does, be it of names or a row.  Of an ARFF file cells and names are as a CSV file would have them.  NULL
  * unless the table was read from text with keep_text, and for rows and columns that it does not have. */
 NADE_API const char *nade_table_text(const nade_table *table, size_t row, size_t column);
-
-/* The character that separates the fields of the file; a comma for tables that are not from text. */
-NADE_API char nade_table_separator(const nade_table *table);
 
 /* Overrides the type of the columns in a COLS list.  Fails where the column's values do not allow it.  For NADE_DATE
  * the form may follow that their dates have (docs/formats.md), as in "born,left=DD/MM/YYYY", where it can't be found.
@@ -356,7 +357,7 @@ NADE_API nade_status nade_table_values(nade_context *context, const nade_model *
 
 /* A model at work on a device.  Its parameters are there, and threads and scratch memory are kept from call to call, so
  * that a service answers for a single row without opening a backend for it.  Name it in the options of nade_score,
- * nade_score_cells, nade_sample and nade_impute; they give the same bytes without one.
+ * nade_score_cells, nade_predict, nade_sample and nade_impute; they give the same bytes without one.
  *
  * A session serves one thread at a time, with any context.  It may outlive the context it was opened with, whose
  * allocator and number of threads it keeps, but not its model.  A process that is forked meanwhile opens its own. */
@@ -432,6 +433,38 @@ NADE_API nade_status nade_score(nade_context *context, const nade_model *model, 
  * the `of` columns are scored given the others of both lists.  A model of one fixed ordering can't answer. */
 NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
                                       const nade_score_options *options, double *surprise, double *tail, int *scored);
+
+/* ---- predicting --------------------------------------------------------------------------------------------- */
+
+/* What is asked about the cells of one column, and the caller's places for the answers, of which any may be NULL.  Zero
+ * it and set size: zeros are the defaults. */
+typedef struct nade_prediction {
+    size_t size;
+    size_t column; /* of the model: whose cells are asked about */
+    nade_device device;
+    nade_precision precision;
+    nade_session *session; /* as in nade_score_options */
+    int exact; /* 1: real numbers as they are; 0: as the data record them, rounded to the column's step where it has
+                  one.  Of quantile, below and upto */
+    const double *levels; /* (level_count) probabilities above 0 and below 1, for quantiles */
+    size_t level_count;
+    const double *points; /* (rows, point_count) values of the column, as nade_table_values gives them; NaN: nothing is
+                             asked there, and the answers are NaN */
+    size_t point_count;
+    double *probability;  /* (rows, label_count, or 2 where a binary column has none) of each label */
+    double *mean;         /* (rows) of columns of numbers, as the next three */
+    double *quantile;     /* (rows, level_count) the least value up to which there is so much probability */
+    double *below, *upto; /* (rows, point_count) the probability of values below the point, and of these and the point.
+                             Of dates whose unit is finer than a minute, to the minute or hour that the point lies in */
+    double *log_density;  /* (rows, point_count) in data units, as nade_score gives it; -INFINITY where the column can't
+                             have the value */
+} nade_prediction;
+
+/* The distribution of one column given the other cells of each row that are there: exact, one pass of the network a
+ * row.  values (rows, model columns), as nade_table_values gives them, NaN where missing; the column's own cells are
+ * never read.  A model of one fixed ordering needs all columns before the one asked about and none behind it. */
+NADE_API nade_status nade_predict(nade_context *context, const nade_model *model, const nade_prediction *prediction,
+                                  size_t rows, const double *values);
 
 /* ---- sampling ----------------------------------------------------------------------------------------------- */
 

@@ -140,6 +140,7 @@ void nade_table_column(const nade_table *table, size_t column, nade_column *fill
         made.named = table->named;
         made.left_out = table->left_out[column - table->columns].reason;
     }
+    made.separator = table->separator ? table->separator : ',';
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }
 
@@ -150,11 +151,6 @@ const char *nade_table_text(const nade_table *table, size_t row, size_t column)
     if (column > table->columns || (!first && row >= table->rows)) return NULL;
     size_t at = end ? (first ? 0 : row + 1) : first ? column : row * table->columns + column;
     return at < texts->count ? nd_kept_text(texts, at) : NULL;
-}
-
-char nade_table_separator(const nade_table *table)
-{
-    return table->separator ? table->separator : ',';
 }
 
 nade_status nade_table_set_type(nade_context *context, nade_table *table, const char *columns, nade_type type)

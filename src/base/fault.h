@@ -138,26 +138,27 @@ enum fault {
     FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */
 
     /* The command. */
-    FAULT_EXIT_STATUS = 160,       /* flags_in_sentences: a wrong input ends with status 1 */
-    FAULT_JSON_DIGITS = 161,       /* json_messages: numbers of --json do not read back exactly */
-    FAULT_QUIET_WARNS = 162,       /* unseen_labels: warnings in spite of --quiet */
-    FAULT_WARNING_NOT_JSON = 163,  /* json_messages: a warning is plain text with --json */
-    FAULT_FLAG_WITHOUT_NAME = 164, /* flags_in_sentences: flags are named without their column */
-    FAULT_BELOW_IS_AT_MOST = 165,  /* sample_ranges: --where x<3 draws 3 */
-    FAULT_LEFT_NOT_MIRRORED = 166, /* sample_ranges: --where 3<x draws below 3 */
-    FAULT_CELLS_REWRITTEN = 167,   /* impute_rows: observed cells are written anew */
-    FAULT_LINE_ENDS = 168,         /* impute_rows: the header's line end is not the file's */
-    FAULT_FEW_DIGITS = 169,        /* json_messages: numbers do not read back exactly */
-    FAULT_STRICT_GOES_ON = 190,    /* info_table: --strict shows errors and goes on */
-    FAULT_EXCLUDED_WANTED = 196,   /* asking: --where 'kind != red' draws red */
-    FAULT_UNSEEN_FILLED = 195,     /* unseen_labels: labels that training has not seen are filled over */
-    FAULT_PIPE_IS_ERROR = 170,     /* closed_pipe: a reader that has gone is an error */
-    FAULT_PARTS_APART = 171,       /* score_stream: the standard error forgets how far the parts' means are apart */
-    FAULT_HOLE_IN_PLACE = 173,     /* test_hole_samples: values are drawn given those of missing cells */
-    FAULT_FOLD_MARGINALS = 194,    /* test_folds: a fold begins with marginals of the rows that validate it */
-    FAULT_CUT_RUNG = 193,          /* test_trial_ends: time that ends a rung favours those that had more of it */
-    FAULT_TRIALS_LOGGED = 174,     /* train_trials: the log has the iterations of all trials */
-    FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
+    FAULT_EXIT_STATUS = 160,         /* flags_in_sentences: a wrong input ends with status 1 */
+    FAULT_JSON_DIGITS = 161,         /* json_messages: numbers of --json do not read back exactly */
+    FAULT_QUIET_WARNS = 162,         /* unseen_labels: warnings in spite of --quiet */
+    FAULT_WARNING_NOT_JSON = 163,    /* json_messages: a warning is plain text with --json */
+    FAULT_FLAG_WITHOUT_NAME = 164,   /* flags_in_sentences: flags are named without their column */
+    FAULT_BELOW_IS_AT_MOST = 165,    /* sample_ranges: --where x<3 draws 3 */
+    FAULT_LEFT_NOT_MIRRORED = 166,   /* sample_ranges: --where 3<x draws below 3 */
+    FAULT_CELLS_REWRITTEN = 167,     /* impute_rows: observed cells are written anew */
+    FAULT_LINE_ENDS = 168,           /* impute_rows: the header's line end is not the file's */
+    FAULT_FEW_DIGITS = 169,          /* json_messages: numbers do not read back exactly */
+    FAULT_STRICT_GOES_ON = 190,      /* info_table: --strict shows errors and goes on */
+    FAULT_EXCLUDED_WANTED = 196,     /* asking: --where 'kind != red' draws red */
+    FAULT_UNSEEN_FILLED = 195,       /* unseen_labels: labels that training has not seen are filled over */
+    FAULT_PIPE_IS_ERROR = 170,       /* closed_pipe: a reader that has gone is an error */
+    FAULT_PARTS_APART = 171,         /* score_stream: the standard error forgets how far the parts' means are apart */
+    FAULT_HOLE_IN_PLACE = 173,       /* test_hole_samples: values are drawn given those of missing cells */
+    FAULT_FOLD_MARGINALS = 194,      /* test_folds: a fold begins with marginals of the rows that validate it */
+    FAULT_CUT_RUNG = 193,            /* test_trial_ends: time that ends a rung favours those that had more of it */
+    FAULT_TRIALS_LOGGED = 174,       /* train_trials: the log has the iterations of all trials */
+    FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
+    FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 
 #ifdef NADE_SEEDED_FAULTS

@@ -39,6 +39,14 @@ double nd_mixed_date_log_density(const struct plan_column *column, const double 
     return mean;
 }
 
+double nd_mixed_date_log_between(const struct plan_column *column, const double *outputs, double low, double high)
+{
+    double mean = 0;
+    for (size_t j = 0; j < members_of(column); j++)
+        mean = nd_log_mean_with(mean, j, nd_date_log_between(column, member_at(column, outputs, j), low, high));
+    return mean;
+}
+
 double nd_mixed_date_mean(const struct plan_column *column, const double *outputs)
 {
     size_t members = members_of(column);

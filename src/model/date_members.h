@@ -9,6 +9,7 @@
 void nd_mix_dates(const struct plan_column *column, size_t members, size_t member, const double *outputs,
                   double *mixed);
 double nd_mixed_date_log_density(const struct plan_column *column, const double *outputs, double x);
+double nd_mixed_date_log_between(const struct plan_column *column, const double *outputs, double low, double high);
 double nd_mixed_date_mean(const struct plan_column *column, const double *outputs);
 double nd_mixed_date_quantile(const struct plan_column *column, const double *outputs, double p);
 double nd_mixed_date_mode(const struct plan_column *column, const double *outputs);

@@ -114,7 +114,7 @@ struct head {
 
     /* The mean of the distributions that `members` networks give: mixed_plan makes the column of it of a copy of
      * theirs, NULL: it is the same; mix is called for each of them in turn and adds its outputs to those of the mean,
-     * `mixed`. Of that column log_density, mean, quantile, mode and tail are asked. */
+     * `mixed`. Of that column log_density, log_between, mean, quantile, mode and tail are asked. */
     void (*mixed_plan)(size_t members, struct plan_column *column);
     void (*mix)(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed);
 

@@ -289,6 +289,7 @@ static const struct head mixed_head = {
     .type = NADE_DATE,
     .nearest = nearest,
     .log_density = nd_mixed_date_log_density,
+    .log_between = nd_mixed_date_log_between,
     .mean = nd_mixed_date_mean,
     .quantile = nd_mixed_date_quantile,
     .mode = nd_mixed_date_mode,

@@ -116,25 +116,19 @@ static double sample(const struct plan_column *column, const double *outputs, co
 
 /* ---- within bounds ---- */
 
-/* term (C): log of weight times probability of the interval, up to a common constant. */
-static void interval_terms(const struct plan_column *column, const double *outputs, double low, double high,
-                           double *term)
+/* Of component c: log of weight times probability of the interval, up to a common constant. */
+static double interval_term(const struct plan_column *column, const double *outputs, size_t c, double low, double high)
 {
-    size_t count = column->components;
-    for (size_t a = 0; a < column->atoms; a++)
-        term[a] = low <= nd_atom_place(column, a) && nd_atom_place(column, a) <= high ? outputs[a] : -HUGE_VAL;
-    for (size_t c = column->atoms; c < count; c++) {
-        double scale = nd_component_spread(column, outputs, c) + column->floor, mean = outputs[column->stride + c];
-        term[c] = outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
-    }
+    if (c < column->atoms)
+        return low <= nd_atom_place(column, c) && nd_atom_place(column, c) <= high ? outputs[c] : -HUGE_VAL;
+    double scale = nd_component_spread(column, outputs, c) + column->floor, mean = outputs[column->stride + c];
+    return outputs[c] + nd_normal_log_between((low - mean) / scale, (high - mean) / scale);
 }
 
 static double log_between(const struct plan_column *column, const double *outputs, double low, double high)
 {
-    double term[ND_COMPONENTS_MOST];
     struct log_sum joint = {-HUGE_VAL, 0};
-    interval_terms(column, outputs, low, high, term);
-    for (size_t c = 0; c < column->components; c++) nd_add_term(&joint, term[c]);
+    for (size_t c = 0; c < column->components; c++) nd_add_term(&joint, interval_term(column, outputs, c, low, high));
     return nd_log_total(&joint) - nd_log_sum(outputs, column->components);
 }
 
@@ -145,7 +139,7 @@ static double sample_between(const struct plan_column *column, const double *out
 {
     double term[ND_COMPONENTS_MOST];
     size_t count = column->components;
-    interval_terms(column, outputs, low, high, term);
+    for (size_t i = 0; i < count; i++) term[i] = interval_term(column, outputs, i, low, high);
     size_t c = nd_pick_from_logits(term, count, (double)nd_random_uniform(words[0]));
     if (c < column->atoms) return (double)column->atom[c];
     double share = nd_random_fine(words[1], words[2]);

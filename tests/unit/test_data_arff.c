@@ -199,7 +199,7 @@ static void test_kept_text(void **state)
     for (size_t row = 0; row < 3; row++) {
         assert_int_equal(nade_reader_next(context, reader, 1, &table), NADE_OK);
         assert_int_equal(nade_table_rows(table), 1);
-        assert_int_equal(nade_table_separator(table), ',');
+        assert_int_equal(separator_of_table(table), ',');
         assert_string_equal(nade_table_text(table, NADE_NAMES, 0), "sepallength");
         assert_string_equal(nade_table_text(table, NADE_NAMES, 1), "\"sepal width, cm\"");
         for (size_t c = 0; c < 5; c++) assert_string_equal(nade_table_text(table, 0, c), cells[row * 5 + c]);

@@ -27,7 +27,7 @@ static void check(const char *bytes, size_t size, size_t part, const char *drop,
         support_assert_ok(context, nade_reader_next(context, reader, part, &table));
         if (!table) break;
         assert_int_equal(nade_table_columns(table), columns);
-        assert_int_equal(nade_table_separator(table), separator);
+        assert_int_equal(separator_of_table(table), separator);
         for (size_t c = 0; c < columns; c++)
             if (names)
                 assert_string_equal(nade_table_text(table, NADE_NAMES, c), names[c]);
@@ -155,7 +155,7 @@ static void test_not_kept(void **state)
     assert_null(nade_table_text(table, NADE_NAMES, 0));
     assert_null(nade_table_text(table, 0, nade_table_columns(table)));
     assert_null(nade_table_text(table, NADE_NAMES, nade_table_columns(table)));
-    assert_int_equal(nade_table_separator(table), ',');
+    assert_int_equal(separator_of_table(table), ',');
     nade_table_free(table);
     nade_context_free(context);
 }

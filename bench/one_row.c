@@ -58,8 +58,8 @@ static void read_rows(struct bench *bench, const char *data)
     bench->values = calloc(bench->rows * bench->columns + 1, sizeof *bench->values);
     if (!bench->values || bench->rows == 0) exit(1);
     for (size_t r = 0; r < bench->rows; r++)
-        must(bench, nade_table_values(bench->context, bench->model, bench->row[r], bench->values + r * bench->columns,
-                                      NULL, NULL, NULL));
+        must(bench, nade_table_values(bench->context, bench->model, bench->row[r], NULL,
+                                      bench->values + r * bench->columns, NULL, NULL, NULL));
 }
 
 static void score(struct bench *bench, nade_session *session, size_t row)

@@ -60,7 +60,7 @@ static int read_originals(struct impute_picture *picture, struct model_input *in
     nade_status status = nade_reader_next(input->silent, picture->original, rows, &table);
     size_t found = table ? nade_table_rows(table) : 0;
     if (status == NADE_OK && table)
-        status = nade_table_values(input->silent, input->model, table, picture->originals, NULL, NULL, NULL);
+        status = nade_table_values(input->silent, input->model, table, NULL, picture->originals, NULL, NULL, NULL);
     nade_table_free(table);
     if (status != NADE_OK) return report_failure(input->common, input->silent, status);
     if (found < rows)

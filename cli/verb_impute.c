@@ -195,7 +195,7 @@ static int find_lacking(const struct impute_arguments *impute, struct impute_run
     nade_context *context = run->input.silent;
     nade_status status = nade_reader_open(context, impute->data, &impute->read, &reader);
     while (status == NADE_OK && (status = nade_reader_next(context, reader, run->part, &table)) == NADE_OK && table) {
-        status = nade_table_values(context, run->input.model, table, run->given, NULL,
+        status = nade_table_values(context, run->input.model, table, NULL, run->given, NULL,
                                    impute->unseen_missing ? &unseen : NULL, NULL);
         for (size_t at = 0; status == NADE_OK && at < nade_table_rows(table) * run->columns; at++)
             if (isnan(run->given[at])) run->lacking[at % run->columns] = true;
@@ -307,7 +307,7 @@ static nade_status read_values(const struct impute_arguments *impute, struct imp
     const nade_model *model = run->input.model;
     size_t unseen = 0;
     char first[sizeof run->first_unseen];
-    nade_status status = nade_table_values(context, model, table, run->given, run->source,
+    nade_status status = nade_table_values(context, model, table, NULL, run->given, run->source,
                                            impute->unseen_missing ? &unseen : NULL, first);
     if (status == NADE_OK && unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
     run->unseen += unseen;

@@ -57,7 +57,7 @@ static int choose_examples(struct digits *digits, const nade_table *table, const
                             PICTURE_IMAGES);
     double *values = calloc(rows, columns * sizeof *values);
     if (!values) return report_no_memory(job->common);
-    nade_status status = nade_table_values(job->context, digits->work->model, table, values, NULL, NULL, NULL);
+    nade_status status = nade_table_values(job->context, digits->work->model, table, NULL, values, NULL, NULL, NULL);
     for (size_t i = 0; i < PICTURE_IMAGES && status == NADE_OK; i++)
         memcpy(digits->examples + i * columns, values + (i * share + next_below(&state, share)) * columns,
                columns * sizeof *values);

@@ -346,12 +346,15 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
 
 /* A table's cells as this model's values (rows, model columns): numbers as they are, dates in seconds since 1970,
  * binary ones 0 or 1, categorical ones the number of their label, NaN where missing.  Columns are matched as in
- * nade_score; source (model columns), which may be NULL, gets the table's column for each of the model's.  A label that
- * the model does not know, or text in a column of numbers, is refused with its place; but where unseen is not NULL such
- * a label is INFINITY, which is to become NaN, a missing cell, before rows are filled, *unseen counts them, and first,
- * which may be NULL, gets where the first one is and what it holds, "" when there is none. */
+ * nade_score; may_lack, a COLS list over the model's, or NULL for none, names columns that the table need not have:
+ * their cells are missing then.  source (model columns), which may be NULL, gets the table's column for each of the
+ * model's, SIZE_MAX where it has none.  A label that the model does not know, or text in a column of numbers, is
+ * refused with its place; but where unseen is not NULL such a label is INFINITY, which is to become NaN, a missing
+ * cell, before rows are filled, *unseen counts them, and first, which may be NULL, gets where the first one is and what
+ * it holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
-                                       double *values, size_t *source, size_t *unseen, char first[256]);
+                                       const char *may_lack, double *values, size_t *source, size_t *unseen,
+                                       char first[256]);
 
 /* ---- sessions ----------------------------------------------------------------------------------------------- */
 

@@ -73,13 +73,13 @@ void nade_model_column(const nade_model *model, size_t column, nade_column *fill
     nd_options_copy(filled, filled->size, &made, sizeof made);
 }
 
-nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
-                              size_t *source, size_t *unseen, char first[256])
+nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
+                              const char *may_lack, double *values, size_t *source, size_t *unseen, char first[256])
 {
     struct unseen_cells found = {.count = 0};
     if (!model || !table || !values)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
-    nade_status status = nd_table_values(context, model, table, values, source, unseen ? &found : NULL);
+    nade_status status = nd_table_values(context, model, table, may_lack, values, source, unseen ? &found : NULL);
     if (status != NADE_OK || !unseen) return status;
     *unseen = found.count;
     if (first) memcpy(first, found.first, sizeof found.first);

@@ -25,7 +25,8 @@ struct encoder {
     const nade_table *table;
     const size_t *rows; /* NULL: all */
     size_t row_count;
-    const bool *needed;          /* (schema columns), NULL: all */
+    const bool *needed;          /* (schema columns) that are looked at, NULL: all */
+    const bool *expected;        /* (schema columns) that the table must have, NULL: all */
     struct unseen_cells *unseen; /* NULL: an unknown label is an error */
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
@@ -38,15 +39,26 @@ struct encoder {
 
 /* ---- which column is which --------------------------------------------------------------------------------------- */
 
-static bool is_needed(const struct encoder *e, size_t column)
+static bool is_expected(const struct encoder *e, size_t column)
 {
-    return !e->needed || e->needed[column];
+    return !e->expected || e->expected[column];
+}
+
+/* A table without names may lack just the columns that are not expected. */
+static bool match_expected(struct encoder *e)
+{
+    size_t expected = 0;
+    for (size_t c = 0; c < e->schema->count; c++) expected += is_expected(e, c);
+    if (expected == e->schema->count || e->table->columns != expected) return false;
+    for (size_t c = 0, at = 0; c < e->schema->count; c++) e->source[c] = is_expected(e, c) ? at++ : SIZE_MAX;
+    return true;
 }
 
 static nade_status match_by_position(struct encoder *e)
 {
     const struct schema *schema = e->schema;
     size_t at = 0, next = 0; /* of the table's columns, and of those that training did without */
+    if (match_expected(e)) return NADE_OK;
     bool all = schema->left_out_count > 0 && e->table->columns == schema->count + schema->left_out_count;
     if (e->table->columns != schema->count && !all)
         return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu column%s, the model expects %zu", e->table->source,
@@ -117,7 +129,7 @@ static nade_status match_names(struct encoder *e, struct name_index *index)
     for (size_t c = 0; c < e->schema->count; c++) {
         if (!find_column(e, e->schema->column[c].name, next, index, &e->source[c]))
             return nd_no_memory(e->context, "the columns' names");
-        if (e->source[c] == SIZE_MAX && !is_needed(e, c)) continue;
+        if (e->source[c] == SIZE_MAX && !is_expected(e, c)) continue;
         if (e->source[c] == SIZE_MAX)
             return nd_fail(
                 e->context, NADE_BAD_INPUT,
@@ -147,9 +159,9 @@ static nade_status match(struct encoder *e)
 }
 
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const size_t **source)
+                             const nade_table *table, const bool *needed, const size_t **source)
 {
-    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table};
+    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table, .expected = needed};
     nade_status status = match(&e);
     if (status == NADE_OK) *source = e.source;
     return status;
@@ -340,7 +352,7 @@ static void put_missing(const struct encoder *e, size_t column)
 
 static nade_status encode_column(const struct encoder *e, size_t column)
 {
-    if (!is_needed(e, column)) {
+    if (e->needed && !e->needed[column]) {
         put_missing(e, column);
         return NADE_OK;
     }
@@ -408,6 +420,7 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .schema = schema,
         .table = table,
         .needed = needed,
+        .expected = needed,
         .unseen = unseen,
         .width = nd_network_columns(schema),
         .kind = choose_kind(schema),
@@ -434,6 +447,7 @@ nade_status nd_encode_rare(nade_context *context, struct arena *arena, const str
         .arena = arena,
         .schema = schema,
         .table = table,
+        .expected = needed,
         .unseen = &unseen,
         .labels = true,
         .width = schema->count,

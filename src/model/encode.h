@@ -12,10 +12,10 @@ struct unseen_cells {
     bool *marks;     /* (rows encoded, schema columns) gets true for each; NULL: not wanted */
 };
 
-/* *source (schema columns), in the arena: which column of the table each of the schema's is.  Fails where one has none.
- */
+/* *source (schema columns), in the arena: which column of the table each of the schema's is.  Where there is none it
+ * fails for one that is needed (schema columns; NULL: all are), else it is SIZE_MAX. */
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const size_t **source);
+                             const nade_table *table, const bool *needed, const size_t **source);
 
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns

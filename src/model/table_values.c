@@ -4,23 +4,41 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "data/column_list.h"
 #include "data/date_column.h"
 #include "model/encode.h"
 #include "model/head.h"
 
-nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table, double *values,
-                            size_t *source, struct unseen_cells *unseen)
+/* *needed (columns): which columns the table must have, then which it has, where *from says. */
+static nade_status find_columns(nade_context *context, struct arena *arena, const struct schema *schema,
+                                const nade_table *table, const char *may_lack, bool **needed, const size_t **from)
+{
+    const char **names = nd_arena_alloc(arena, schema->count, sizeof *names);
+    *needed = nd_arena_alloc(arena, schema->count, sizeof **needed);
+    if (!names || !*needed) return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < schema->count; c++) names[c] = schema->column[c].name;
+    nade_status status = NADE_OK;
+    if (may_lack) status = nd_parse_columns(context, "`may_lack`", may_lack, names, schema->count, *needed);
+    for (size_t c = 0; c < schema->count; c++) (*needed)[c] = !(*needed)[c];
+    if (status == NADE_OK) status = nd_match_columns(context, arena, schema, table, *needed, from);
+    for (size_t c = 0; status == NADE_OK && c < schema->count; c++) (*needed)[c] = (*from)[c] != SIZE_MAX;
+    return status;
+}
+
+nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table,
+                            const char *may_lack, double *values, size_t *source, struct unseen_cells *unseen)
 {
     const struct schema *schema = &model->schema;
     struct arena arena = {context->allocator, NULL};
     struct encoded_rows cells;
     const size_t *from = NULL;
+    bool *needed = NULL;
     const float *labels = NULL;
     if (unseen && !(unseen->marks = nd_arena_alloc(&arena, table->rows, schema->count * sizeof *unseen->marks)))
         return nd_no_memory(context, "the rows");
-    nade_status status = nd_encode(context, &arena, schema, table, NULL, 0, NULL, unseen, &cells);
-    if (status == NADE_OK) status = nd_encode_rare(context, &arena, schema, table, NULL, 0, NULL, &labels);
-    if (status == NADE_OK) status = nd_match_columns(context, &arena, schema, table, &from);
+    nade_status status = find_columns(context, &arena, schema, table, may_lack, &needed, &from);
+    if (status == NADE_OK) status = nd_encode(context, &arena, schema, table, NULL, 0, needed, unseen, &cells);
+    if (status == NADE_OK) status = nd_encode_rare(context, &arena, schema, table, NULL, 0, needed, &labels);
     for (size_t at = 0; status == NADE_OK && at < cells.rows * schema->count; at++) {
         size_t row = at / schema->count, c = at % schema->count;
         values[at] = (double)nd_cell(&cells, row, c);

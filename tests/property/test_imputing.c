@@ -285,7 +285,7 @@ static void test_surprise(void **state)
             assert_true(tail[4 * row + c] > 0 && tail[4 * row + c] <= 1);
         }
     }
-    support_assert_ok(f.context, nade_table_values(f.context, f.model, table, values, source, NULL, NULL));
+    support_assert_ok(f.context, nade_table_values(f.context, f.model, table, NULL, values, source, NULL, NULL));
     for (size_t c = 0; c < 4; c++) assert_int_equal(source[c], c);
     for (size_t at = 0; at < (size_t)ROWS * 4; at++)
         if (!isnan(f.values[at])) assert_memory_equal(&values[at], &f.values[at], sizeof values[at]);

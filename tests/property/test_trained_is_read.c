@@ -292,7 +292,7 @@ static void ask_draws(struct world *w, struct chance *chance)
 static void ask_values(struct world *w)
 {
     size_t present = 0, expected = 0;
-    expect_ok(w, "values", nade_table_values(w->context, w->model, w->table, w->values, NULL, NULL, NULL));
+    expect_ok(w, "values", nade_table_values(w->context, w->model, w->table, NULL, w->values, NULL, NULL, NULL));
     for (size_t i = 0; i < w->rows * w->columns; i++)
         if (!isnan(w->values[i])) present++;
     for (size_t c = 0; c < w->columns; c++) expected += w->rows - column_of_table(w->table, c).missing;

@@ -56,7 +56,7 @@ static nade_status ask_fillings(nade_context *context, const nade_model *model, 
     nade_impute_options_init(&options, sizeof options);
     options.device = NADE_DEVICE_CPU;
     options.session = session;
-    nade_status status = nade_table_values(context, model, table, answers->draw, NULL, NULL, NULL);
+    nade_status status = nade_table_values(context, model, table, NULL, answers->draw, NULL, NULL, NULL);
     if (status != NADE_OK) return status;
     memcpy(answers->median, answers->draw, sizeof answers->draw);
     status = nade_impute(context, model, &options, WORK_ROWS, answers->draw, NULL, NULL);

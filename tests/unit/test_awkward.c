@@ -211,7 +211,7 @@ static void test_marks_are_scored_as_missing(void **state)
     nade_model *model = train_small(context, table, 20);
     double values[9];
     table = read_good(context, "test,kind,x\n-,-,-\n+,None,.\n-,red,None\n", NULL);
-    if (nade_table_values(context, model, table, values, NULL, NULL, NULL) != NADE_OK)
+    if (nade_table_values(context, model, table, NULL, values, NULL, NULL, NULL) != NADE_OK)
         fail_msg("%s", nade_last_error(context));
     assert_true(values[0] == values[6] && values[0] != values[3]);
     assert_true(isnan(values[1]) && isnan(values[2]) && isnan(values[4]) && isnan(values[5]) && isnan(values[8]));
@@ -248,15 +248,15 @@ static void test_forms_are_kept(void **state)
     options.written = written;
     double values[3];
     nade_table *table = read_good(context, "height;price;x\n161,5 cm;1.500;7\n", &options);
-    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_int_equal(nade_table_values(context, again, table, NULL, values, NULL, NULL, NULL), NADE_OK);
     assert_true(values[0] == 161.5 && values[1] == 1500 && values[2] == 7);
     nade_table_free(table);
     table = read_good(context, "height,price,x\n161.5,1500,7\n", &options); /* plainly */
-    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_int_equal(nade_table_values(context, again, table, NULL, values, NULL, NULL, NULL), NADE_OK);
     assert_true(values[0] == 161.5 && values[1] == 1500 && values[2] == 7);
     nade_table_free(table);
     table = read_good(context, "height;price;x\n61,5 in;1;7\n62,5 in;2;7\n63 in;3;7\n", &options);
-    assert_int_equal(nade_table_values(context, again, table, values, NULL, NULL, NULL), NADE_BAD_INPUT);
+    assert_int_equal(nade_table_values(context, again, table, NULL, values, NULL, NULL, NULL), NADE_BAD_INPUT);
     assert_sentence(context, "column 'height': found numbers like 1234,5 in, expected them like 1234,5 cm");
     nade_table_free(table);
     nade_model_free(again);

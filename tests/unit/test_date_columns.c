@@ -258,7 +258,7 @@ static void check_file(struct bench *b, const nade_model *model)
     add(b, "when,warm,open,dark\n");
     for (int i = 0; i < 30; i++) add(b, "%02d/03/2021 %02d:00,-1.5,yes,\n", i % 12 + 1, i % 24);
     other = read_table(b);
-    support_assert_ok(b->context, nade_table_values(b->context, model, other, values, NULL, NULL, NULL));
+    support_assert_ok(b->context, nade_table_values(b->context, model, other, NULL, values, NULL, NULL, NULL));
     assert_true(values[4] == 1614643200 + 3600); /* 2021-03-02 01:00 */
     score(b, model, other, NADE_DEVICE_CPU, found);
     score(b, again, other, NADE_DEVICE_CPU, kept);
@@ -304,9 +304,9 @@ static void test_refused(void **state)
         char first[256];
         add(&b, "when,warm,open,dark\n%s,1.5,yes,day\n", bad[i]);
         nade_table *other = read_table(&b);
-        assert_int_equal(nade_table_values(b.context, model, other, values, NULL, NULL, NULL), NADE_BAD_INPUT);
+        assert_int_equal(nade_table_values(b.context, model, other, NULL, values, NULL, NULL, NULL), NADE_BAD_INPUT);
         assert_non_null(strstr(nade_last_error(b.context), "expected a date like DD/MM/YYYY hh:mm to the hour, from "));
-        nade_status status = nade_table_values(b.context, model, other, values, NULL, &unseen, first);
+        nade_status status = nade_table_values(b.context, model, other, NULL, values, NULL, &unseen, first);
         assert_int_equal(status, i < 2 ? NADE_BAD_INPUT : NADE_OK); /* the last is a date */
         if (i == 2) assert_true(unseen == 1 && isinf(values[0]));
         nade_table_free(other);

@@ -34,9 +34,12 @@ static void teardown(struct fixture *f)
     model_support_remove_folder(f->folder);
 }
 
-static void check_zeros(const nade_column *column)
+static void check_zeros(const nade_column *column, char separator)
 {
-    const nade_column none = {.size = sizeof none};
+    nade_column none;
+    memset(&none, 0, sizeof none);
+    none.size = sizeof none;
+    none.separator = separator;
     assert_int_equal(column->size, sizeof none);
     assert_null(column->name);
     assert_memory_equal(column, &none, sizeof none);
@@ -72,7 +75,7 @@ static void test_table(void **state)
         assert_null(column.kind);
     }
     nade_column beyond = column_of_table(f.table, 5);
-    check_zeros(&beyond);
+    check_zeros(&beyond, ',');
     teardown(&f);
 }
 
@@ -143,7 +146,7 @@ static void check_columns(const struct nade_model *model)
             assert_string_equal(column.labels[i], schema->column[c].labels[i]);
     }
     nade_column beyond = column_of_model(model, schema->count);
-    check_zeros(&beyond);
+    check_zeros(&beyond, '\0');
 }
 
 /* Built with every other kind of column, and trained on a table with counts too. */
@@ -239,34 +242,62 @@ static void test_values(void **state)
     nade_column colour = column_of_model(model, 1);
     size_t blue = strcmp(colour.labels[1], "blue") == 0;
 
-    support_assert_ok(f.context, nade_table_values(f.context, model, good, values, source, NULL, NULL));
+    support_assert_ok(f.context, nade_table_values(f.context, model, good, NULL, values, source, NULL, NULL));
     assert_true(values[0] == 0.1); /* as it was read, not as a float */
     assert_true(values[1] == (double)blue);
     assert_true(isnan(values[2]) && isnan(values[3]));
     assert_int_equal(source[0], 2);
     assert_int_equal(source[1], 0);
-    support_assert_ok(f.context, nade_table_values(f.context, model, good, values, NULL, &unseen, first));
+    support_assert_ok(f.context, nade_table_values(f.context, model, good, NULL, values, NULL, &unseen, first));
     assert_int_equal(unseen, 0);
     assert_string_equal(first, "");
 
     memset(values, 0x5A, sizeof values);
     memcpy(before, values, sizeof values);
     source[0] = source[1] = 77;
-    assert_int_equal(nade_table_values(f.context, model, odd, values, source, NULL, first), NADE_BAD_INPUT);
+    assert_int_equal(nade_table_values(f.context, model, odd, NULL, values, source, NULL, first), NADE_BAD_INPUT);
     assert_non_null(strstr(nade_last_error(f.context), "green"));
     assert_non_null(strstr(nade_last_error(f.context), "line 3"));
     assert_memory_equal(values, before, sizeof values);
     assert_int_equal(source[0], 77);
     assert_string_equal(first, "");
-    support_assert_ok(f.context, nade_table_values(f.context, model, odd, values, NULL, &unseen, first));
+    support_assert_ok(f.context, nade_table_values(f.context, model, odd, NULL, values, NULL, &unseen, first));
     assert_int_equal(unseen, 1);
     assert_non_null(strstr(first, "green"));
     assert_true(values[2] == 2 && isinf(values[3]));
-    support_assert_ok(f.context, nade_table_values(f.context, model, odd, values, NULL, &unseen, NULL));
+    support_assert_ok(f.context, nade_table_values(f.context, model, odd, NULL, values, NULL, &unseen, NULL));
     assert_int_equal(unseen, 1);
 
     nade_table_free(good);
     nade_table_free(odd);
+    nade_model_free(model);
+    teardown(&f);
+}
+
+/* Columns that a table may lack, by name and by place. */
+static void test_values_lacking(void **state)
+{
+    struct fixture f;
+    double values[6];
+    size_t source[3];
+    const double bare[] = {1, 0, 0, 1};
+    (void)state;
+    setup(&f, "size,colour,rain\n1.25,red,0\n2.5,blue,1\n-0.75,red,0\n");
+    nade_model *model = train_on(&f);
+    nade_table *named = read_other(&f, "rain,size\n0,0.5\n1,0.25\n"), *unnamed = NULL;
+    support_assert_ok(f.context, nade_table_from_array(f.context, bare, 2, 2, NULL, &unnamed));
+    assert_int_equal(nade_table_values(f.context, model, named, "rain", values, NULL, NULL, NULL), NADE_BAD_INPUT);
+    assert_non_null(strstr(nade_last_error(f.context), "has no column 'colour'"));
+    support_assert_ok(f.context, nade_table_values(f.context, model, named, "rain,colour", values, source, NULL, NULL));
+    assert_true(values[0] == 0.5 && isnan(values[1]) && values[2] == 0 && values[5] == 1);
+    assert_true(source[0] == 1 && source[1] == SIZE_MAX && source[2] == 0);
+    support_assert_ok(f.context, nade_table_values(f.context, model, unnamed, "colour", values, source, NULL, NULL));
+    assert_true(values[0] == 1 && isnan(values[1]) && values[2] == 0 && values[5] == 1);
+    assert_true(source[0] == 0 && source[1] == SIZE_MAX && source[2] == 1);
+    assert_int_equal(nade_table_values(f.context, model, unnamed, NULL, values, NULL, NULL, NULL), NADE_BAD_INPUT);
+    assert_int_equal(nade_table_values(f.context, model, named, "hue", values, NULL, NULL, NULL), NADE_BAD_CALL);
+    nade_table_free(named);
+    nade_table_free(unnamed);
     nade_model_free(model);
     teardown(&f);
 }
@@ -276,6 +307,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),    cmocka_unit_test(test_tidy_refuses),
                                        cmocka_unit_test(test_no_names), cmocka_unit_test(test_model),
                                        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_sizes),
-                                       cmocka_unit_test(test_values)};
+                                       cmocka_unit_test(test_values),   cmocka_unit_test(test_values_lacking)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

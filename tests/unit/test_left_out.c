@@ -106,8 +106,9 @@ static void test_models_know_them(void **state)
         double values[2];
         size_t source;
         warnings.count = 0;
-        assert_int_equal(nade_table_values(context, models[i / 2], i % 2 ? bare : table, values, &source, NULL, NULL),
-                         NADE_OK);
+        assert_int_equal(
+            nade_table_values(context, models[i / 2], i % 2 ? bare : table, NULL, values, &source, NULL, NULL),
+            NADE_OK);
         assert_true(values[0] == 1.5 && values[1] == 2.5 && source == 1);
         assert_int_equal(warnings.count, 0);
     }

@@ -105,7 +105,7 @@ static void test_labels_sum_to_one(void **state)
         assert_true(fabs(surprise[2 * i] + density[i]) < 1e-4);
         assert_true(tail[2 * i] > 0 && tail[2 * i] <= 1 && tail[2 * i] >= exp(density[i]) * (1 - 1e-5));
     }
-    assert_int_equal(nade_table_values(context, model, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_int_equal(nade_table_values(context, model, table, NULL, values, NULL, NULL, NULL), NADE_OK);
     for (size_t i = 0; i < LABELS; i++) {
         char name[24];
         sprintf(name, "town %zu", i);

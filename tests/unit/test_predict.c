@@ -53,9 +53,11 @@ static void open_world(struct world *w, size_t members)
     options.learning_rate = 0.01;
     options.members = members;
     support_assert_ok(w->context, nade_train(w->context, w->table, NULL, &options, &w->model));
-    support_assert_ok(w->context, nade_table_values(w->context, w->model, w->table, w->values, NULL, NULL, NULL));
+    support_assert_ok(w->context, nade_table_values(w->context, w->model, w->table, NULL, w->values, NULL, NULL, NULL));
     static const nade_type types[] = {NADE_CATEGORICAL, NADE_BINARY, NADE_REAL, NADE_COUNT, NADE_ORDERED, NADE_DATE};
+    static const double steps[] = {0, 0, 0.01, 1, 0, 86400};
     for (size_t c = 0; c < COLUMNS; c++) assert_int_equal(column_of_model(w->model, c).type, types[c]);
+    for (size_t c = 0; c < COLUMNS; c++) assert_true(column_of_model(w->model, c).step == steps[c]);
 }
 
 static void close_world(struct world *w)

@@ -118,7 +118,7 @@ static void test_labels_beside_sentinels(void **state)
     nade_model *model = train_small(context, table, 5), *read = reread(context, model);
     table = read_good(context, "a,b\n-1,1.5\n11,1.5\n-1.0,2.5\n", NULL);
     double values[6], density[3];
-    assert_int_equal(nade_table_values(context, read, table, values, NULL, NULL, NULL), NADE_OK);
+    assert_int_equal(nade_table_values(context, read, table, NULL, values, NULL, NULL, NULL), NADE_OK);
     assert_true(isnan(values[0]) && values[2] == 1 && isnan(values[4]));
     assert_int_equal(nade_score(context, read, table, NULL, density, NULL, NULL), NADE_OK);
     struct column_spec *spec = &read->schema.column[0];
@@ -172,7 +172,7 @@ static void test_model_keeps_them(void **state)
     table = read_good(context, "a,b\n-999,1.5\n-999.0,2.5\n30,3.5\n", NULL);
     const nade_model *models[] = {model, read};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(nade_table_values(context, models[i], table, values, NULL, NULL, NULL), NADE_OK);
+        assert_int_equal(nade_table_values(context, models[i], table, NULL, values, NULL, NULL, NULL), NADE_OK);
         assert_true(isnan(values[0]) && isnan(values[2]) && values[4] == 30 && values[1] == 1.5);
         values[0] = -999;
         nade_sample_options sample;

@@ -213,7 +213,7 @@ static void test_many_rows_by_themselves(void **state)
     nade_impute_options_init(&impute, sizeof impute);
     score.orderings = 3;
     score.session = impute.session = session;
-    support_assert_ok(f->context, nade_table_values(f->context, f->model, f->table, values, NULL, NULL, NULL));
+    support_assert_ok(f->context, nade_table_values(f->context, f->model, f->table, NULL, values, NULL, NULL, NULL));
     for (size_t r = 0; r < WORK_ROWS; r++) rows[r] = row_of(f, values + r * WORK_COLUMNS);
     for (size_t call = 0; call < CALLS; call++) {
         size_t row = call % WORK_ROWS;

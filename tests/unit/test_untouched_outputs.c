@@ -47,7 +47,7 @@ static nade_table *repeat(const struct fixture *f)
     double once[WORK_CELLS], *values = calloc(CELLS, sizeof *values);
     nade_table *table = NULL;
     assert_non_null(values);
-    support_assert_ok(f->context, nade_table_values(f->context, f->model, f->small, once, NULL, NULL, NULL));
+    support_assert_ok(f->context, nade_table_values(f->context, f->model, f->small, NULL, once, NULL, NULL, NULL));
     for (size_t i = 0; i < CELLS; i++) values[i] = once[i % WORK_CELLS];
     support_assert_ok(f->context, nade_table_from_array(f->context, values, ROWS, WORK_COLUMNS, NULL, &table));
     support_assert_ok(f->context, nade_table_set_type(f->context, table, "2", NADE_CATEGORICAL));
@@ -142,7 +142,7 @@ static nade_status impute_means(struct fixture *f)
 
 static nade_status values(struct fixture *f)
 {
-    return nade_table_values(f->context, f->model, f->table, f->after.values, f->after.source, &f->after.unseen,
+    return nade_table_values(f->context, f->model, f->table, NULL, f->after.values, f->after.source, &f->after.unseen,
                              f->after.first);
 }
 

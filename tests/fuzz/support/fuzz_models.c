@@ -140,8 +140,8 @@ static void ask_samples(const struct asking *ask, bool bounded)
 /* Rows to fill: those of the table or none, with every second cell a hole in turn, and one that is all holes. */
 static void make_holes(const struct asking *ask, double *values)
 {
-    if (ask->table &&
-        !fuzz_check(ask->context, nade_table_values(ask->context, ask->model, ask->table, values, NULL, NULL, NULL)))
+    if (ask->table && !fuzz_check(ask->context, nade_table_values(ask->context, ask->model, ask->table, NULL, values,
+                                                                  NULL, NULL, NULL)))
         for (size_t i = 0; i < ask->rows * ask->columns; i++) values[i] = NAN;
     for (size_t r = 0; r < ask->rows; r++)
         for (size_t c = 0; c < ask->columns; c++)

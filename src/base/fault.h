@@ -158,6 +158,7 @@ enum fault {
     FAULT_CUT_RUNG = 193,            /* test_trial_ends: time that ends a rung favours those that had more of it */
     FAULT_TRIALS_LOGGED = 174,       /* train_trials: the log has the iterations of all trials */
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
+    FAULT_PREDICT_GIVEN_ALL = 201,   /* predict: what is not given is given all the same */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -34,7 +34,7 @@ rm new
 awk 'BEGIN { print "kind,x"; for (i = 0; i < 60; i++) print "k" i % 3 "," i % 2 }' >kinds.csv
 expect 0 train kinds.csv
 printf 'kind,x\nk9,1\n' >unseen.csv
-refuse 2 "unseen.csv, line 2, column 'kind': found 'k9'" '(or --unseen missing with score and impute)' -- \
+refuse 2 "unseen.csv, line 2, column 'kind': found 'k9'" '(or --unseen missing, which makes it a missing cell)' -- \
     "$NADE" score new unseen.csv
 
 only checkpoint data.csv fewer.csv hole.csv kinds.csv model names.csv new twins.csv unseen.csv

@@ -185,6 +185,7 @@ def scenarios(fixtures):
         Scenario("impute.png", ["impute", f("image.st"), f("bits.csv"), "--image", "4x4", "--png", "p", "--draws", "3",
                                 "--threads", "1"], ("p",)),
         Scenario("impute.count", ["impute", f("count.st"), holes, "--method", "median", "--threads", "1"]),
+        Scenario("predict", ["predict", model, data, "--of", "b,d", "--threads", "1"]),
         Scenario("prob", ["prob", model, "--where", "b<5", "--given", "d=red", "--draws", "40", "--threads", "1"]),
         Scenario("prob.json", ["prob", f("count.st"), "--where", "1<=c<3", "--draws", "40", "--json", "--threads", "1"]),
         Scenario("info", ["info", model]),

@@ -1,0 +1,18 @@
+/* COLS lists over a model's columns. */
+#ifndef CLI_COLUMN_CHOICE_H
+#define CLI_COLUMN_CHOICE_H
+
+#include <stdbool.h>
+
+#include "nade/nade.h"
+#include "options.h"
+
+/* Sets chosen (model columns) for those in the list; what: "`of`", as the library's sentences have it.  0 or an exit
+ * status. */
+int choose_model_columns(const struct common *common, nade_context *context, const nade_model *model, const char *what,
+                         const char *list, bool *chosen);
+
+/* A list of the columns that are chosen, to be freed; NULL without memory. */
+char *list_columns(const nade_model *model, const bool *chosen);
+
+#endif

@@ -1,0 +1,123 @@
+# nade predict: the distributions agree with score and impute, the target may be absent, and the summary's figures are
+# those that Python counts from what was written.
+. "$(dirname "$0")/../support/checks.bash"
+
+awk 'BEGIN { s = 7; print "kind,size,flag,price"; for (i = 0; i < 500; i++) {
+    s = (s * 16807) % 2147483647; u = s / 2147483647; s = (s * 16807) % 2147483647; v = s / 2147483647
+    printf "%s,%.1f,%d,%.2f\n", (u < 0.3 ? "red" : u < 0.7 ? "green" : "blue"), 10 * u + 3 * v, (v < 0.4), 5 * u * u + v } }' >data.csv
+expect 0 "$NADE" train data.csv -o model "${network[@]}" --iterations 6 --quiet
+{ sed -n 1p data.csv; sed -n 100,160p data.csv; } >rows.csv
+
+# Probabilities of labels are those of score, given the rest.
+expect 0 "$NADE" predict model rows.csv --of kind -o said.csv
+[ "$(sed -n 1p said.csv | tr , '\n' | sort | tr '\n' ' ')" = "kind kind=blue kind=green kind=red " ] || fail "$(cat said.csv)"
+[ "$(wc -l <said.csv)" = 62 ] || fail "$(wc -l said.csv)"
+for label in red green blue; do
+    sed "2,\$s/^[a-z]*/$label/" rows.csv >all.csv
+    expect 0 "$NADE" score model all.csv --of kind --given size,flag,price --quiet
+    cp out "$label.scores"
+done
+cp err err.scores
+
+# What score, impute and Python's own counting say.
+expect 0 "$NADE" predict model rows.csv --of kind --json
+cp err labels.json
+expect 0 "$NADE" predict model rows.csv --of price --json -o price.csv
+cp err numbers.json
+sed '2,$s/,[^,]*$/,/' rows.csv >holes.csv
+expect 0 "$NADE" impute model holes.csv --method mean --exact -o means.csv
+expect 0 "$NADE" impute model holes.csv --method median --interval 0.9 -o medians.csv
+expect 0 "$NADE" score model rows.csv --of price --given kind,size,flag --quiet -o price.scores
+expect 0 "$NADE" predict model rows.csv --of price,kind --json -o both.csv
+cp err both.json
+expect 0 "$NADE" score model rows.csv --of price,kind --given size,flag --quiet -o both.scores
+python3 - <<'END' || fail "figures differ"
+import csv, json, math
+
+def read(name):
+    with open(name) as f:
+        return list(csv.DictReader(f))
+
+def close(what, a, b, within=1e-5):
+    assert abs(a - b) <= within * (1 + abs(b)), (what, a, b)
+
+rows, said = read("rows.csv"), read("said.csv")
+scores = {label: [math.exp(float(r["log_density"])) for r in read(label + ".scores")] for label in ("red", "green", "blue")}
+hits = loss = 0
+for i, row in enumerate(said):
+    shares = {label: float(row["kind=" + label]) for label in scores}
+    close("sum", sum(shares.values()), 1, 1e-12)
+    for label, p in shares.items():
+        close(label, p, scores[label][i])
+    assert row["kind"] == max(shares, key=shares.get)
+    hits += row["kind"] == rows[i]["kind"]
+    loss -= math.log(shares[rows[i]["kind"]])
+areas = []
+for label in scores:
+    inside = [float(s["kind=" + label]) for s, r in zip(said, rows) if r["kind"] == label]
+    outside = [float(s["kind=" + label]) for s, r in zip(said, rows) if r["kind"] != label]
+    areas.append(sum((a > b) + 0.5 * (a == b) for a in inside for b in outside) / len(inside) / len(outside))
+found = json.load(open("labels.json"))
+assert found["rows"] == 61 and found["targets"][0]["truths"] == 61
+close("log-loss", found["targets"][0]["log_loss"], loss / 61)
+close("accuracy", found["targets"][0]["accuracy"], hits / 61)
+close("area", found["targets"][0]["auc"], sum(areas) / 3)
+
+price = read("price.csv")
+assert list(price[0]) == ["price_mean", "price_median", "price_low", "price_high"]
+squares = inside = distance = 0
+for row, p, mean, median in zip(rows, price, read("means.csv"), read("medians.csv")):
+    assert p["price_mean"] == mean["price"] and p["price_median"] == median["price"], (p, mean, median)
+    truth = float(row["price"])
+    squares += (float(p["price_mean"]) - truth) ** 2
+    distance += abs(float(p["price_median"]) - truth)
+    inside += float(p["price_low"]) <= truth <= float(p["price_high"])
+found = json.load(open("numbers.json"))["targets"][0]
+close("rmse", found["rmse"], math.sqrt(squares / 61))
+close("mae", found["mae"], distance / 61)
+close("coverage", found["coverage"], inside / 61)
+close("log-loss", found["log_loss"], -sum(float(r["log_density"]) for r in read("price.scores")) / 61)
+both = json.load(open("both.json"))
+assert [t["name"] for t in both["targets"]] == ["kind", "price"]
+close("joint", both["joint_log_loss"], -sum(float(r["log_density"]) for r in read("both.scores")) / 61)
+assert read("both.csv")[0]["kind=red"] != said[0]["kind=red"], "price is predicted, not given"
+END
+
+# The target may be absent, under its name and, in arrays, by its place; what is there is not looked at.
+cut -d, -f1-3 rows.csv >lacking.csv
+expect 0 "$NADE" predict model lacking.csv --of price
+cmp -s out price.csv || fail "the truth changes the prediction"
+holds err "price: its truth is not in the table"
+expect 0 "$NADE" predict model - --of price --quiet <lacking.csv
+cmp -s out price.csv || fail "standard input differs"
+expect 0 "$NADE" predict model rows.csv --of price --given kind --quiet -o given.csv
+cut -d, -f1 rows.csv >kinds.csv
+expect 0 "$NADE" predict model kinds.csv --of price --given kind --quiet
+cmp -s out given.csv || fail "columns that are neither given nor predicted are read"
+expect 0 "$NADE" score model rows.csv --of price --given kind --quiet
+cp out given.scores
+expect 0 "$NADE" predict model rows.csv --of price --given kind --json
+python3 -c 'import json; s = [float(x) for x in open("given.scores").read().split()[1:]]
+assert abs(json.load(open("err"))["targets"][0]["log_loss"] + sum(s) / len(s)) < 1e-5'
+sed 1d data.csv >bare.csv
+expect 0 "$NADE" train bare.csv -o bare "${network[@]}" --iterations 1 --quiet --header no
+sed 1d lacking.csv | expect 0 "$NADE" predict bare - --header no --of 3 --quiet
+[ "$(sed -n 1p out)" = 3_mean,3_median,3_low,3_high ] || fail "$(head -n 1 out)"
+[ "$(wc -l <out)" = 62 ] || fail "$(wc -l out)"
+
+# Holes are marginalised; labels that training has not seen are refused or missing.
+sed '3s/^[a-z]*/pink/; 4s/^[a-z]*//' rows.csv >odd.csv
+refuse 2 "odd.csv, line 3, column 'kind': found 'pink'" "--unseen missing" -- "$NADE" predict model odd.csv --of price
+expect 0 "$NADE" predict model odd.csv --of price --unseen missing -o odd.out
+holds err "1 cell holds a label that training has not seen"
+sed '3s/^[a-z]*//; 4s/^[a-z]*//' rows.csv >holed.csv
+expect 0 "$NADE" predict model holed.csv --of price --quiet
+cmp -s out odd.out || fail "an unseen label is evidence"
+
+refuse 2 "--of is missing: expected the columns to predict" -- "$NADE" predict model rows.csv
+refuse 2 "column 'kind' is in --of and in --given" -- "$NADE" predict model rows.csv --of kind --given kind
+refuse 2 "--of: found 'colour'" -- "$NADE" predict model rows.csv --of colour
+refuse 2 "has no column 'size'" -- "$NADE" predict model kinds.csv --of price
+expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 5 --iterations 1 --quiet
+expect 0 "$NADE" predict fixed rows.csv --of price --quiet
+refuse 2 "rows.csv, row 0, column 'size' is given but 'kind'" "fixed ordering" -- "$NADE" predict fixed rows.csv --of kind

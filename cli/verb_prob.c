@@ -1,10 +1,11 @@
-/* nade prob: the probability of an event, by drawing rows. */
+/* nade prob: the probability of an event, exact where one pass of the network has it, else by drawing rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conditions.h"
 #include "device.h"
+#include "exact_event.h"
 #include "max_memory.h"
 #include "output.h"
 #include "progress.h"
@@ -52,7 +53,7 @@ static const struct option options[] = {
      .help = "what is known, written in the same way; may be given several times"},
     {.kind = OPTION_HEADING, .help = "Work"},
     {.name = "draws", .letter = 'n', .metavar = "N", .kind = OPTION_SIZE, AT(draws), .least = 2,
-     .help = "rows to draw: with four times as many the error is half as large"},
+     .help = "rows to draw where the answer is not exact: with four times as many the error is half as large"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
@@ -131,7 +132,7 @@ static int draw_all(struct prob_arguments *prob, struct prob_run *run)
 }
 
 /* The answer is the verb's data, so it goes to stdout, with --json too. */
-static int write_answer(const struct prob_arguments *prob, double share, double error)
+static int write_answer(const struct prob_arguments *prob, double share, double error, size_t draws)
 {
     char number[EXACT_SIZE], deviation[EXACT_SIZE];
     struct output output;
@@ -141,7 +142,7 @@ static int write_answer(const struct prob_arguments *prob, double share, double 
     format_exact(error, deviation);
     if (prob->common.json)
         output_print(&output, "{\"probability\":%s,\"standard_error\":%s,\"draws\":%zu,\"seed\":%u}\n", number,
-                     deviation, prob->draws, prob->options.seed);
+                     deviation, draws, prob->options.seed);
     else
         output_print(&output, "probability,standard_error\n%s,%s\n", number, deviation);
     return output_close(&output);
@@ -152,7 +153,7 @@ static int answer(const struct prob_arguments *prob, const struct prob_run *run)
 {
     double draws = (double)prob->draws, share = (double)run->hits / draws;
     double bound = 1 - pow(0.05, 1 / draws); /* so probable an event happens in none of the draws once in 20 times */
-    int status = write_answer(prob, share, sqrt(share * (1 - share) / draws));
+    int status = write_answer(prob, share, sqrt(share * (1 - share) / draws), prob->draws);
     if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
                     "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
@@ -161,14 +162,31 @@ static int answer(const struct prob_arguments *prob, const struct prob_run *run)
     return status;
 }
 
+/* Whether draws are needed, or else the answer. */
+static int answer_exactly(const struct prob_arguments *prob, const struct prob_run *run, bool *needs_draws)
+{
+    size_t column = 0;
+    double probability = 0;
+    *needs_draws = !event_is_exact(run->model, &run->event, &run->given, &column);
+    if (*needs_draws) return EXIT_DONE;
+    nade_status status =
+        exact_probability(run->context, run->model, run->session, &run->event, &run->given, column, &probability);
+    *needs_draws = status == NADE_BAD_CALL;
+    if (status == NADE_OK) return write_answer(prob, probability, 0, 0);
+    if (status == NADE_NO_MEMORY) return report_no_memory(&prob->common);
+    return *needs_draws ? EXIT_DONE : report_failure(&prob->common, run->context, status);
+}
+
 static int run_prob(void *arguments)
 {
     struct prob_arguments *prob = arguments;
     struct prob_run run = {0};
+    bool needs_draws = false;
     int status = open_context(&prob->common, prob->threads, &run.context);
     if (!status) status = prepare(prob, &run);
-    if (!status) status = draw_all(prob, &run);
-    if (!status) status = answer(prob, &run);
+    if (!status) status = answer_exactly(prob, &run, &needs_draws);
+    if (!status && needs_draws) status = draw_all(prob, &run);
+    if (!status && needs_draws) status = answer(prob, &run);
     free_conditions(&run.event);
     free_conditions(&run.given);
     free(run.values);
@@ -184,8 +202,11 @@ const struct verb verb_prob = {
     .usage = "MODEL --where COL=VALUE [--given COL=VALUE] [options]",
     .description =
         "Writes the probability that a row meets all conditions of --where, given those of --given, and the standard "
-        "error of that number, as CSV. It is the share of rows drawn from the model that meet them, so an event of "
-        "probability p needs well over 1/p draws. Values are compared as the data would record them.",
+        "error of that number, as CSV. For conditions on one column given values of others it is exact, and the error "
+        "0. "
+        "Else it is the share of rows drawn from the model that meet them, so an event of probability p needs well "
+        "over "
+        "1/p draws. Values are compared as the data would record them.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -159,6 +159,7 @@ enum fault {
     FAULT_TRIALS_LOGGED = 174,       /* train_trials: the log has the iterations of all trials */
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
     FAULT_PREDICT_GIVEN_ALL = 201,   /* predict: what is not given is given all the same */
+    FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

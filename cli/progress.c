@@ -147,12 +147,29 @@ static void show_start(const struct progress *progress, const nade_progress *rep
                     -report->valid_loss);
 }
 
+/* One line that stays, once a second of updates has shown how fast they are: how long this will take, where that is
+ * longer than one waits without a thought. */
+static void announce(struct progress *progress, const nade_progress *report, double rate)
+{
+    static const double known_after = 1, worth_saying = 20;
+    char left[2 * DURATION_SIZE + 4];
+    if (progress->announced || report->update <= progress->first_update) return;
+    if (report->seconds - progress->first_seconds < known_after) return;
+    progress->announced = true;
+    if (seconds_left(progress, report, report->updates, rate) < worth_saying) return;
+    format_left(progress, report, rate, left, sizeof left);
+    report_note(progress->common,
+                "%sthis will take %s (minutes:seconds), as validation decides; Ctrl-C keeps the best so far",
+                progress->label, left);
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
     double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);
     if (!progress->visible || report->update == 0) return;
+    announce(progress, report, rate);
     if (!progress->terminal && !report->iteration_done) return;
     double seconds = progress_seconds(progress);
     if (progress->terminal && !report->iteration_done && seconds - progress->shown < refresh) return;

@@ -18,6 +18,7 @@ struct progress {
     uint64_t first_update;
     double first_seconds;
     double rate;         /* updates per second of the last report that had one */
+    bool announced;      /* it was said how long the run will take */
     bool chosen;         /* it was said which trial goes on */
     nade_progress usual; /* a report of the first trial, which others are told apart from */
     struct timespec start;

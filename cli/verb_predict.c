@@ -11,6 +11,7 @@
 #include "model_input.h"
 #include "output.h"
 #include "predicted_columns.h"
+#include "predicted_joint.h"
 #include "progress.h"
 #include "report.h"
 #include "shared_options.h"
@@ -20,7 +21,7 @@ struct predict_arguments {
     struct common common;
     const char *model, *data, *output, *of, *given;
     double interval;
-    int unseen_missing;
+    int unseen_missing, joint;
     uint32_t threads;
     nade_device device;
     nade_precision precision;
@@ -30,7 +31,7 @@ struct predict_arguments {
 };
 
 /* Rows and numbers that are read, predicted and written at a time. */
-enum { PART_ROWS = 4096, PART_NUMBERS = 1 << 21 };
+enum { PART_ROWS = 4096, PART_NUMBERS = 1 << 21, JOINT_ROWS = 256 };
 
 /* What a run owns. */
 struct predict_run {
@@ -38,6 +39,7 @@ struct predict_run {
     size_t columns, part;               /* part: rows at a time */
     struct predicted_column *predicted; /* (predicted_count) */
     size_t predicted_count;
+    struct predicted_joint together;
     bool *of, *given;           /* (columns) */
     char *of_list, *given_list; /* the columns asked for and given, */
     char *may_lack;             /* and those that the data need not have */
@@ -69,6 +71,8 @@ static const struct option options[] = {
      .help = "given these columns alone; without it all others. DATA need not have what is neither predicted nor given"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(interval), .least = 0.001, .below = 1,
      .help = "of columns of numbers NAME_low and NAME_high hold the cell between them with probability P"},
+    {.name = "joint", .kind = OPTION_ON, AT(joint),
+     .help = "of 2 to 4 columns of labels: add the probability of every combination, the mean over all orderings of these columns"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(orderings), .least = 1, .below = 1000001,
      .help = "of several columns: their joint density in the summary is the mean over K orderings of them"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(seed), .help = "fixes these orderings"},
@@ -157,7 +161,9 @@ static int allocate(const struct predict_arguments *predict, struct predict_run 
     if (!run->predicted || !run->values || !run->source || !run->joint) return report_no_memory(&predict->common);
     for (size_t c = 0, i = 0; c < run->columns && !status; c++)
         if (run->of[c]) status = begin_predicted(&run->predicted[i++], &predict->common, model, c, run->part);
-    return status;
+    if (status || !predict->joint) return status;
+    if (run->part > JOINT_ROWS) run->part = JOINT_ROWS;
+    return begin_joint(&run->together, &predict->common, model, run->predicted, run->predicted_count, run->part);
 }
 
 static int load_inputs(struct predict_arguments *predict, struct predict_run *run)
@@ -230,6 +236,7 @@ static void write_names(struct predict_run *run)
         if (i > 0) output_print(&run->output, ",");
         write_predicted_names(&run->output, &run->predicted[i]);
     }
+    if (run->together.combinations > 0) write_joint_names(&run->output, &run->together);
     output_print(&run->output, "\n");
 }
 
@@ -240,6 +247,7 @@ static void write_rows(struct predict_run *run, size_t rows)
             if (i > 0) output_print(&run->output, ",");
             write_predicted_row(&run->output, &run->predicted[i], row);
         }
+        if (run->together.combinations > 0) write_joint_row(&run->output, &run->together, row);
         output_print(&run->output, "\n");
     }
 }
@@ -262,6 +270,8 @@ static int predict_table(const struct predict_arguments *predict, struct predict
     for (size_t i = 0; i < run->predicted_count && status == NADE_OK; i++)
         status = predict_column(&run->predicted[i], context, run->input.model, run->input.session, predict->interval,
                                 rows, run->values);
+    if (status == NADE_OK && predict->joint)
+        status = predict_joint(&run->together, context, run->input.model, run->input.session, rows, run->values);
     if (status != NADE_OK) return refuse_rows(predict, context, status);
     if (run->predicted_count > 1) status = add_joint(predict, run, context, table);
     if (status != NADE_OK) return report_failure(&predict->common, context, status);
@@ -339,6 +349,7 @@ static void free_run(struct predict_run *run)
 {
     for (size_t i = 0; run->predicted && i < run->predicted_count; i++) free_predicted(&run->predicted[i]);
     free(run->predicted);
+    free_joint(&run->together);
     free(run->of);
     free(run->given);
     free(run->of_list);

@@ -186,6 +186,7 @@ def scenarios(fixtures):
                                 "--threads", "1"], ("p",)),
         Scenario("impute.count", ["impute", f("count.st"), holes, "--method", "median", "--threads", "1"]),
         Scenario("predict", ["predict", model, data, "--of", "b,d", "--threads", "1"]),
+        Scenario("predict.joint", ["predict", model, holes, "--of", "a,d", "--joint", "--threads", "1"]),
         Scenario("prob", ["prob", model, "--where", "b<5", "--given", "d=red", "--draws", "40", "--threads", "1"]),
         Scenario("prob.draws", ["prob", model, "--where", "b<5", "--where", "d=red", "--draws", "40", "--threads", "1"]),
         Scenario("prob.json", ["prob", f("count.st"), "--where", "1<=c<3", "--draws", "40", "--json", "--threads", "1"]),

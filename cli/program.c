@@ -17,7 +17,7 @@ static void print_overview(struct output *output)
 {
     output_print(output, "%s\n\n", program.sentence);
     for (size_t i = 0; i < program.first_call_count; i++)
-        output_print(output, "  %-42s %s\n", program.first_calls[i].call, program.first_calls[i].explanation);
+        output_print(output, "  %-48s %s\n", program.first_calls[i].call, program.first_calls[i].explanation);
     output_print(output, "\nVerbs:\n");
     for (size_t i = 0; i < program.verb_count; i++)
         output_print(output, "  %-8s %s\n", program.verbs[i]->name, program.verbs[i]->summary);

@@ -12,7 +12,7 @@ static const struct first_call first_calls[] = {
     {"nade sample model.safetensors -n 5", "new rows that look like those it was trained on"},
     {"nade prob model.safetensors --where 'x<3'", "how probable that is; --given adds what is known"},
     {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
-    {"nade predict model.safetensors new.csv --of price", "one column given the others, which may lack it"},
+    {"nade predict model.safetensors new.csv --of kind", "one column given the others, which may lack it"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };

@@ -326,7 +326,7 @@ static const char *blame(const struct nade_table *table, const struct table_colu
         cell = column->labels[nd_table_code(column, row)].text;
     else
         nd_format_number(column->cells.numbers[row], number);
-    snprintf(text, size, "; %s %zu has '%s'", table->array ? "row" : "line", nd_table_position(table, row),
+    snprintf(text, size, "; %s %zu has '%s'", nd_row_word(table), nd_table_position(table, row),
              nd_excerpt(cell, strlen(cell), excerpt));
     return text;
 }

@@ -43,7 +43,8 @@ static uint32_t hash_number(double number)
 {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return (uint32_t)((bits * 0x9E3779B97F4A7C15u) >> 32);
+    bits *= 0x9E3779B97F4A7C15u;
+    return (uint32_t)(bits >> 32 ^ bits >> 48); /* of small integers only the highest bits differ */
 }
 
 static bool make_room_for(struct column_builder *builder, size_t count)

@@ -207,8 +207,9 @@ void nd_find_range(const struct nade_table *table, struct table_column *column)
     column->low = HUGE_VAL;
     column->high = -HUGE_VAL;
     for (size_t row = 0; column->storage == STORE_DOUBLES && row < table->rows; row++) {
-        column->low = fmin(column->low, column->cells.numbers[row]);
-        column->high = fmax(column->high, column->cells.numbers[row]);
+        double number = column->cells.numbers[row]; /* NaN is neither */
+        if (number < column->low) column->low = number;
+        if (number > column->high) column->high = number;
     }
 }
 

@@ -61,7 +61,7 @@ static nade_status hold_batch(struct arrow_reader *reader, struct arrow_import *
             return fail_stream(reader, "next batch", error);
         }
         if (reader->batch.release)
-            status = nd_arrow_check(import, &reader->batch);
+            status = nd_arrow_check(import, &reader->batch, reader->position);
         else
             end_stream(reader);
     }

@@ -91,20 +91,20 @@ static const char *find_problem(const struct arrow_column *column, const struct 
 }
 
 /* A table has no rows that are missing as a whole. */
-static nade_status check_rows(const struct arrow_import *import, const struct ArrowArray *batch)
+static nade_status check_rows(const struct arrow_import *import, const struct ArrowArray *batch, size_t position)
 {
     const unsigned char *present = batch->n_buffers > 0 && batch->buffers ? batch->buffers[0] : NULL;
     for (int64_t i = 0; present && batch->null_count != 0 && i < batch->length; i++) {
         size_t at = (size_t)(batch->offset + i);
         if (!(present[at / 8] >> at % 8 & 1))
             return nd_fail(import->context, NADE_BAD_INPUT,
-                           "%s, row %lld: is missing as a whole, expected cells that are", import->shape->source,
-                           (long long)i);
+                           "%s, row %zu: is missing as a whole, expected cells that are", import->shape->source,
+                           position + (size_t)i);
     }
     return NADE_OK;
 }
 
-nade_status nd_arrow_check(struct arrow_import *import, const struct ArrowArray *batch)
+nade_status nd_arrow_check(struct arrow_import *import, const struct ArrowArray *batch, size_t position)
 {
     nade_context *context = import->context;
     const struct arrow_shape *shape = import->shape;
@@ -124,5 +124,5 @@ nade_status nd_arrow_check(struct arrow_import *import, const struct ArrowArray 
             return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s': %s", shape->source, table->column[i].name,
                            problem);
     }
-    return check_rows(import, batch);
+    return check_rows(import, batch, position);
 }

@@ -372,7 +372,7 @@ nade_status nd_load_arrow(nade_context *context, const struct ArrowSchema *schem
     nade_status status = nd_arrow_shape(context, "the Arrow table", schema, &shape);
     if (status != NADE_OK) return status;
     status = nd_arrow_begin(context, &shape, options, &import);
-    if (status == NADE_OK) status = nd_arrow_check(&import, array);
+    if (status == NADE_OK) status = nd_arrow_check(&import, array, 0);
     if (status == NADE_OK) status = add_all(&import, array, options->rows);
     if (status == NADE_OK) status = nd_arrow_finish(&import, table);
     nd_arrow_abandon(&import);

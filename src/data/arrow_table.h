@@ -44,8 +44,8 @@ struct arrow_import {
 nade_status nd_arrow_begin(nade_context *context, const struct arrow_shape *shape, const nade_read_options *options,
                            struct arrow_import *import);
 
-/* Fails where a batch is not what the shape says. */
-nade_status nd_arrow_check(struct arrow_import *import, const struct ArrowArray *batch);
+/* Fails where a batch, whose first row messages call by its position, is not what the shape says. */
+nade_status nd_arrow_check(struct arrow_import *import, const struct ArrowArray *batch, size_t position);
 
 /* Adds rows first ... first + count - 1 of a batch, which messages call by their position on. */
 nade_status nd_arrow_add(struct arrow_import *import, const struct ArrowArray *batch, size_t first, size_t count,

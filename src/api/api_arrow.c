@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api_options.h"
+#include "base/fault.h"
 #include "data/arrow_table.h"
 #include "data/reader.h"
 
@@ -31,6 +32,7 @@ nade_status nade_table_from_arrow(nade_context *context, struct ArrowSchema *sch
                                   const nade_read_options *options, nade_table **table)
 {
     nade_status status = load(context, schema, array, options, table);
+    if (status != NADE_OK && ND_FAULT(FAULT_ARROW_KEPT)) return status;
     if (array && array->release) array->release(array);
     if (schema && schema->release) schema->release(schema);
     return status;

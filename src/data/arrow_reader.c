@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
+
 static const char source[] = "the Arrow stream";
 
 static nade_status fail_stream(struct arrow_reader *reader, const char *what, int error)
@@ -86,8 +88,8 @@ static nade_status add_rows(struct arrow_reader *reader, size_t most, struct arr
         status = hold_batch(reader, import);
         if (status != NADE_OK || !reader->batch.release) break;
         size_t rows = rows_to_take(reader, most - import->builder.rows);
-        status = nd_arrow_add_listed(import, &reader->batch, reader->at, rows, reader->position, reader->rows,
-                                     &reader->listed);
+        status = nd_arrow_add_listed(import, &reader->batch, ND_FAULT(FAULT_ARROW_PARTS) ? 0 : reader->at, rows,
+                                     reader->position, reader->rows, &reader->listed);
         reader->at += rows;
         reader->position += rows;
     }

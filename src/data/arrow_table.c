@@ -147,7 +147,8 @@ static nade_status read_indices(const struct cell_span *span, size_t at, size_t 
             snprintf(expected, sizeof expected, "one of the dictionary's %zu", span->values.count);
             return fail_cell(span, at + i, found, expected);
         }
-        if (nd_arrow_missing(&span->values, (size_t)indices[i])) indices[i] = ND_ARROW_MISSING;
+        bool missing = nd_arrow_missing(&span->values, (size_t)indices[i]);
+        if (missing && !ND_FAULT(FAULT_ARROW_DICTIONARY)) indices[i] = ND_ARROW_MISSING;
     }
     return NADE_OK;
 }
@@ -293,7 +294,7 @@ static nade_status declare(struct arrow_import *import, size_t column)
                        nd_excerpt(from->format, strlen(from->format), format), table->column[column].name);
     builder->marks = &import->marks;
     builder->keep_fractions = true;
-    builder->texts_only = nd_arrow_is_text(&from->type);
+    builder->texts_only = nd_arrow_is_text(&from->type) && !ND_FAULT(FAULT_ARROW_NUMBERS);
     enum declared declared = builder->texts_only               ? DECLARED_TEXTS
                              : from->type.kind == ARROW_TRUTH  ? DECLARED_TRUTHS
                              : from->type.kind == ARROW_DATE   ? DECLARED_DATES

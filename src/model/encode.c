@@ -10,7 +10,6 @@
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/date_column.h"
-#include "data/date_text.h"
 #include "data/missing_marks.h"
 #include "data/number_form.h"
 #include "model/head.h"
@@ -285,35 +284,21 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
     return NADE_OK;
 }
 
-/* True for dates that are kept as numbers, in seconds. */
-static bool holds_seconds(const struct table_column *from)
-{
-    return from->storage == STORE_DOUBLES && from->form && !nd_date_is_epoch(from->form);
-}
-
-/* A number of the table as text, or a date. */
-static void write_number(const struct table_column *from, double number, char text[ND_DATE_SIZE])
-{
-    if (holds_seconds(from) && !isnan(number))
-        nd_date_write(from->form, number, text);
-    else
-        nd_format_number(number, text);
-}
-
 static nade_status encode_numbers(const struct encoder *e, size_t column, struct label_search *labels)
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     const struct column_spec *spec = &e->schema->column[column];
-    bool dates = holds_seconds(from);
+    /* No numbers, unless the caller made them such. */
+    bool dates = nd_holds_seconds(from) && from->type == NADE_DATE && !ND_FAULT(FAULT_SECONDS_ARE_NUMBERS);
     float absent = missing_value(labels);
     for (size_t i = 0; i < e->row_count; i++) {
         size_t row = e->rows ? e->rows[i] : i;
         double number = from->cells.numbers[row];
         float value = absent;
         char text[ND_DATE_SIZE] = "";
-        if (spec->label_count > 0) write_number(from, number, text);
+        if (spec->label_count > 0) nd_format_cell(from, number, text);
         if (!isnan(number) && !encode_value(labels, text, !dates, number, &value)) {
-            write_number(from, number, text);
+            nd_format_cell(from, number, text);
             if (!may_be_unseen(e, column, !dates)) return refuse(e, column, nd_table_position(e->table, row), text);
             note_unseen(e, i, column, text);
             value = NAN;
@@ -328,7 +313,7 @@ static const char *cell_text(const struct table_column *from, size_t row, char n
 {
     size_t code = nd_table_code(from, row);
     if (code != SIZE_MAX) return from->labels[code].text;
-    write_number(from, from->cells.numbers[row], number);
+    nd_format_cell(from, from->cells.numbers[row], number);
     return number;
 }
 

@@ -21,21 +21,21 @@ const char *nd_arrow_cells(const struct ArrowArray *array, struct arrow_type typ
                            char *problem, size_t size)
 {
     int64_t buffers = buffers_of(type.kind);
+    bool any = array->length > 0 && buffers > 0, good = false;
     if (array->length < 0 || array->offset < 0 || array->length > INT64_MAX / 16 - array->offset)
         snprintf(problem, size, "has the length %lld and the offset %lld, expected none to be negative or huge",
                  (long long)array->length, (long long)array->offset);
-    else if (array->n_buffers < buffers || (array->n_buffers > buffers && type.kind != ARROW_VIEW))
+    else if (array->n_buffers < buffers)
         snprintf(problem, size, "has %lld buffers, expected %lld", (long long)array->n_buffers, (long long)buffers);
-    else if (buffers > 0 && (!array->buffers || (array->length > 0 && !array->buffers[1])))
+    else if (any && (!array->buffers || !array->buffers[1]))
         snprintf(problem, size, "has no buffer of its cells, expected one");
     else
-        problem = NULL;
-    if (problem) return problem;
-    bool all = buffers == 0 || array->null_count == 0;
+        good = true;
+    if (!good) return problem;
     *cells = (struct arrow_cells){
         .array = array,
         .type = type,
-        .present = all ? NULL : array->buffers[0],
+        .present = any && array->null_count != 0 ? array->buffers[0] : NULL,
         .count = (size_t)array->length,
     };
     return NULL;

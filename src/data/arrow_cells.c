@@ -99,9 +99,10 @@ static double as_written(double number, double half_unit)
 {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: what is added to it is rounded to an integer */
-    if (fabs(number) >= 1e6 || ND_FAULT(FAULT_ARROW_FLOATS)) return number;
+    if (ND_FAULT(FAULT_ARROW_FLOATS)) return number;
     for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
         double scaled = number * powers[k], whole = (scaled + shift) - shift;
+        if (fabs(scaled) >= 0x1p51) break;
         if (fabs(scaled - whole) < half_unit * powers[k]) return whole / powers[k];
     }
     return number;

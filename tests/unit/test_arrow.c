@@ -84,14 +84,14 @@ static void floats(void **state)
 {
     (void)state;
     const double f64[] = {0.1, NAN, -1e300, 5e-324};
-    const float f32[] = {0.1f, 1234.56f, 16777216.0f, 1e-20f, NAN, -0.0f, 0.123456789f, -3.3f};
+    const float f32[] = {0.1f, 1234.56f, 16777216.0f, 1e-20f, NAN, -0.0f, 0.123456789f, -3.3f, 1234567.1f, 3e38f};
     const uint16_t f16[] = {0x2E66, 0x3C00, 0xC500, 0x7E00, 0x0001};
     expect_numbers(
         (struct arrow_test_column){.format = "g", .length = 4, .n_buffers = 2, .buffers = {{NULL, 0}, {BYTES(f64)}}},
         f64);
     expect_numbers(
-        (struct arrow_test_column){.format = "f", .length = 8, .n_buffers = 2, .buffers = {{NULL, 0}, {BYTES(f32)}}},
-        (const double[]){0.1, 1234.56, 16777216, (double)1e-20f, NAN, 0, 0.12345679, -3.3});
+        (struct arrow_test_column){.format = "f", .length = 10, .n_buffers = 2, .buffers = {{NULL, 0}, {BYTES(f32)}}},
+        (const double[]){0.1, 1234.56, 16777216, (double)1e-20f, NAN, 0, 0.12345679, -3.3, 1234567.1, (double)3e38f});
     expect_numbers(
         (struct arrow_test_column){.format = "e", .length = 5, .n_buffers = 2, .buffers = {{NULL, 0}, {BYTES(f16)}}},
         (const double[]){0.1, 1, -5, NAN, 0x1p-24});

@@ -78,7 +78,7 @@ cuda-mutants: cuda ## the CUDA backend once with each of its seeded faults, for 
 
 .PHONY: bench
 bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times backends with (docs/benchmarks.md)
-	@$(call compile,$(BUILD),updates one_row $(if $(nvcc),parts tune_products))
+	@$(call compile,$(BUILD),updates one_row arrow_speed $(if $(nvcc),parts tune_products))
 
 .PHONY: check
 check: check-packages check-format check-layers check-docs check-evidence check-lint check-warnings check-cuda check-hardening \
@@ -122,6 +122,7 @@ check-warnings: ## gcc and clang compile everything without a warning, and a C++
 	@$(call configure,$(BUILD)/clang,$(strict) -DCMAKE_C_COMPILER=clang)
 	@$(call compile,$(BUILD)/clang,all nade_tests)
 	echo '#include "nade/replication.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
+	echo '#include "nade/arrow.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
 
 .PHONY: check-cuda
 check-cuda: ## the CUDA backend and its benchmarks compile without a warning, where there is an nvcc

@@ -137,6 +137,16 @@ enum fault {
     FAULT_GRID_OF_ATOMS = 191, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
     FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */
 
+    /* Tables from Arrow. */
+    FAULT_ARROW_OFFSET = 460,        /* test_arrow: missing cells are looked for without the array's offset */
+    FAULT_ARROW_FLOATS = 461,        /* test_arrow: floats of 32 bits are not the decimals that they were written as */
+    FAULT_ARROW_DICTIONARY = 463,    /* test_arrow: missing values of a dictionary are read */
+    FAULT_ARROW_PARTS = 464,         /* test_arrow_stream: a part begins with its batch's first row again */
+    FAULT_ARROW_NUMBERS = 465,       /* test_arrow: texts that look like numbers are */
+    FAULT_ARROW_KEPT = 466,          /* test_arrow_refused: what was refused is not released */
+    FAULT_SECONDS_ARE_NUMBERS = 467, /* test_arrow_models: dates are scored as numbers */
+    FAULT_TRUTHS_APART = 462,        /* test_arrow_models: truth values are not the words true and false */
+
     /* The command. */
     FAULT_EXIT_STATUS = 160,         /* flags_in_sentences: a wrong input ends with status 1 */
     FAULT_JSON_DIGITS = 161,         /* json_messages: numbers of --json do not read back exactly */

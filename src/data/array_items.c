@@ -46,7 +46,7 @@ static uint64_t load_word(const unsigned char *bytes, size_t size, bool big_endi
     return word;
 }
 
-static double half_to_double(uint64_t word)
+double nd_half_to_double(uint64_t word)
 {
     int exponent = (int)(word >> 10 & 0x1F);
     double fraction = (double)(word & 0x3FF);
@@ -58,7 +58,7 @@ static double half_to_double(uint64_t word)
 
 static double float_to_double(uint64_t word, size_t size)
 {
-    if (size == 2) return half_to_double(word);
+    if (size == 2) return nd_half_to_double(word);
     if (size == 4) {
         uint32_t bits = (uint32_t)word;
         float number;

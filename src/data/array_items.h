@@ -13,6 +13,9 @@ struct array_layout {
     size_t rows, columns;
 };
 
+/* The value of a float of 16 bits. */
+double nd_half_to_double(uint64_t word);
+
 /* Reads the items that follow the header, exactly as many as it claims.  Memory is set aside for what has arrived, not
  * for claims. */
 nade_status nd_load_items(struct source *source, const struct array_layout *layout, const struct load_request *request,

@@ -43,19 +43,26 @@ static uint32_t hash_number(double number)
 {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return (uint32_t)((bits * 0x9E3779B97F4A7C15u) >> 32);
+    bits *= 0x9E3779B97F4A7C15u;
+    return (uint32_t)(bits >> 32 ^ bits >> 48); /* of small integers only the highest bits differ */
 }
 
-static bool make_room(struct column_builder *builder)
+static bool make_room_for(struct column_builder *builder, size_t count)
 {
-    if (builder->rows < builder->capacity || builder->storage == STORE_UNUSABLE) return true;
+    if (count <= builder->capacity - builder->rows || builder->storage == STORE_UNUSABLE) return true;
     size_t capacity = builder->capacity ? builder->capacity * 2 : FIRST_CELLS;
+    if (capacity - builder->rows < count) capacity = builder->rows + count;
     void *grown =
         nd_grow(builder->allocator, builder->cells.any, builder->rows, capacity, nd_cell_bytes(builder->storage));
     if (!grown) return false;
     builder->cells.any = grown;
     builder->capacity = capacity;
     return true;
+}
+
+static bool make_room(struct column_builder *builder)
+{
+    return make_room_for(builder, 1);
 }
 
 /* Appends a code (or the storage's own mark of a missing cell) where make_room has made room. */
@@ -309,7 +316,8 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
         bool date = nd_date_read(builder->form, cell->text, cell->length, &cell->number);
         return date ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
     }
-    enum number_kind kind = nd_form_read(builder->number_form, cell->text, cell->length, &cell->number);
+    enum number_kind kind =
+        builder->texts_only ? NUMBER_NONE : nd_form_read(builder->number_form, cell->text, cell->length, &cell->number);
     if (kind == NUMBER_INFINITE) return CELL_INFINITE;
     cell->is_number = kind == NUMBER_FINITE;
     if (cell->is_mark) cell->number = NAN;
@@ -356,8 +364,58 @@ enum cell_result nd_builder_add_number(struct column_builder *builder, double nu
         store_code(builder, code);
         return CELL_OK;
     }
-    if (number == floor(number)) return add_new(builder, &cell);
+    if (number == floor(number) || builder->keep_fractions) return add_new(builder, &cell);
     return become_numbers(builder) ? store_number(builder, number) : CELL_NO_MEMORY;
+}
+
+/* As nd_builder_add_number, of a column of doubles with room for them. */
+static enum cell_result store_numbers(struct column_builder *builder, const double *numbers, size_t count,
+                                      size_t *added)
+{
+    double *to = builder->cells.numbers + builder->rows;
+    size_t missing = 0, i = 0;
+    for (; i < count && !isinf(numbers[i]); i++) {
+        to[i] = numbers[i] + 0.0;
+        missing += isnan(numbers[i]) != 0;
+    }
+    builder->missing += missing;
+    builder->rows += i;
+    *added = i;
+    return i == count ? CELL_OK : CELL_INFINITE;
+}
+
+enum cell_result nd_builder_add_numbers(struct column_builder *builder, const double *numbers, size_t count, size_t row,
+                                        size_t *added)
+{
+    enum cell_result result = CELL_OK;
+    size_t i = 0;
+    for (; i < count && builder->storage != STORE_DOUBLES; i++) {
+        *added = i;
+        result = nd_builder_add_number(builder, numbers[i], row + i);
+        if (result != CELL_OK) return result;
+    }
+    if (!make_room_for(builder, count - i)) return CELL_NO_MEMORY;
+    result = store_numbers(builder, numbers + i, count - i, added);
+    *added += i;
+    return result;
+}
+
+size_t nd_builder_last_code(const struct column_builder *builder)
+{
+    return builder->rows > 0 && builder->storage <= STORE_CODES32 ? code_at(builder, builder->rows - 1) : SIZE_MAX;
+}
+
+bool nd_builder_repeat(struct column_builder *builder, size_t code)
+{
+    if (builder->storage > STORE_CODES32 || !make_room(builder)) return false;
+    builder->labels[code].count++;
+    store_code(builder, code);
+    return true;
+}
+
+void nd_builder_reserve(struct column_builder *builder, size_t count)
+{
+    make_room_for(builder, count);
 }
 
 enum cell_result nd_builder_add_missing(struct column_builder *builder)

@@ -26,6 +26,8 @@ struct column_builder {
     const nade_allocator *allocator;
     enum storage storage;
     bool numbers_only;
+    bool texts_only;     /* texts are labels or dates, none of them a number */
+    bool keep_fractions; /* of an array: fractions are kept as codes too, so that types are found as in text */
     const struct missing_marks *marks;     /* the caller's; NULL: none */
     const struct number_form *number_form; /* how its numbers are written; NULL: plain */
     union {
@@ -58,7 +60,21 @@ enum cell_result nd_builder_add_text(struct column_builder *builder, const char 
 /* Appends the cell of an array; NaN = missing. */
 enum cell_result nd_builder_add_number(struct column_builder *builder, double number, size_t row);
 
+/* Appends so many of them.  *added: how many were, fewer where one could not be. */
+enum cell_result nd_builder_add_numbers(struct column_builder *builder, const double *numbers, size_t count, size_t row,
+                                        size_t *added);
+
 enum cell_result nd_builder_add_missing(struct column_builder *builder);
+
+/* The code that the last cell got, SIZE_MAX where the column has no codes or it is missing. */
+size_t nd_builder_last_code(const struct column_builder *builder);
+
+/* Appends another cell with a code that nd_builder_last_code gave; false: the column has no codes any more, and nothing
+ * was done, or there is no memory. */
+bool nd_builder_repeat(struct column_builder *builder, size_t code);
+
+/* Takes memory for so many further cells at once; without it all goes on, in steps. */
+void nd_builder_reserve(struct column_builder *builder, size_t count);
 
 /* Moves the contents into column, with memory from the arena, and frees the builder.  False: no memory. */
 bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column);

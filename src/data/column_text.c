@@ -61,7 +61,8 @@ static void append_labels(const struct table_column *column, char *text, size_t 
 static const char *find_why(const struct table_column *column)
 {
     if (column->typed) return "as asked";
-    if (column->declared != DECLARED_NOTHING) return "as the file declares";
+    if (column->declared >= DECLARED_TEXTS) return NULL;
+    if (column->declared != DECLARED_NOTHING) return "as the data declare";
     if (column->type == NADE_ORDERED) return "numbers that take few values";
     if (column->type != NADE_CATEGORICAL || !nd_column_is_numeric(column)) return NULL;
     return nd_holds_codes(column) ? "codes with leading zeros" : "few integers that repeat";

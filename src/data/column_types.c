@@ -207,8 +207,9 @@ void nd_find_range(const struct nade_table *table, struct table_column *column)
     column->low = HUGE_VAL;
     column->high = -HUGE_VAL;
     for (size_t row = 0; column->storage == STORE_DOUBLES && row < table->rows; row++) {
-        column->low = fmin(column->low, column->cells.numbers[row]);
-        column->high = fmax(column->high, column->cells.numbers[row]);
+        double number = column->cells.numbers[row]; /* NaN is neither */
+        if (number < column->low) column->low = number;
+        if (number > column->high) column->high = number;
     }
 }
 
@@ -326,7 +327,7 @@ static const char *blame(const struct nade_table *table, const struct table_colu
         cell = column->labels[nd_table_code(column, row)].text;
     else
         nd_format_number(column->cells.numbers[row], number);
-    snprintf(text, size, "; %s %zu has '%s'", table->array ? "row" : "line", nd_table_position(table, row),
+    snprintf(text, size, "; %s %zu has '%s'", nd_row_word(table), nd_table_position(table, row),
              nd_excerpt(cell, strlen(cell), excerpt));
     return text;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
+
 /* Fewer different dates than that are names of days, of surveys say. */
 enum { DATES_LEAST = 20 };
 
@@ -12,12 +14,25 @@ static bool has_dictionary(const struct table_column *column)
     return column->storage != STORE_DOUBLES && column->storage != STORE_UNUSABLE;
 }
 
+bool nd_holds_seconds(const struct table_column *column)
+{
+    return column->storage == STORE_DOUBLES && column->form && !nd_date_is_epoch(column->form);
+}
+
+void nd_format_cell(const struct table_column *column, double number, char text[ND_DATE_SIZE])
+{
+    if (nd_holds_seconds(column) && !isnan(number))
+        nd_date_write(column->form, number, text);
+    else
+        nd_format_number(number, text);
+}
+
 bool nd_date_cell(const struct table_column *column, size_t row, const char *form, double *seconds)
 {
     *seconds = NAN;
     if (column->storage == STORE_DOUBLES) {
         double number = column->cells.numbers[row];
-        bool dates = column->form && !nd_date_is_epoch(column->form); /* read as such */
+        bool dates = nd_holds_seconds(column); /* read as such */
         if (dates) *seconds = number;
         return dates || isnan(number) || nd_date_from_number(form, number, seconds);
     }

@@ -25,6 +25,12 @@ bool nd_looks_like_dates(const struct nade_table *table, const struct table_colu
 /* Notes the form, in which all cells are dates, and gives the labels their seconds.  False: no memory. */
 bool nd_become_dates(struct nade_table *table, struct table_column *column, const char *form);
 
+/* True for dates that are kept as numbers, in seconds. */
+bool nd_holds_seconds(const struct table_column *column);
+
+/* A number of a column of doubles as text, or a date. */
+void nd_format_cell(const struct table_column *column, double number, char text[ND_DATE_SIZE]);
+
 /* A cell of any table's column in seconds, NaN: missing; false: it is no date in this form. */
 bool nd_date_cell(const struct table_column *column, size_t row, const char *form, double *seconds);
 

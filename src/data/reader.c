@@ -1,5 +1,6 @@
 #include "data/reader.h"
 
+#include "data/arrow_reader.h"
 #include "data/loader.h"
 #include "data/table_builder.h"
 #include "data/text_table.h"
@@ -13,6 +14,8 @@ struct nade_reader {
     struct row_list rows;
     struct source source;
     struct text_table text;
+    struct arrow_reader arrow;
+    bool streams;      /* arrow is what is read */
     nade_table *whole; /* of an array; NULL: text */
     size_t at;         /* the next row of whole */
 };
@@ -80,9 +83,37 @@ nade_status nd_reader_open(nade_context *context, const char *path, const nade_r
     return status;
 }
 
+static nade_status open_stream(struct nade_reader *reader, const struct ArrowArrayStream *stream)
+{
+    const char *rows = reader->options.rows;
+    reader->streams = true;
+    reader->arrow.stream = *stream; /* to be released, whatever happens */
+    nade_status status = rows ? nd_rows_read(&reader->context, rows, &reader->rows) : NADE_OK;
+    if (status != NADE_OK) return status;
+    return nd_arrow_open(&reader->context, stream, &reader->options, rows ? &reader->rows : NULL, &reader->arrow);
+}
+
+nade_status nd_reader_of_arrow(nade_context *context, struct ArrowArrayStream *stream, const nade_read_options *options,
+                               nade_reader **reader)
+{
+    nade_reader *created = create(context, options);
+    if (!created) {
+        stream->release(stream);
+        return nd_no_memory(context, "reading a stream");
+    }
+    nade_status status = hand_over(context, created, open_stream(created, stream));
+    stream->release = NULL;
+    if (status == NADE_OK)
+        *reader = created;
+    else
+        nd_reader_free(created);
+    return status;
+}
+
 void nd_reader_free(nade_reader *reader)
 {
     if (!reader) return;
+    nd_arrow_close(&reader->arrow);
     nd_text_close(&reader->text);
     nd_source_close(&reader->source);
     nd_rows_free(&reader->context.allocator, &reader->rows);
@@ -137,6 +168,8 @@ static nade_status next_slice(struct nade_reader *reader, size_t most, nade_tabl
 
 nade_status nd_reader_next(nade_context *context, nade_reader *reader, size_t most, nade_table **table)
 {
-    nade_status status = reader->whole ? next_slice(reader, most, table) : nd_text_next(&reader->text, most, table);
+    nade_status status = reader->streams ? nd_arrow_next(&reader->arrow, most, table)
+                         : reader->whole ? next_slice(reader, most, table)
+                                         : nd_text_next(&reader->text, most, table);
     return hand_over(context, reader, status);
 }

@@ -122,29 +122,29 @@ nade_status nd_fail_unusable(nade_context *context, const struct nade_table *tab
     char name[ND_EXCERPT];
     nd_excerpt(unusable->name, strlen(unusable->name), name);
     const struct label *stray = stray_text(unusable);
+    const char *word = nd_row_word(table);
     if (nd_column_has_decimal_commas(unusable))
-        return nd_fail(
-            context, NADE_BAD_INPUT,
-            "%s, line %zu, column '%s': found numbers with %s, more than %d different ones, which is not how "
-            "its first numbers are written: name the mark in `%s`, or leave column '%s' out",
-            table->source, unusable->labels[0].first_line, name,
-            nd_column_has_thousands(unusable) ? "commas between thousands" : "decimal commas", ND_NUMBERS_MOST,
-            nd_column_has_thousands(unusable) ? "thousands" : "decimal", unusable->name);
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s, %s %zu, column '%s': found numbers with %s, more than %d different ones, which is not how "
+                       "its first numbers are written: name the mark in `%s`, or leave column '%s' out",
+                       table->source, word, unusable->labels[0].first_line, name,
+                       nd_column_has_thousands(unusable) ? "commas between thousands" : "decimal commas",
+                       ND_NUMBERS_MOST, nd_column_has_thousands(unusable) ? "thousands" : "decimal", unusable->name);
     if (stray) {
         char text[ND_EXCERPT];
         return nd_fail(context, NADE_BAD_INPUT,
-                       "%s, line %zu, column '%s': found '%s' in a column of numbers, expected a number or an empty "
+                       "%s, %s %zu, column '%s': found '%s' in a column of numbers, expected a number or an empty "
                        "cell; or leave column '%s' out",
-                       table->source, stray->first_line, name, nd_excerpt(stray->text, strlen(stray->text), text),
+                       table->source, word, stray->first_line, name, nd_excerpt(stray->text, strlen(stray->text), text),
                        unusable->name);
     }
     if (unusable->label_count < ND_LABELS_MOST)
         return nd_fail(context, NADE_BAD_INPUT,
-                       "%s, line %zu, column '%s': found a text of more than %d bytes, expected a shorter label; leave "
+                       "%s, %s %zu, column '%s': found a text of more than %d bytes, expected a shorter label; leave "
                        "column '%s' out",
-                       table->source, unusable->unusable_line, name, ND_TEXT_BYTES_MOST, unusable->name);
+                       table->source, word, unusable->unusable_line, name, ND_TEXT_BYTES_MOST, unusable->name);
     return nd_fail(context, NADE_BAD_INPUT,
-                   "%s, line %zu, column '%s': found text with more than %d different labels, expected fewer; leave "
+                   "%s, %s %zu, column '%s': found text with more than %d different labels, expected fewer; leave "
                    "column '%s' out",
-                   table->source, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
+                   table->source, word, unusable->unusable_line, name, ND_LABELS_MOST, unusable->name);
 }

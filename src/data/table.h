@@ -23,7 +23,14 @@ enum { ND_NUMBERS_MOST = 1000 }; /* different cells of a column of numbers that 
 enum storage { STORE_CODES8, STORE_CODES16, STORE_CODES32, STORE_DOUBLES, STORE_UNUSABLE };
 
 /* What the data themselves say of a column. */
-enum declared { DECLARED_NOTHING, DECLARED_NUMBERS, DECLARED_LABELS, DECLARED_DATES };
+enum declared {
+    DECLARED_NOTHING,
+    DECLARED_NUMBERS,
+    DECLARED_LABELS,
+    DECLARED_DATES,
+    DECLARED_TEXTS, /* labels or dates: none of them is a number, whatever it looks like */
+    DECLARED_TRUTHS /* 0 and 1, which mean false and true */
+};
 
 /* One distinct cell of a column. */
 struct label {
@@ -78,6 +85,7 @@ struct nade_table {
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */
     bool array;                  /* an array file or from memory: no labels, line numbers are rows */
+    bool arrow;                  /* from Arrow's columns (arrow_table.h): line numbers are rows */
     bool marks_only;             /* no text stands for a missing cell but those that the caller named */
     bool single;                 /* the numbers were float32 or float16: their decimals are only that precise */
     const char *source;          /* path, for messages */
@@ -91,6 +99,12 @@ struct nade_table {
 
 /* Frees all that a table owns. */
 void nd_table_release(struct nade_table *table);
+
+/* What messages call a row's position. */
+static inline const char *nd_row_word(const struct nade_table *table)
+{
+    return table->array || table->arrow ? "row" : "line";
+}
 
 /* Where the file holds a row, for messages. */
 static inline size_t nd_table_position(const struct nade_table *table, size_t row)

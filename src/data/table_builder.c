@@ -180,8 +180,8 @@ nade_status nd_table_cell_failed(struct table_builder *builder, enum cell_result
             ? "a number like those before it; or name the marks in `decimal` and `thousands`"
             : "a number like those before it; or name the text in `missing` if it stands for a missing cell";
     return nd_fail(builder->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
-                   table->array ? "row" : "line", position, nd_excerpt(name, strlen(name), named),
-                   nd_excerpt(text, length, found), expected);
+                   nd_row_word(table), position, nd_excerpt(name, strlen(name), named), nd_excerpt(text, length, found),
+                   expected);
 }
 
 /* Room for one more position; the first time, those that had followed one another are written down. */

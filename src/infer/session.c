@@ -217,7 +217,7 @@ nade_status nd_member_draws(nade_context *context, nade_session *session, size_t
 
 struct row_place nd_table_place(const nade_table *table, size_t row)
 {
-    return (struct row_place){table->source, table->array ? "row" : "line", nd_table_position(table, row)};
+    return (struct row_place){table->source, nd_row_word(table), nd_table_position(table, row)};
 }
 
 nade_status nd_refuse_outputs(nade_context *context, const nade_session *session, struct row_place place)

@@ -81,7 +81,7 @@ static nade_status check_finite(nade_context *context, const struct surprise_run
                 context, NADE_NOT_FINITE,
                 "%s, %s %zu, column '%s' has a log density that is not finite: the row's values lie too far from the "
                 "training rows",
-                s->table->source, s->table->array ? "row" : "line", nd_table_position(s->table, at / columns),
+                s->table->source, nd_row_word(s->table), nd_table_position(s->table, at / columns),
                 s->model->schema.column[at % columns].name);
     return NADE_OK;
 }

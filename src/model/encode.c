@@ -183,8 +183,7 @@ static nade_status refuse(const struct encoder *e, size_t column, size_t place, 
         expected = "0 or 1";
     char excerpt[ND_EXCERPT];
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", e->table->source,
-                   e->table->array ? "row" : "line", place, spec->name, nd_excerpt(found, strlen(found), excerpt),
-                   expected);
+                   nd_row_word(e->table), place, spec->name, nd_excerpt(found, strlen(found), excerpt), expected);
 }
 
 /* Counts a value that training has not seen and that is to be a missing cell. */
@@ -196,7 +195,7 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
     if (unseen->marks) unseen->marks[row * e->schema->count + column] = true;
     if (unseen->count++ > 0 && row >= unseen->row) return;
     unseen->row = row;
-    snprintf(unseen->first, sizeof unseen->first, "%s %zu, column '%s': '%s'", e->table->array ? "row" : "line",
+    snprintf(unseen->first, sizeof unseen->first, "%s %zu, column '%s': '%s'", nd_row_word(e->table),
              nd_table_position(e->table, e->rows ? e->rows[row] : row), nd_excerpt(title, strlen(title), name),
              nd_excerpt(found, strlen(found), excerpt));
 }
@@ -218,6 +217,18 @@ static bool encode_value(struct label_search *labels, const char *text, bool is_
     if (spec->label_count == 0) return is_number && nd_head_for(spec->type)->encode(spec, number, cell);
     *cell = nd_label_find(labels, text, is_number, number);
     return *cell >= 0;
+}
+
+/* A cell of the table's dictionary, whose text is UTF-8; false: the column can't hold it.  Texts that are declared such
+ * may still be what a model of numbers was trained on. */
+static bool encode_label(struct label_search *labels, const struct table_column *from, const struct label *label,
+                         const char *text, float *cell)
+{
+    bool is_number = label->is_number;
+    double number = label->number;
+    if (from->declared == DECLARED_TEXTS && !is_number)
+        is_number = nd_parse_number(text, strlen(text), &number) == NUMBER_FINITE;
+    return encode_value(labels, text, is_number, number, cell) || nd_truth_find(labels->spec, from, label, cell);
 }
 
 /* What a missing cell of a column is: missing, unless absence is one of its labels. */
@@ -259,7 +270,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         const struct label *label = &from->labels[i];
         const char *text = nd_utf8_text(e->arena, label->text);
         if (!text) return nd_no_memory(e->context, "the rows");
-        if (encode_value(labels, text, label->is_number, label->number, &value[i])) continue;
+        if (encode_label(labels, from, label, text, &value[i])) continue;
         value[i] = is_mark(e, label->text) ? absent : UNSEEN;
         if (value[i] == UNSEEN && !may_be_unseen(e, column, label->is_number))
             return refuse(e, column, label->first_line, label->text);
@@ -277,16 +288,18 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
 {
     const struct table_column *from = &e->table->column[e->source[column]];
     const struct column_spec *spec = &e->schema->column[column];
+    /* No numbers, unless the caller made them such. */
+    bool dates = nd_holds_seconds(from) && from->type == NADE_DATE && !ND_FAULT(FAULT_SECONDS_ARE_NUMBERS);
     float absent = missing_value(labels);
     for (size_t i = 0; i < e->row_count; i++) {
         size_t row = e->rows ? e->rows[i] : i;
         double number = from->cells.numbers[row];
         float value = absent;
-        char text[ND_NUMBER_TEXT] = "";
-        if (spec->label_count > 0) nd_format_number(number, text);
-        if (!isnan(number) && !encode_value(labels, text, true, number, &value)) {
-            nd_format_number(number, text);
-            if (!may_be_unseen(e, column, true)) return refuse(e, column, nd_table_position(e->table, row), text);
+        char text[ND_DATE_SIZE] = "";
+        if (spec->label_count > 0) nd_format_cell(from, number, text);
+        if (!isnan(number) && !encode_value(labels, text, !dates, number, &value)) {
+            nd_format_cell(from, number, text);
+            if (!may_be_unseen(e, column, !dates)) return refuse(e, column, nd_table_position(e->table, row), text);
             note_unseen(e, i, column, text);
             value = NAN;
         }
@@ -296,11 +309,11 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
 }
 
 /* How messages show a cell. */
-static const char *cell_text(const struct table_column *from, size_t row, char number[ND_NUMBER_TEXT])
+static const char *cell_text(const struct table_column *from, size_t row, char number[ND_DATE_SIZE])
 {
     size_t code = nd_table_code(from, row);
     if (code != SIZE_MAX) return from->labels[code].text;
-    nd_format_number(from->cells.numbers[row], number);
+    nd_format_cell(from, from->cells.numbers[row], number);
     return number;
 }
 
@@ -313,7 +326,7 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         size_t row = e->rows ? e->rows[i] : i;
         double seconds;
         float value = NAN;
-        char number[ND_NUMBER_TEXT];
+        char number[ND_DATE_SIZE];
         bool date = nd_date_cell(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);

@@ -54,7 +54,7 @@ static nade_status learn(nade_context *context, struct arena *arena, const nade_
             return nd_fail(context, NADE_BAD_INPUT,
                            "%s, %s %zu, column '%s': found %.15g, expected a count of at most %.0f: such a column is "
                            "better real",
-                           table->source, table->array ? "row" : "line", nd_table_position(table, row), column->name,
+                           table->source, nd_row_word(table), nd_table_position(table, row), column->name,
                            nd_table_number(column, row), COUNT_MOST);
     return NADE_OK;
 }

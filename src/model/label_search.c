@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/numbers.h"
+#include "data/cell_text.h"
 
 enum { ASKED_ONE_BY_ONE = 8 };
 
@@ -54,6 +55,24 @@ float nd_label_find(struct label_search *search, const char *text, bool is_numbe
     if (search->asked++ == ASKED_ONE_BY_ONE && search->spec->label_count > ASKED_ONE_BY_ONE) sort_labels(search);
     float found = find_text(search, text);
     return found < 0 && is_number ? find_number(search, number) : found;
+}
+
+bool nd_truth_find(const struct column_spec *spec, const struct table_column *from, const struct label *label,
+                   float *cell)
+{
+    static const char *const words[] = {"false", "true"};
+    size_t length = strlen(label->text), found = 0;
+    if (ND_FAULT(FAULT_TRUTHS_APART)) return false;
+    if (from->declared == DECLARED_TRUTHS) {
+        const char *word = words[label->number != 0];
+        while (found < spec->label_count && !nd_same_word(spec->labels[found], strlen(spec->labels[found]), word))
+            found++;
+        *cell = (float)found;
+        return found < spec->label_count;
+    }
+    while (found < 2 && !nd_same_word(label->text, length, words[found])) found++;
+    *cell = (float)found;
+    return spec->type == NADE_BINARY && spec->label_count == 0 && found < 2;
 }
 
 void nd_label_search_free(struct label_search *search)

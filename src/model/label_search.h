@@ -18,6 +18,11 @@ struct label_search {
  * the only one: "1.0" is the label "1", but neither "07" nor "7". */
 float nd_label_find(struct label_search *search, const char *text, bool is_number, double number);
 
+/* Truth values are written 0 and 1 here, false and true there: a truth value of the table is the label of the model
+ * that is such a word, and such a word a value of a column of zeros and ones.  False: neither is so. */
+bool nd_truth_find(const struct column_spec *spec, const struct table_column *from, const struct label *label,
+                   float *cell);
+
 void nd_label_search_free(struct label_search *search);
 
 #endif

@@ -38,9 +38,9 @@ static nade_status measure_columns(nade_context *context, struct measuring *m)
         status = nd_fail(context, NADE_BAD_INPUT,
                          "%s, %s %zu, column '%s': found %g, expected a number from %g to %g: write the column in "
                          "larger units, or leave column '%s' out",
-                         m->table->source, m->table->array ? "row" : "line",
-                         nd_table_position(m->table, m->measured[c].beyond), column->name,
-                         nd_table_number(column, m->measured[c].beyond), -ND_NUMBER_MOST, ND_NUMBER_MOST, column->name);
+                         m->table->source, nd_row_word(m->table), nd_table_position(m->table, m->measured[c].beyond),
+                         column->name, nd_table_number(column, m->measured[c].beyond), -ND_NUMBER_MOST, ND_NUMBER_MOST,
+                         column->name);
     }
     return status;
 }

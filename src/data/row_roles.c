@@ -14,11 +14,13 @@
 /* ---- the column -------------------------------------------------------------------------------------------------- */
 
 /* The one column that a list names. */
-static nade_status find_column(nade_context *context, const struct nade_table *table, const char *what,
+static nade_status find_column(nade_context *context, const struct nade_table *table, const char *role,
                                const char *list, size_t *number)
 {
     bool *chosen = NULL;
     size_t found = 0;
+    char what[512]; /* a validation table may lack what the other has */
+    snprintf(what, sizeof what, "%s of %s", role, table->source);
     if (table->texts.count > 0) return nd_refuse_kept_text(context);
     nade_status status = nd_list_columns(context, table, what, list, &chosen);
     if (status != NADE_OK) return status;
@@ -28,8 +30,8 @@ static nade_status find_column(nade_context *context, const struct nade_table *t
     if (found != 1)
         return nd_fail(context, NADE_BAD_CALL, "%s: found '%s', which is %zu columns, expected one", what, list, found);
     if (table->columns == 1)
-        return nd_fail(context, NADE_BAD_CALL, "%s: '%s' is the only column of %s, expected others to learn", what,
-                       table->column[*number].name, table->source);
+        return nd_fail(context, NADE_BAD_CALL, "%s: '%s' is the only column, expected others to learn", what,
+                       table->column[*number].name);
     return NADE_OK;
 }
 

@@ -112,10 +112,10 @@ static void test_refusals(void **state)
     refuse(context, "w,x\n0,2\n0,3\n", NADE_TIDY_WEIGHTS, "w", NADE_BAD_INPUT,
            "column 'w': all weights are 0, expected some above");
     refuse(context, "w,x\n1,2\n2,3\n", NADE_TIDY_WEIGHTS, "w,x", NADE_BAD_CALL,
-           "the column of weights: found 'w,x', which is 2 columns, expected one");
-    refuse(context, "w,x\n1,2\n2,3\n", NADE_TIDY_WEIGHTS, "v", NADE_BAD_CALL, "the column of weights: found 'v'");
+           ": found 'w,x', which is 2 columns, expected one");
+    refuse(context, "w,x\n1,2\n2,3\n", NADE_TIDY_WEIGHTS, "v", NADE_BAD_CALL, ": found 'v', expected");
     refuse(context, "w\n1\n2\n", NADE_TIDY_WEIGHTS, "w", NADE_BAD_CALL,
-           "the column of weights: 'w' is the only column of ");
+           ": 'w' is the only column, expected others to learn");
     refuse(context, "g,x\na,2\na,3\n", NADE_TIDY_GROUPS, "g", NADE_BAD_INPUT,
            "column 'g': all rows are of one group, expected several");
     refuse(context, "t,x\nsoon,2\nlate,3\n", NADE_TIDY_TIMES, "t", NADE_BAD_INPUT,

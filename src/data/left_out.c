@@ -208,7 +208,7 @@ void nd_take_out(struct nade_table *table, const char *const *reasons, struct le
             continue;
         }
         if (reasons[c])
-            room[count++] = (struct left_out){table->column[c].name, place, reasons[c]};
+            room[count++] = (struct left_out){.name = table->column[c].name, .place = place, .reason = reasons[c]};
         else
             table->column[kept++] = table->column[c];
         c++;

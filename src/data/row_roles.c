@@ -35,14 +35,22 @@ static nade_status find_column(nade_context *context, const struct nade_table *t
     return NADE_OK;
 }
 
+enum role { ROLE_WEIGHTS, ROLE_GROUPS, ROLE_TIMES, ROLES };
+
+const char *const nd_row_roles[ROLES + 1] = {"weights", "groups", "times", NULL};
+
 /* Takes it out of the table. */
-static nade_status take_column(nade_context *context, struct nade_table *table, size_t number, const char *reason)
+static nade_status take_column(nade_context *context, struct nade_table *table, size_t number, enum role role)
 {
+    static const char *const words[ROLES] = {"weighs the rows", "says which rows stay together",
+                                             "says which rows are held out"};
     const char **reasons = nd_alloc(&context->allocator, table->columns, sizeof *reasons);
     if (!reasons) return nd_no_memory(context, "the columns");
-    reasons[number] = reason;
+    reasons[number] = words[role];
     struct left_out *room = nd_left_out_room(table, reasons);
     if (room) nd_take_out(table, reasons, room);
+    for (size_t i = 0; room && i < table->left_out_count; i++)
+        if (room[i].reason == words[role]) room[i].role = nd_row_roles[role];
     nd_free(&context->allocator, reasons);
     return room ? NADE_OK : nd_no_memory(context, "the columns");
 }
@@ -121,7 +129,7 @@ nade_status nd_weigh_rows(nade_context *context, struct nade_table *table, const
     if (most == 0)
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s': all weights are 0, expected some above",
                        table->source, table->column[number].name);
-    status = take_column(context, table, number, "weighs the rows");
+    status = take_column(context, table, number, ROLE_WEIGHTS);
     if (status != NADE_OK) return status;
     table->roles.weight = weight;
     table->roles.whole = are_copies(weight, table->rows);
@@ -191,7 +199,7 @@ nade_status nd_group_rows(nade_context *context, struct nade_table *table, const
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s': all rows are of one group, expected several",
                        table->source, table->column[number].name);
     const char *name = table->column[number].name;
-    status = take_column(context, table, number, "says which rows stay together");
+    status = take_column(context, table, number, ROLE_GROUPS);
     if (status != NADE_OK) return status;
     table->roles.group = group;
     table->roles.group_count = groups;
@@ -220,7 +228,7 @@ nade_status nd_time_rows(nade_context *context, struct nade_table *table, const 
     if (status == NADE_OK) status = read_numbers(context, table, number, -HUGE_VAL, expected, &time);
     if (status != NADE_OK) return status;
     const char *name = column->name;
-    status = take_column(context, table, number, "says which rows are held out");
+    status = take_column(context, table, number, ROLE_TIMES);
     if (status != NADE_OK) return status;
     table->roles.time = time;
     table->roles.time_name = name;

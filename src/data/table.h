@@ -74,7 +74,11 @@ struct left_out {
     const char *name;
     size_t place;       /* among the columns before any were left out so */
     const char *reason; /* in words; NULL: of a model */
+    const char *role;   /* one of nd_row_roles; NULL: it had none */
 };
+
+/* What a column that is no part of a model was for: "weights", "groups", "times"; NULL ends them. */
+extern const char *const nd_row_roles[];
 
 /* What columns that are no part of a model say of the rows (row_roles.h). */
 struct row_roles {

@@ -174,8 +174,9 @@ static nade_status learn_left_out(nade_context *context, struct arena *arena, co
     schema->left_out = nd_arena_alloc(arena, table->left_out_count, sizeof *schema->left_out);
     for (size_t i = 0; schema->left_out && i < table->left_out_count; i++) {
         const char *name = nd_utf8_text(arena, table->left_out[i].name);
-        schema->left_out[i] =
-            (struct left_out){.name = name ? nd_arena_text(arena, name) : NULL, .place = table->left_out[i].place};
+        schema->left_out[i] = (struct left_out){.name = name ? nd_arena_text(arena, name) : NULL,
+                                                .place = table->left_out[i].place,
+                                                .role = table->left_out[i].role};
         if (!schema->left_out[i].name) return nd_no_memory(context, "the columns");
         schema->left_out_count++;
     }

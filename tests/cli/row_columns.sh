@@ -28,7 +28,7 @@ awk -F, 'NR == 2 && !($1 > 0.68 && $1 < 0.82) { exit 1 }' out || fail "the proba
 expect 0 "$NADE" score model table.csv -o scores
 [ -s err ] && grep -q weight err && fail "the column of weights is news: $(cat err)"
 expect 0 "$NADE" info model
-holds out "Left out: weight" "1080 for training, 120 for validation"
+holds out "Left out: weight (weights of the rows)" "1080 for training, 120 for validation"
 
 # --columns need not name it; a number does as well; a validation table has one too.
 expect 0 "$NADE" train table.csv "${short[@]}" --columns a,b --weights 1 --quiet -o same

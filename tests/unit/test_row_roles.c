@@ -336,7 +336,8 @@ static void test_models_pass_over(void **state)
         table = read_good(context, texts[i / 2], NULL);
         if (i < 4 && i % 2) tidy(context, table, NADE_TIDY_WEIGHTS, "1");
         warnings.count = 0;
-        support_assert_ok(context, nade_table_values(context, i % 2 ? read : model, table, values, NULL, NULL, NULL));
+        support_assert_ok(context,
+                          nade_table_values(context, i % 2 ? read : model, table, NULL, values, NULL, NULL, NULL));
         assert_true(values[0] == 1.25 && values[1] == 2.5 && values[3] == 3.25 && values[4] == 4.5);
         assert_int_equal(warnings.count, 0);
         nade_table_free(table);

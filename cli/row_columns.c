@@ -8,7 +8,9 @@
 #include "printable.h"
 #include "report.h"
 
-int with_row_columns(const struct common *common, const char *columns, const struct row_columns *named, char **list)
+/* What --columns must be for them to be read too, which is to be freed; NULL: as it is. */
+static int extend_columns(const struct common *common, const char *columns, const struct row_columns *named,
+                          char **list)
 {
     const char *further[] = {named->weights, named->groups, named->split_by};
     size_t size = columns ? strlen(columns) + 1 : 0;
@@ -22,6 +24,19 @@ int with_row_columns(const struct common *common, const char *columns, const str
         if (further[i]) used += (size_t)snprintf(joined + used, size - used, ",%s", further[i]);
     *list = joined;
     return EXIT_DONE;
+}
+
+int read_with_row_columns(const struct common *common, nade_context *context, const char *path,
+                          const nade_read_options *options, const struct row_columns *named, nade_table **table)
+{
+    nade_read_options read = *options;
+    char *columns;
+    int exit_status = extend_columns(common, read.columns, named, &columns);
+    if (exit_status) return exit_status;
+    if (columns) read.columns = columns;
+    nade_status status = nade_table_read(context, path, &read, table);
+    free(columns);
+    return status == NADE_OK ? EXIT_DONE : report_failure(common, context, status);
 }
 
 int take_row_columns(const struct common *common, nade_context *context, nade_table *table,

@@ -12,8 +12,9 @@ struct row_columns {
     const char *weights, *groups, *split_by;
 };
 
-/* What --columns must be for them to be read too, which is to be freed; NULL: as it is.  0 or an exit status. */
-int with_row_columns(const struct common *common, const char *columns, const struct row_columns *named, char **list);
+/* Reads a table with these columns too, where the options list others.  0 or an exit status. */
+int read_with_row_columns(const struct common *common, nade_context *context, const char *path,
+                          const nade_read_options *options, const struct row_columns *named, nade_table **table);
 
 /* Takes them out of a table, after types were given.  0 or an exit status. */
 int take_row_columns(const struct common *common, nade_context *context, nade_table *table,

@@ -216,28 +216,16 @@ static int check_call(const struct train_arguments *train)
     return check_rates(train);
 }
 
-/* Reads a table with all columns that are wanted of it; of a validation table, the rows' weights alone. */
-static int read_table(const struct train_arguments *train, nade_context *context, const char *path,
-                      const struct row_columns *named, nade_table **table)
-{
-    nade_read_options read = train->read;
-    char *columns;
-    int exit_status = with_row_columns(&train->common, read.columns, named, &columns);
-    if (exit_status) return exit_status;
-    if (columns) read.columns = columns;
-    if (path == train->valid) read.rows = NULL; /* those of DATA */
-    nade_status status = nade_table_read(context, path, &read, table);
-    free(columns);
-    return status == NADE_OK ? EXIT_DONE : report_failure(&train->common, context, status);
-}
-
 static int read_tables(const struct train_arguments *train, struct train_work *run)
 {
     const struct common *common = &train->common;
     const struct row_columns weights = {.weights = train->row_columns.weights};
-    int exit_status = read_table(train, run->context, train->data, &train->row_columns, &run->table);
+    nade_read_options valid_read = train->read;
+    valid_read.rows = NULL; /* those of DATA */
+    int exit_status =
+        read_with_row_columns(common, run->context, train->data, &train->read, &train->row_columns, &run->table);
     if (!exit_status && train->valid)
-        exit_status = read_table(train, run->context, train->valid, &weights, &run->valid);
+        exit_status = read_with_row_columns(common, run->context, train->valid, &valid_read, &weights, &run->valid);
     if (!exit_status) exit_status = apply_types(common, run->context, run->table, &train->types);
     if (!exit_status) exit_status = take_row_columns(common, run->context, run->table, &train->row_columns);
     if (!exit_status && run->valid) exit_status = take_row_columns(common, run->context, run->valid, &weights);

@@ -66,6 +66,9 @@ static nade_status refuse_text(nade_context *context, const struct nade_table *t
     const struct table_column *column = &table->column[number];
     char excerpt[ND_EXCERPT];
     if (column->storage == STORE_UNUSABLE) return nd_fail_unusable(context, table, number);
+    if (column->storage == STORE_DOUBLES && column->form)
+        return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s' holds dates, expected %s", table->source, column->name,
+                       what);
     for (size_t i = 0; i < column->label_count; i++) {
         const struct label *label = &column->labels[i];
         if (!label->is_number)
@@ -77,10 +80,9 @@ static nade_status refuse_text(nade_context *context, const struct nade_table *t
 }
 
 static nade_status refuse_cell(nade_context *context, const struct nade_table *table, size_t number, size_t row,
-                               const char *what)
+                               double cell, const char *what)
 {
     char found[40] = "no value";
-    double cell = nd_table_number(&table->column[number], row);
     if (!isnan(cell)) snprintf(found, sizeof found, "%.15g", cell);
     return nd_fail(context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found %s, expected %s", table->source,
                    table->array ? "row" : "line", nd_table_position(table, row), table->column[number].name, found,
@@ -95,7 +97,7 @@ static nade_status read_numbers(nade_context *context, struct nade_table *table,
     if (!read) return nd_no_memory(context, "the rows");
     for (size_t row = 0; row < table->rows; row++) {
         read[row] = nd_table_number(&table->column[number], row);
-        if (!(read[row] >= least) || isinf(read[row])) return refuse_cell(context, table, number, row, what);
+        if (!(read[row] >= least) || isinf(read[row])) return refuse_cell(context, table, number, row, read[row], what);
     }
     *numbers = read;
     return NADE_OK;
@@ -209,25 +211,43 @@ nade_status nd_group_rows(nade_context *context, struct nade_table *table, const
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
+/* A column of few texts may be one of dates that was taken for labels.  Fails where it is none. */
+static nade_status make_dates(nade_context *context, struct nade_table *table, size_t number, const char *expected)
+{
+    struct table_column *column = &table->column[number];
+    char form[ND_FORM_SIZE];
+    size_t row;
+    if (column->storage == STORE_DOUBLES || column->form || nd_column_is_numeric(column)) return NADE_OK;
+    if (column->storage == STORE_UNUSABLE || nd_find_date_form(table, column, form, &row))
+        return refuse_text(context, table, number, expected);
+    return nd_become_dates(table, column, form) ? NADE_OK : nd_no_memory(context, "the columns");
+}
+
+static nade_status refuse_missing(nade_context *context, const struct nade_table *table, size_t number,
+                                  const char *expected)
+{
+    const struct table_column *column = &table->column[number];
+    size_t row = 0;
+    if (column->missing == 0) return NADE_OK;
+    while (column->storage == STORE_DOUBLES ? !isnan(column->cells.numbers[row])
+                                            : nd_table_code(column, row) != SIZE_MAX)
+        row++;
+    return refuse_cell(context, table, number, row, NAN, expected);
+}
+
 nade_status nd_time_rows(nade_context *context, struct nade_table *table, const char *list)
 {
     static const char what[] = "the column to split by", expected[] = "a number or a date";
-    char form[ND_FORM_SIZE];
     const double *time = NULL;
-    size_t number = 0, row;
+    size_t number = 0;
     if (table->roles.time) return refuse_again(context, what, "rows are split by one");
     nade_status status = find_column(context, table, what, list, &number);
-    if (status != NADE_OK) return status;
-    struct table_column *column = &table->column[number];
-    bool texts = column->storage != STORE_DOUBLES && !column->form && !nd_column_is_numeric(column);
-    if (texts && column->storage != STORE_UNUSABLE && !nd_find_date_form(table, column, form, &row)) {
-        if (!nd_become_dates(table, column, form)) return nd_no_memory(context, "the columns");
-        texts = false;
-    }
-    if (texts) status = refuse_text(context, table, number, expected);
+    if (status == NADE_OK && table->column[number].storage != STORE_UNUSABLE)
+        status = refuse_missing(context, table, number, expected);
+    if (status == NADE_OK) status = make_dates(context, table, number, expected);
     if (status == NADE_OK) status = read_numbers(context, table, number, -HUGE_VAL, expected, &time);
     if (status != NADE_OK) return status;
-    const char *name = column->name;
+    const char *name = table->column[number].name;
     status = take_column(context, table, number, ROLE_TIMES);
     if (status != NADE_OK) return status;
     table->roles.time = time;

@@ -1,9 +1,11 @@
 #include "train/folds.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "data/row_roles.h"
 #include "train/row_copies.h"
 #include "train/split.h"
 
@@ -38,15 +40,27 @@ struct fold_rows {
     double train_scale, valid_scale;
 };
 
+/* So many copies of the rows that validate that all folds together are a list of all rows: the mean over them is then
+ * that of a table. */
+static double valid_length(const nade_table *table, const struct split *split)
+{
+    double train = nd_sum_weights(table, split->train, split->train_count);
+    double valid = nd_sum_weights(table, split->valid, split->valid_count);
+    double all = ND_COPIES * (double)(split->train_count + split->valid_count);
+    if (ND_FAULT(FAULT_FOLDS_ALIKE)) return 0;
+    return fmax(1, nearbyint(all * (valid / (train + valid))));
+}
+
 static nade_status copy_fold(struct run *run, const nade_table *table, size_t f, const struct split *split,
                              struct row_copies *train, struct row_copies *valid)
 {
-    uint32_t seed = run->options.seed;
-    uint64_t part = PART_FOLDS + 2 * f;
+    struct copying copying = {.seed = run->options.seed, .part = PART_FOLDS + 2 * f};
     nade_status status =
-        nd_copy_rows(run->context, &run->arena, table, split->train, split->train_count, seed, part, train);
+        nd_copy_rows(run->context, &run->arena, table, split->train, split->train_count, &copying, train);
     if (status != NADE_OK) return status;
-    status = nd_copy_rows(run->context, &run->arena, table, split->valid, split->valid_count, seed, part + 1, valid);
+    copying.part++;
+    copying.length = valid_length(table, split);
+    status = nd_copy_rows(run->context, &run->arena, table, split->valid, split->valid_count, &copying, valid);
     if (ND_FAULT(FAULT_FOLDS_UNWEIGHED)) {
         train->listed = (struct chosen_rows){split->train, split->train_count};
         valid->listed = (struct chosen_rows){split->valid, split->valid_count};

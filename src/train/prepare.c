@@ -186,10 +186,12 @@ static nade_status list_rows(struct run *run, const nade_table *train, const nad
         return nd_fail(run->context, NADE_BAD_INPUT,
                        "%s has %zu row%s, %zu of them to learn from, expected at least 2 rows", train->source,
                        train->rows, train->rows == 1 ? "" : "s", split.train_count);
-    status = nd_copy_rows(run->context, &run->arena, train, split.train, split.train_count, seed, PART_TRAIN, learnt);
+    struct copying copying = {.seed = seed, .part = PART_TRAIN};
+    status = nd_copy_rows(run->context, &run->arena, train, split.train, split.train_count, &copying, learnt);
     if (status != NADE_OK) return status;
     size_t *rows = valid ? other.train : split.valid, count = valid ? other.train_count : split.valid_count;
-    status = nd_copy_rows(run->context, &run->arena, valid ? valid : train, rows, count, seed, PART_VALID, held);
+    copying.part = PART_VALID;
+    status = nd_copy_rows(run->context, &run->arena, valid ? valid : train, rows, count, &copying, held);
     if (ND_FAULT(FAULT_VALID_UNWEIGHED)) held->listed = (struct chosen_rows){held->rows = rows, count};
     nd_thin_out(held);
     return status;

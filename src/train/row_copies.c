@@ -12,21 +12,36 @@
 struct shares {
     const double *weight; /* of the table's rows */
     bool whole;
-    double most, sum; /* the greatest weight, by which all are divided so that no sum overflows; their sum then */
-    double length;    /* of the list */
-    double offset;    /* in [0, 1) */
+    double most,
+        sum;       /* the table's greatest weight, by which all are divided so that no sum overflows; their sum then */
+    double length; /* of the list */
+    double offset; /* in [0, 1) */
 };
 
-static struct shares find_shares(const nade_table *table, const size_t *rows, size_t count, uint32_t seed,
-                                 uint64_t part)
+static double most_of(const nade_table *table)
 {
-    struct shares s = {.weight = table->roles.weight,
-                       .whole = table->roles.whole,
-                       .length = ND_COPIES * (double)count,
-                       .offset = (double)nd_random_uniform(nd_random_word(seed, PURPOSE_WEIGHTS, part, 0, 0))};
-    for (size_t i = 0; i < count; i++) s.most = fmax(s.most, s.weight[rows[i]]);
-    for (size_t i = 0; i < count; i++) s.sum += s.weight[rows[i]] / s.most;
-    return s;
+    double most = 0;
+    for (size_t row = 0; row < table->rows; row++) most = fmax(most, table->roles.weight[row]);
+    return most;
+}
+
+double nd_sum_weights(const nade_table *table, const size_t *rows, size_t count)
+{
+    double sum = 0, most = table->roles.weight ? most_of(table) : 1;
+    for (size_t i = 0; i < count && table->roles.weight; i++) sum += table->roles.weight[rows[i]] / most;
+    return table->roles.weight ? sum : (double)count;
+}
+
+static struct shares find_shares(const nade_table *table, const size_t *rows, size_t count,
+                                 const struct copying *copying)
+{
+    uint32_t word = nd_random_word(copying->seed, PURPOSE_WEIGHTS, copying->part, 0, 0);
+    return (struct shares){.weight = table->roles.weight,
+                           .whole = table->roles.whole,
+                           .most = most_of(table),
+                           .sum = nd_sum_weights(table, rows, count),
+                           .length = copying->length > 0 ? copying->length : ND_COPIES * (double)count,
+                           .offset = (double)nd_random_uniform(word)};
 }
 
 /* The copies of a row; *before: the sum of the weights, divided as above, of the rows before it, to which its own is
@@ -49,11 +64,11 @@ static void alike(size_t *rows, size_t count, struct row_copies *copies)
 }
 
 nade_status nd_copy_rows(nade_context *context, struct arena *arena, const nade_table *table, size_t *rows,
-                         size_t count, uint32_t seed, uint64_t part, struct row_copies *copies)
+                         size_t count, const struct copying *copying, struct row_copies *copies)
 {
     alike(rows, count, copies);
     if (!table->roles.weight || count == 0) return NADE_OK;
-    struct shares shares = find_shares(table, rows, count, seed, part);
+    struct shares shares = find_shares(table, rows, count, copying);
     double before = 0;
     size_t total = 0, at = 0;
     for (size_t i = 0; i < count; i++) total += count_copies(&shares, rows[i], &before);

@@ -18,9 +18,18 @@ struct row_copies {
 /* Which list is made: each has a random number of its own. */
 enum row_part { PART_TRAIN = 0, PART_VALID = 1, PART_FOLDS = 2 /* and then 2 for each fold */ };
 
+struct copying {
+    uint32_t seed;
+    uint64_t part;
+    double length; /* of the list where weights only compare rows; 0: ND_COPIES a row */
+};
+
 /* rows (count), ascending, all of weight. */
 nade_status nd_copy_rows(nade_context *context, struct arena *arena, const nade_table *table, size_t *rows,
-                         size_t count, uint32_t seed, uint64_t part, struct row_copies *copies);
+                         size_t count, const struct copying *copying, struct row_copies *copies);
+
+/* The sum of the weights of rows, in units of the table's greatest; their number where all count alike. */
+double nd_sum_weights(const nade_table *table, const size_t *rows, size_t count);
 
 /* So many validation rows, evenly spaced, are enough; more would make validation dearer than training. */
 void nd_thin_out(struct row_copies *copies);

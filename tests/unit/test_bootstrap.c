@@ -26,6 +26,7 @@ enum { MANY = 1000 };
 static void open_drawing(struct drawing *d, nade_context *context, const char *roles)
 {
     static const char *const names[] = {"x", "w", "g", "y"};
+    const struct copying copying = {.seed = 7, .part = PART_TRAIN};
     *d = (struct drawing){.run = {.context = context,
                                   .options = {.bootstrap = 1, .members = MEMBERS, .seed = 7},
                                   .arena = {context->allocator, NULL},
@@ -41,8 +42,7 @@ static void open_drawing(struct drawing *d, nade_context *context, const char *r
     if (strchr(roles, 'g')) support_assert_ok(context, nade_table_tidy(context, d->table, NADE_TIDY_GROUPS, "g"));
     d->rows = nd_arena_alloc(&d->run.arena, MANY, sizeof *d->rows);
     for (size_t i = 0; i < MANY; i++) d->rows[i] = i;
-    support_assert_ok(context,
-                      nd_copy_rows(context, &d->run.arena, d->table, d->rows, MANY, 7, PART_TRAIN, &d->copies));
+    support_assert_ok(context, nd_copy_rows(context, &d->run.arena, d->table, d->rows, MANY, &copying, &d->copies));
     size_t count = d->copies.listed.count;
     d->cells = nd_arena_alloc(&d->run.arena, count, sizeof *d->cells);
     d->log_scale = nd_arena_alloc(&d->run.arena, count, sizeof *d->log_scale);

@@ -84,10 +84,11 @@ static double large_weight(size_t row)
 
 static struct row_copies copies_of(nade_context *context, struct arena *arena, const nade_table *table, uint32_t seed)
 {
+    const struct copying copying = {.seed = seed, .part = PART_TRAIN};
     struct row_copies copies;
     size_t *rows = nd_arena_alloc(arena, LIST, sizeof *rows);
     for (size_t i = 0; i < LIST; i++) rows[i] = i;
-    support_assert_ok(context, nd_copy_rows(context, arena, table, rows, LIST, seed, PART_TRAIN, &copies));
+    support_assert_ok(context, nd_copy_rows(context, arena, table, rows, LIST, &copying, &copies));
     return copies;
 }
 
@@ -320,6 +321,28 @@ static void test_folds(void **state)
     nade_context_free(context);
 }
 
+/* A fold counts as much as its rows weigh.  Two groups, a fold each: fair coins of weight 4.5, and coins of 9 : 1 of
+ * weight 0.5, each validated with the shares of the other. */
+static void test_folds_count_by_weight(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "x,w,g\n");
+    for (size_t i = 0; i < 100; i++) add_text(&csv, "%zu,4.5,fair\n%d,0.5,bent\n", i % 2, i % 10 > 0);
+    nade_table *table = weighed(context, read_made(context, &csv));
+    support_assert_ok(context, nade_table_tidy(context, table, NADE_TIDY_GROUPS, "g"));
+    nade_train_options o = small_options();
+    o.folds = 2;
+    o.start = NADE_START_MARGINALS;
+    nade_model *model = train(context, table, NULL, &o);
+    double fair = -0.5 * log(0.9) - 0.5 * log(0.1), bent = log(2);
+    support_assert_close("start", model->record.start_loss, 0.9 * fair + 0.1 * bent, 0, 0.04);
+    nade_model_free(model);
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
 /* ---- checkpoints ------------------------------------------------------------------------------------------------- */
 
 /* Goes on in the same bytes with the same weights, and with no others. */
@@ -353,13 +376,10 @@ static void test_resume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_copies),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_weights_are_copies),
-        cmocka_unit_test(test_comparing_weights),
-        cmocka_unit_test(test_tilted_distribution),
-        cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_exact_copies),          cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_weights_are_copies),    cmocka_unit_test(test_comparing_weights),
+        cmocka_unit_test(test_tilted_distribution),   cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_folds_count_by_weight), cmocka_unit_test(test_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,10 @@ static const struct wording {
     {"`effort`", "--effort"},
     {"`members`", "--members"},
     {"`components`", "--components"},
+    {"`bootstrap`", "--bootstrap"},
+    {"the column of weights", "--weights"},
+    {"the column of groups", "--groups"},
+    {"the column to split by", "--split-by"},
 };
 
 /* A stretch of the sentence that a wording takes the place of, and the text within that its % stands for. */

@@ -116,9 +116,12 @@ static void print_columns(struct output *output, const nade_model *model, const 
 static void print_left_out(struct output *output, const json_t *columns)
 {
     char name[NAME_WIDTH + 1];
-    for (size_t i = 0; i < json_array_size(columns); i++)
-        output_print(output, "%s %s",
-                     i ? "," : "Left out:", printable(text_of(json_array_get(columns, i), "name"), name, NAME_WIDTH));
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i);
+        const char *role = json_string_value(json_object_get(column, "role"));
+        output_print(output, "%s %s", i ? "," : "Left out:", printable(text_of(column, "name"), name, NAME_WIDTH));
+        if (role) output_print(output, " (%s of the rows)", role);
+    }
     if (json_array_size(columns) > 0) output_print(output, "\n");
 }
 

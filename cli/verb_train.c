@@ -13,6 +13,7 @@
 #include "order_file.h"
 #include "output.h"
 #include "report.h"
+#include "row_columns.h"
 #include "shared_options.h"
 #include "table_input.h"
 #include "train_grid.h"
@@ -33,10 +34,11 @@ struct train_arguments {
     enum preset preset; /* --recipe */
     struct type_overrides types;
     struct text_list bounds, unbounded;
+    struct row_columns row_columns;
     nade_read_options read;
     nade_train_options options;
     nade_replication_options replication;       /* options.replication */
-    size_t given[80], given_of_replication[16]; /* their given */
+    size_t given[96], given_of_replication[16]; /* their given */
 };
 
 /* What a run owns. */
@@ -71,6 +73,12 @@ static const struct option options[] = {
     {.name = "valid", .metavar = "FILE", .kind = OPTION_TEXT, AT(valid), .excludes = "valid-fraction",
      .help = "validation rows; without it some rows of DATA are held out"},
     NADE_SPLIT_OPTIONS(TRAIN_ROW)
+    {.name = "groups", .metavar = "COL", .kind = OPTION_TEXT, AT(row_columns.groups),
+     .help = "rows with the same value of this column stay together, trained on or held out; it is no part of the model"},
+    {.name = "split-by", .metavar = "COL", .kind = OPTION_TEXT, AT(row_columns.split_by), .excludes = "valid",
+     .help = "hold out the rows with the greatest values of this column, numbers or dates, the latest say, not any; it is no part of the model"},
+    {.name = "weights", .metavar = "COL", .kind = OPTION_TEXT, AT(row_columns.weights),
+     .help = "how much each row counts: a column of numbers, 0 or more, which is no part of the model; --valid has one too"},
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
@@ -211,15 +219,18 @@ static int check_call(const struct train_arguments *train)
 static int read_tables(const struct train_arguments *train, struct train_work *run)
 {
     const struct common *common = &train->common;
-    nade_status status = nade_table_read(run->context, train->data, &train->read, &run->table);
+    const struct row_columns weights = {.weights = train->row_columns.weights};
     nade_read_options valid_read = train->read;
     valid_read.rows = NULL; /* those of DATA */
-    if (status == NADE_OK && train->valid)
-        status = nade_table_read(run->context, train->valid, &valid_read, &run->valid);
-    if (status != NADE_OK) return report_failure(common, run->context, status);
-    int exit_status = apply_types(common, run->context, run->table, &train->types);
+    int exit_status =
+        read_with_row_columns(common, run->context, train->data, &train->read, &train->row_columns, &run->table);
+    if (!exit_status && train->valid)
+        exit_status = read_with_row_columns(common, run->context, train->valid, &valid_read, &weights, &run->valid);
+    if (!exit_status) exit_status = apply_types(common, run->context, run->table, &train->types);
+    if (!exit_status) exit_status = take_row_columns(common, run->context, run->table, &train->row_columns);
+    if (!exit_status && run->valid) exit_status = take_row_columns(common, run->context, run->valid, &weights);
     if (exit_status) return exit_status;
-    status = nade_table_tidy(run->context, run->table, NADE_TIDY_COLUMNS, train->keep);
+    nade_status status = nade_table_tidy(run->context, run->table, NADE_TIDY_COLUMNS, train->keep);
     if (status == NADE_OK)
         status = nade_table_tidy(run->context, run->table, NADE_TIDY_SENTINELS, train->keep_sentinels);
     if (status != NADE_OK) return report_failure(common, run->context, status);
@@ -273,8 +284,10 @@ static void pass_given(struct train_arguments *train)
 
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
-    char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "", members[48] = "";
-    if (plan->members > 1) snprintf(members, sizeof members, " in %zu members", plan->members);
+    char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "", members[64] = "";
+    if (plan->members > 1)
+        snprintf(members, sizeof members, " in %zu members%s", plan->members,
+                 train->options.bootstrap ? ", each on a sample of its own" : "");
     if (plan->folds)
         snprintf(valid, sizeof valid, "each of which validates in one of %zu folds: %zu runs, and %s on all rows",
                  plan->folds, plan->folds, plan->members > 1 ? "each member's" : "one");
@@ -318,6 +331,7 @@ static int on_plan(void *user, const nade_train_plan *plan)
     }
     note_columns(&train->common, run->table, plan->model, train->dry_run);
     note_plan(train, plan);
+    note_row_columns(&train->common, &train->row_columns, plan);
     if (train->dry_run) return 1;
     run->plan_status = train_log_open(&run->log, &train->common, train->log, train->options.resume != NULL,
                                       train->rates.count > 1, plan->members > 1);
@@ -351,6 +365,7 @@ static json_t *plan_as_json(const struct train_arguments *train, const struct tr
     if (summary && plan->trials) json_object_set_new(summary, "trials", json_integer((json_int_t)plan->trials));
     if (summary && plan->folds) json_object_set_new(summary, "folds", json_integer((json_int_t)plan->folds));
     if (summary && plan->members > 1) json_object_set_new(summary, "members", json_integer((json_int_t)plan->members));
+    add_row_columns(&train->row_columns, plan, summary);
     return json_with_device(summary, train->options.device, train->options.precision);
 }
 

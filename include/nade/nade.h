@@ -236,11 +236,23 @@ typedef enum nade_tidy {
      * names of rows (not of arrays), and empty ones (docs/formats.md).  Those whose type was set stay, and those of the
      * list.  A model that is trained on the table passes over such columns of other tables without a warning.  One
      * warning names them. */
-    NADE_TIDY_COLUMNS = 2
+    NADE_TIDY_COLUMNS = 2,
+    /* The next three take the one column of the list out of a table, read without keep_text, for what it says of the
+     * rows that nade_train is given (docs/model.md, Rows that count differently).  A model that is trained on the table
+     * passes over it in other tables without a warning.  They come before the two above.
+     *
+     * How much each row counts: numbers of 0 or more, some above, none missing. */
+    NADE_TIDY_WEIGHTS = 3,
+    /* Which rows belong together: those with the same value are held out, or are in a fold, together.  A row without
+     * one is a group of its own. */
+    NADE_TIDY_GROUPS = 4,
+    /* Numbers or dates, none missing: the rows with the greatest are held out, not any.  Without folds, groups and a
+     * validation table. */
+    NADE_TIDY_TIMES = 5
 } nade_tidy;
 
-/* Does one of these; columns is a COLS list, which may be NULL (none) but for NADE_TIDY_ABSENCE.  Sentinels and columns
- * are looked for once each, after types were set; nade_train itself never does any of it. */
+/* Does one of these; columns is a COLS list, which may be NULL (none) for sentinels and columns.  These two are looked
+ * for once each, after types were set; nade_train itself never does any of it. */
 NADE_API nade_status nade_table_tidy(nade_context *context, nade_table *table, nade_tidy what, const char *columns);
 
 /* ---- training ----------------------------------------------------------------------------------------------- */
@@ -307,15 +319,17 @@ struct nade_train_plan {
     size_t trials;           /* networks that are tried; 0: none are.  updates and memory are those of all of them,
                                 parameters those of the first */
     size_t members;          /* as in the options; parameters and updates are those of all of them */
+    size_t copies;           /* rows that updates draw from: with weights, copies of the training rows; else these */
+    size_t groups;           /* of rows that stay together; 0: none do */
 };
 
 /* Of a nade_train_options (train_options.h). */
 NADE_API void nade_train_options_init(nade_train_options *options, size_t size);
 
 /* Fits a model to the rows of train.  valid may be NULL: a random valid_fraction of train is then held out, or folds
- * choose the length.  The
- * parameters are those of the iteration with the lowest validation loss (without validation rows: the last).
- * NADE_NOT_FINITE names the update and the tensor where the run diverged, more often than it had retries. */
+ * choose the length; NADE_TIDY_GROUPS and NADE_TIDY_TIMES say how.  Rows count as NADE_TIDY_WEIGHTS says, those of
+ * valid too.  The parameters are those of the iteration with the lowest validation loss (without validation rows: the
+ * last). NADE_NOT_FINITE names the update and the tensor where the run diverged, more often than it had retries. */
 NADE_API nade_status nade_train(nade_context *context, const nade_table *train, const nade_table *valid,
                                 const nade_train_options *options, nade_model **model);
 

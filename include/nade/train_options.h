@@ -155,6 +155,8 @@ typedef struct nade_train_options {
                            default, has folds then (docs/recipe.md) */
     uint64_t members;   /* networks, alike but for their seeds, that are trained one after the other; the density of the
                            model is the mean of theirs (docs/model.md).  Without pretraining */
+    int bootstrap;      /* 1: each of 2 or more members is trained on a sample of its own of the training rows, drawn
+                           with replacement, groups as wholes (docs/model.md) */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -206,7 +208,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)") \
     ROW(members, COUNT, 1, 1, 64, NADE_YOUNGER + 40, NADE_YOUNGER + 40, NO, "members", "M", "the number of members", \
         "train M networks, alike but for their seeds, one after the other, whose mean the model is: better densities " \
-        "for M times the work, of training and of every answer")
+        "for M times the work, of training and of every answer") \
+    ROW(bootstrap, FLAG, 0, 0, 1, NADE_YOUNGER + 41, NADE_YOUNGER + 41, NO, "bootstrap", NULL, NULL, \
+        "train each of 2 or more --members on a sample of its own, as many training rows drawn with replacement, so that " \
+        "members differ as models of other samples would; --groups are drawn as wholes")
 
 /* Not a flag of one number: --lr takes several. */
 #define NADE_RATE_OPTIONS(ROW) \

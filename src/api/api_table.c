@@ -10,6 +10,7 @@
 #include "data/loader.h"
 #include "data/missing_label.h"
 #include "data/reader.h"
+#include "data/row_roles.h"
 #include "data/sentinels.h"
 #include "data/table.h"
 #include "model/head.h"
@@ -164,15 +165,15 @@ nade_status nade_table_set_type(nade_context *context, nade_table *table, const 
 nade_status nade_table_tidy(nade_context *context, nade_table *table, nade_tidy what, const char *columns)
 {
     static nade_status (*const ways[])(nade_context *, struct nade_table *, const char *) = {
-        [NADE_TIDY_ABSENCE] = nd_missing_as_value,
-        [NADE_TIDY_SENTINELS] = nd_drop_sentinels,
-        [NADE_TIDY_COLUMNS] = nd_leave_out,
+        [NADE_TIDY_ABSENCE] = nd_missing_as_value, [NADE_TIDY_SENTINELS] = nd_drop_sentinels,
+        [NADE_TIDY_COLUMNS] = nd_leave_out,        [NADE_TIDY_WEIGHTS] = nd_weigh_rows,
+        [NADE_TIDY_GROUPS] = nd_group_rows,        [NADE_TIDY_TIMES] = nd_time_rows,
     };
+    bool named = what != NADE_TIDY_SENTINELS && what != NADE_TIDY_COLUMNS;
     if ((size_t)what >= sizeof ways / sizeof *ways)
         return nd_fail(context, NADE_BAD_CALL, "what nade_table_tidy is to do is %d, expected one of nade_tidy",
                        (int)what);
-    if (!table || (!columns && what == NADE_TIDY_ABSENCE))
-        return nd_fail(context, NADE_BAD_CALL, "nade_table_tidy needs a table%s",
-                       what == NADE_TIDY_ABSENCE ? " and columns" : "");
+    if (!table || (!columns && named))
+        return nd_fail(context, NADE_BAD_CALL, "nade_table_tidy needs a table%s", named ? " and columns" : "");
     return ways[what](context, table, columns);
 }

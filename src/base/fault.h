@@ -127,6 +127,22 @@ enum fault {
     FAULT_NUMBERED_NAMES = 158,     /* test_awkward: names 0, 1, ... and years are a row */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 
+    /* What columns say of the rows. */
+    FAULT_GROUPS_DIVIDED = 400,      /* test_row_roles: rows of a group are on both sides of the split */
+    FAULT_FOLDS_DIVIDE_GROUPS = 401, /* test_row_roles: rows of a group are in different folds */
+    FAULT_EARLIEST_HELD = 402,       /* test_row_roles: the earliest rows are held out */
+    FAULT_TIMES_DIVIDED = 403,       /* test_row_roles: rows of any time are held out too */
+    FAULT_UNITS_UNWEIGHED = 404,     /* test_row_weights: mean and deviation are those of rows that count alike */
+    FAULT_COPIES_UNEVEN = 405,       /* test_row_weights: copies are rounded down */
+    FAULT_VALID_UNWEIGHED = 406,     /* test_row_weights: validation rows count alike */
+    FAULT_COPIES_COUNTED = 407,      /* test_row_weights: copies that only compare rows make atoms and longer runs */
+    FAULT_FOLDS_UNWEIGHED = 408,     /* test_row_weights: rows of folds count alike */
+    FAULT_FOLDS_ALIKE = 413,         /* test_row_weights: folds count by their rows, not by what these weigh */
+    FAULT_SAMPLES_ALIKE = 409,       /* test_bootstrap: all members are trained on the sample of the first */
+    FAULT_SAMPLE_FORGOTTEN = 410,    /* test_bootstrap: a resumed member is trained on all rows */
+    FAULT_GROUPS_RESAMPLED = 411,    /* test_bootstrap: rows are drawn, not their groups */
+    FAULT_COPIES_RESAMPLED = 412,    /* test_bootstrap: copies are drawn, not the rows that they weigh */
+
     /* Model files. */
     FAULT_ANY_VERSION = 150,        /* test_model_file_broken: a model of another format version is read */
     FAULT_WEIGHTS_NOT_FINITE = 151, /* test_model_file_broken: weights that are not finite are read */

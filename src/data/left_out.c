@@ -192,27 +192,49 @@ static void warn_of_them(nade_context *context, const struct nade_table *table, 
             hopeless ? "" : "; name the columns to keep if something can");
 }
 
+struct left_out *nd_left_out_room(struct nade_table *table, const char *const *reasons)
+{
+    size_t count = table->left_out_count;
+    for (size_t c = 0; c < table->columns; c++) count += reasons[c] != NULL;
+    return nd_arena_alloc(&table->arena, count, sizeof(struct left_out));
+}
+
+void nd_take_out(struct nade_table *table, const char *const *reasons, struct left_out *room)
+{
+    size_t kept = 0, known = 0, count = 0, c = 0, all = table->columns + table->left_out_count;
+    for (size_t place = 0; place < all; place++) {
+        if (known < table->left_out_count && table->left_out[known].place == place) {
+            room[count++] = table->left_out[known++];
+            continue;
+        }
+        if (reasons[c])
+            room[count++] = (struct left_out){.name = table->column[c].name, .place = place, .reason = reasons[c]};
+        else
+            table->column[kept++] = table->column[c];
+        c++;
+    }
+    table->left_out = room;
+    table->left_out_count = count;
+    table->columns = kept;
+}
+
+nade_status nd_refuse_kept_text(nade_context *context)
+{
+    return nd_fail(context, NADE_BAD_CALL, "the table keeps the text of its cells, expected one without");
+}
+
 nade_status nd_leave_out(nade_context *context, struct nade_table *table, const char *keep)
 {
-    if (table->texts.count > 0)
-        return nd_fail(context, NADE_BAD_CALL, "the table keeps the text of its cells, expected one without");
+    size_t gone = 0;
+    if (table->texts.count > 0) return nd_refuse_kept_text(context);
     const char **reasons = nd_alloc(&context->allocator, table->columns, sizeof *reasons);
     nade_status status = reasons ? find_reasons(context, table, keep, reasons) : nd_no_memory(context, "the columns");
-    size_t gone = 0, kept = 0;
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++) gone += reasons[c] != NULL;
-    if (gone > 0) {
-        table->left_out = nd_arena_alloc(&table->arena, gone, sizeof *table->left_out);
-        if (!table->left_out) status = nd_no_memory(context, "the columns");
-    }
-    if (status == NADE_OK && gone > 0) {
+    struct left_out *room = gone > 0 ? nd_left_out_room(table, reasons) : NULL;
+    if (gone > 0 && !room) status = nd_no_memory(context, "the columns");
+    if (room) {
         warn_of_them(context, table, reasons);
-        for (size_t c = 0; c < table->columns; c++) {
-            if (reasons[c])
-                table->left_out[table->left_out_count++] = (struct left_out){table->column[c].name, c, reasons[c]};
-            else
-                table->column[kept++] = table->column[c];
-        }
-        table->columns = kept;
+        nd_take_out(table, reasons, room);
     }
     nd_free(&context->allocator, reasons);
     return status;

@@ -9,4 +9,12 @@
  * that would have no column left keeps those that are not empty.  One warning names them. */
 nade_status nd_leave_out(nade_context *context, struct nade_table *table, const char *keep);
 
+/* Takes the columns out that have a reason (columns; NULL: it stays), and keeps their names and places in the room that
+ * was made for them before.  NULL: no memory. */
+struct left_out *nd_left_out_room(struct nade_table *table, const char *const *reasons);
+void nd_take_out(struct nade_table *table, const char *const *reasons, struct left_out *room);
+
+/* The sentence for a table whose cells are kept as text, which can't lose columns. */
+nade_status nd_refuse_kept_text(nade_context *context);
+
 #endif

@@ -74,6 +74,20 @@ struct left_out {
     const char *name;
     size_t place;       /* among the columns before any were left out so */
     const char *reason; /* in words; NULL: of a model */
+    const char *role;   /* one of nd_row_roles; NULL: it had none */
+};
+
+/* What a column that is no part of a model was for: "weights", "groups", "times"; NULL ends them. */
+extern const char *const nd_row_roles[];
+
+/* What columns that are no part of a model say of the rows (row_roles.h). */
+struct row_roles {
+    const double *weight; /* (rows) 0 or more, some above; NULL: all rows count alike */
+    bool whole;           /* weights are numbers of copies */
+    const size_t *group;  /* (rows) which rows belong together, counted from 0 by their first; NULL: none do */
+    size_t group_count;
+    const double *time; /* (rows) the greatest are to be held out; NULL: any are */
+    const char *group_name, *time_name;
 };
 
 struct nade_table {
@@ -81,6 +95,7 @@ struct nade_table {
     size_t rows, columns;
     struct left_out *left_out; /* (left_out_count) left_out.h */
     size_t left_out_count;
+    struct row_roles roles;
     size_t source_columns;       /* in the data, before columns were left out */
     struct table_column *column; /* (columns) */
     bool named;                  /* the data had column names */

@@ -54,20 +54,35 @@ static bool match_expected(struct encoder *e)
     return true;
 }
 
+/* Whether the next of the columns that were left out of a table or of training was at this place of all columns. */
+static bool was_at(const struct left_out *left_out, size_t count, size_t next, size_t place)
+{
+    return next < count && left_out[next].place == place;
+}
+
+/* A table has all columns that the training table once had, some of which may have been taken out of it too, or only
+ * those of the model. */
 static nade_status match_by_position(struct encoder *e)
 {
     const struct schema *schema = e->schema;
-    size_t at = 0, next = 0; /* of the table's columns, and of those that training did without */
+    const nade_table *table = e->table;
+    size_t at = 0, next = 0, gone = 0, c = 0; /* of the table's columns, and of those that either has left out */
     if (match_expected(e)) return NADE_OK;
-    bool all = schema->left_out_count > 0 && e->table->columns == schema->count + schema->left_out_count;
-    if (e->table->columns != schema->count && !all)
-        return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu column%s, the model expects %zu", e->table->source,
-                       e->table->columns, e->table->columns == 1 ? "" : "s", e->schema->count);
-    for (size_t c = 0; c < schema->count; c++) {
-        for (; all && next < schema->left_out_count && schema->left_out[next].place == at; next++) at++;
-        e->source[c] = at++;
+    bool all =
+        schema->left_out_count > 0 && table->columns + table->left_out_count == schema->count + schema->left_out_count;
+    bool fits = table->columns == schema->count || all;
+    for (size_t place = 0; fits && c < schema->count; place++) {
+        bool passed = all && was_at(schema->left_out, schema->left_out_count, next, place);
+        bool taken = all && was_at(table->left_out, table->left_out_count, gone, place);
+        fits = passed || !taken;
+        if (!passed) e->source[c++] = at;
+        next += passed;
+        gone += taken;
+        at += !taken;
     }
-    return NADE_OK;
+    if (fits) return NADE_OK;
+    return nd_fail(e->context, NADE_BAD_INPUT, "%s has %zu column%s, the model expects %zu", table->source,
+                   table->columns, table->columns == 1 ? "" : "s", schema->count);
 }
 
 /* Marks columns that training did without as used: that they are passed over is no news. */

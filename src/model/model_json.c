@@ -170,6 +170,10 @@ static void put_left_out(struct model_writer *w, const struct schema *schema)
         nd_json_put_key(&w->writer, "name");
         put_text(w, schema->left_out[i].name);
         nd_write_count(w, "place", schema->left_out[i].place);
+        if (schema->left_out[i].role) {
+            nd_json_put_key(&w->writer, "role");
+            put_text(w, schema->left_out[i].role);
+        }
         nd_json_close(&w->writer, '}');
     }
     nd_json_close(&w->writer, ']');

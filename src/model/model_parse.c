@@ -159,10 +159,20 @@ static void read_holes(struct model_reader *r, const struct json_value *root, st
         nd_wrong(r, "holes", nd_json_get(root, "holes"), "true, since columns have a missing_share");
 }
 
+/* What a column was for, where it was for something. */
+static const char *read_role(struct model_reader *r, const struct json_value *value)
+{
+    if (!value) return NULL;
+    for (const char *const *role = nd_row_roles; *role; role++)
+        if (nd_json_is_text(value, *role)) return *role;
+    nd_wrong(r, "role", value, "weights, groups or times");
+    return NULL;
+}
+
 /* Columns that training did without: their places are among those of the model and their own. */
 static void read_left_out(struct model_reader *r, const struct json_value *root, struct schema *schema)
 {
-    static const char *const keys[] = {"name", "place"};
+    static const char *const keys[] = {"name", "place", "role"};
     r->where[0] = '\0';
     if (!nd_json_get(root, "left_out")) return;
     const struct json_value *list = nd_read_list(r, root, "left_out", 0, ND_COLUMNS_MOST);
@@ -177,6 +187,7 @@ static void read_left_out(struct model_reader *r, const struct json_value *root,
         nd_check_keys(r, object, keys, LENGTH(keys), NULL);
         schema->left_out[i].name = nd_take_text(r, "name", nd_json_get(object, "name"));
         schema->left_out[i].place = (size_t)nd_count_from(r, "place", nd_json_get(object, "place"), next, most);
+        schema->left_out[i].role = read_role(r, nd_json_get(object, "role"));
         next = schema->left_out[i].place + 1;
         schema->left_out_count++;
     }

@@ -174,8 +174,9 @@ static nade_status learn_left_out(nade_context *context, struct arena *arena, co
     schema->left_out = nd_arena_alloc(arena, table->left_out_count, sizeof *schema->left_out);
     for (size_t i = 0; schema->left_out && i < table->left_out_count; i++) {
         const char *name = nd_utf8_text(arena, table->left_out[i].name);
-        schema->left_out[i] =
-            (struct left_out){.name = name ? nd_arena_text(arena, name) : NULL, .place = table->left_out[i].place};
+        schema->left_out[i] = (struct left_out){.name = name ? nd_arena_text(arena, name) : NULL,
+                                                .place = table->left_out[i].place,
+                                                .role = table->left_out[i].role};
         if (!schema->left_out[i].name) return nd_no_memory(context, "the columns");
         schema->left_out_count++;
     }
@@ -185,12 +186,19 @@ static nade_status learn_left_out(nade_context *context, struct arena *arena, co
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema)
 {
-    nade_status status = NADE_OK;
     const struct chosen_rows chosen = {rows, row_count};
+    return nd_schema_learn_weighed(context, arena, table, &chosen, &chosen, schema);
+}
+
+nade_status nd_schema_learn_weighed(nade_context *context, struct arena *arena, const nade_table *table,
+                                    const struct chosen_rows *counted, const struct chosen_rows *weighed,
+                                    struct schema *schema)
+{
+    nade_status status = NADE_OK;
     struct measuring measuring = {
         .table = table,
-        .rows = rows,
-        .row_count = row_count,
+        .rows = weighed->row,
+        .row_count = weighed->count,
         .spec = nd_arena_alloc(arena, table->columns, sizeof *measuring.spec),
         .measured = nd_arena_alloc(arena, table->columns, sizeof *measuring.measured),
     };
@@ -198,7 +206,7 @@ nade_status nd_schema_learn(nade_context *context, struct arena *arena, const na
     *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
     status = learn_left_out(context, arena, table, schema);
     for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
-        status = learn_column(context, arena, table, c, &chosen, &schema->column[c]);
+        status = learn_column(context, arena, table, c, counted, &schema->column[c]);
     if (status == NADE_OK) status = measure_columns(context, &measuring);
     if (status != NADE_OK) return status;
     warn_of_constants(context, &measuring);

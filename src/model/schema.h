@@ -122,4 +122,10 @@ struct chosen_rows {
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 
+/* The same where rows have weights: what is counted, such as labels that are rare, is counted in one list of rows, mean
+ * and deviation are those of another, in which rows are as often as they weigh. */
+nade_status nd_schema_learn_weighed(nade_context *context, struct arena *arena, const nade_table *table,
+                                    const struct chosen_rows *counted, const struct chosen_rows *weighed,
+                                    struct schema *schema);
+
 #endif

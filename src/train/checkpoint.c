@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "train/bootstrap.h"
 #include "train/checkpoint_options.h"
 #include "train/fresh_rows.h"
 #include "train/members.h"
@@ -379,6 +380,7 @@ nade_status nd_checkpoint_restore(struct run *run, struct checkpoint *checkpoint
     const struct json_value *text = checkpoint->text;
     if (!read_counter(text, "stage", run->stages - 1, &run->stage)) return broken(run, "stage");
     nade_status status = nd_members_from_json(run, text);
+    if (status == NADE_OK) status = nd_bootstrap_draw(run);
     if (status == NADE_OK) status = nd_stage_begin(run, NULL, NULL);
     if (status == NADE_OK) status = restore_course(run, text);
     if (status == NADE_OK) status = read_tensors(run, checkpoint);

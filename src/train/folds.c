@@ -1,9 +1,12 @@
 #include "train/folds.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "data/row_roles.h"
+#include "train/row_copies.h"
 #include "train/split.h"
 
 /* ---- what is allowed --------------------------------------------------------------------------------------------- */
@@ -22,6 +25,7 @@ nade_status nd_folds_check(nade_context *context, const nade_train_options *o, c
     if (o->replication->fresh_rows) return refuse(context, o->folds, "fresh rows would be shown to all of them");
     if (o->checkpoint || o->resume)
         return refuse(context, o->folds, "the networks of folds are in no checkpoint: train without one");
+    if (train->roles.time) return refuse(context, o->folds, "the column to split by says which rows are held out");
     if (train->rows < 2 * o->folds)
         return nd_fail(context, NADE_BAD_INPUT, "%s has %zu rows, expected at least two for each of %" PRIu64 " folds",
                        train->source, train->rows, o->folds);
@@ -36,18 +40,49 @@ struct fold_rows {
     double train_scale, valid_scale;
 };
 
+/* So many copies of the rows that validate that all folds together are a list of all rows: the mean over them is then
+ * that of a table. */
+static double valid_length(const nade_table *table, const struct split *split)
+{
+    double train = nd_sum_weights(table, split->train, split->train_count);
+    double valid = nd_sum_weights(table, split->valid, split->valid_count);
+    double all = ND_COPIES * (double)(split->train_count + split->valid_count);
+    if (ND_FAULT(FAULT_FOLDS_ALIKE)) return 0;
+    return fmax(1, nearbyint(all * (valid / (train + valid))));
+}
+
+static nade_status copy_fold(struct run *run, const nade_table *table, size_t f, const struct split *split,
+                             struct row_copies *train, struct row_copies *valid)
+{
+    struct copying copying = {.seed = run->options.seed, .part = PART_FOLDS + 2 * f};
+    nade_status status =
+        nd_copy_rows(run->context, &run->arena, table, split->train, split->train_count, &copying, train);
+    if (status != NADE_OK) return status;
+    copying.part++;
+    copying.length = valid_length(table, split);
+    status = nd_copy_rows(run->context, &run->arena, table, split->valid, split->valid_count, &copying, valid);
+    if (ND_FAULT(FAULT_FOLDS_UNWEIGHED)) {
+        train->listed = (struct chosen_rows){split->train, split->train_count};
+        valid->listed = (struct chosen_rows){split->valid, split->valid_count};
+    }
+    return status;
+}
+
 static nade_status encode_fold(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows)
 {
     struct split split = {0};
+    struct row_copies train, valid;
     nade_status status =
         nd_split_fold(run->context, &run->arena, table, run->options.folds, f, run->options.seed, &split);
     if (status != NADE_OK) return status;
     if (split.train_count == 0 || split.valid_count == 0)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s has too few rows with a present cell for %" PRIu64 " folds",
                        table->source, run->options.folds);
-    status = nd_encode_rows(run, table, split.train, split.train_count, true, &rows->train, &rows->train_scale);
+    status = copy_fold(run, table, f, &split, &train, &valid);
+    if (status == NADE_OK)
+        status = nd_encode_rows(run, table, train.listed, true, &rows->train, &rows->train_scale, NULL);
     if (status != NADE_OK) return status;
-    return nd_encode_rows(run, table, split.valid, split.valid_count, false, &rows->valid, &rows->valid_scale);
+    return nd_encode_rows(run, table, valid.listed, false, &rows->valid, &rows->valid_scale, NULL);
 }
 
 /* The network of fold number f, which has everything but the rows of the run. */
@@ -71,7 +106,7 @@ static nade_status begin_fold(struct run *run, struct run *trial, size_t trials,
     struct fold_rows rows;
     nade_status status = encode_fold(run, table, f, &rows);
     if (status == NADE_OK && nd_starts_at_marginals(run))
-        status = nd_run_marginals(run, ND_FAULT(FAULT_FOLD_MARGINALS) ? &run->train : &rows.train);
+        status = nd_run_marginals(run, ND_FAULT(FAULT_FOLD_MARGINALS) ? &run->whole : &rows.train);
     for (size_t t = 0; t < trials && status == NADE_OK; t++) status = begin_network(&trial[t], f, &rows);
     return status;
 }
@@ -88,7 +123,7 @@ nade_status nd_folds_begin(struct run *run, struct run *trial, size_t trials, co
     }
     for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, trial, trials, table, f);
     if (status == NADE_OK && nd_starts_at_marginals(run))
-        status = nd_run_marginals(run, &run->train); /* those of all rows again */
+        status = nd_run_marginals(run, &run->whole); /* those of all rows again */
     return status;
 }
 

@@ -56,6 +56,8 @@ nade_status nd_fresh_check(nade_context *context, const nade_train_options *o, c
                        "fresh rows may be among those held out, so they need a validation table "
                        "or a share of validation rows of 0, found %g",
                        o->valid_fraction);
+    if (train->roles.weight)
+        return nd_fail(context, NADE_BAD_CALL, "fresh rows have no weights, but the rows of %s have", train->source);
     return check_columns(context, train);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "base/philox.h"
+#include "train/bootstrap.h"
 #include "train/checkpoint.h"
 #include "train/folds.h"
 
@@ -104,7 +105,8 @@ static nade_status train_next(struct run *run)
     nd_stage_end(run);
     run->member++;
     run->stop = run->out_of_time = false;
-    nade_status status = nd_stage_begin(run, NULL, NULL);
+    nade_status status = nd_bootstrap_draw(run);
+    if (status == NADE_OK) status = nd_stage_begin(run, NULL, NULL);
     if (status != NADE_OK) return status;
     return run->options.folds ? nd_folds_walk(run) : nd_run_stage(run, UINT64_MAX);
 }

@@ -11,10 +11,12 @@
 #include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
+#include "train/bootstrap.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/members.h"
 #include "train/recipe.h"
+#include "train/row_copies.h"
 #include "train/split.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
@@ -81,16 +83,16 @@ static double mean_of(const double *values, size_t count)
 }
 
 /* Where holes are learnt, every row is there in several ways (model/holes.h). */
-static nade_status repeat_rows(struct run *run, const size_t **rows, size_t *count)
+static nade_status repeat_rows(struct run *run, struct chosen_rows *rows)
 {
-    if (*count > UINT32_MAX / ND_WAYS)
+    size_t count = rows->count;
+    if (count > UINT32_MAX / ND_WAYS)
         return nd_fail(run->context, NADE_BAD_INPUT, "there are %zu rows to learn holes from, expected at most %u",
-                       *count, UINT32_MAX / ND_WAYS);
-    size_t *repeated = nd_arena_alloc(&run->arena, *count, ND_WAYS * sizeof *repeated);
+                       count, UINT32_MAX / ND_WAYS);
+    size_t *repeated = nd_arena_alloc(&run->arena, count, ND_WAYS * sizeof *repeated);
     if (!repeated) return nd_no_memory(run->context, "the rows");
-    for (size_t way = 0; way < ND_WAYS; way++) memcpy(repeated + way * *count, *rows, *count * sizeof *repeated);
-    *rows = repeated;
-    *count *= ND_WAYS;
+    for (size_t way = 0; way < ND_WAYS; way++) memcpy(repeated + way * count, rows->row, count * sizeof *repeated);
+    *rows = (struct chosen_rows){repeated, ND_WAYS * count};
     return NADE_OK;
 }
 
@@ -101,90 +103,138 @@ static void forget_labels(const struct schema *schema, const struct encoded_rows
         if (isnan(nd_cell(cells, at / schema->count, at % schema->count))) labels[at] = NAN;
 }
 
-nade_status nd_encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count, bool training,
-                           struct encoded_rows *cells, double *scale)
+nade_status nd_encode_rows(struct run *run, const nade_table *table, struct chosen_rows rows, bool training,
+                           struct encoded_rows *cells, double *scale, const double **each)
 {
     const struct schema *schema = &run->model->schema;
     bool told = training && schema->hole_count > 0;
-    nade_status status = told ? repeat_rows(run, &rows, &count) : NADE_OK;
+    nade_status status = told ? repeat_rows(run, &rows) : NADE_OK;
     if (status != NADE_OK) return status;
-    double *log_scale = nd_arena_alloc(&run->arena, count, sizeof *log_scale);
+    double *log_scale = nd_arena_alloc(&run->arena, rows.count, sizeof *log_scale);
     if (!log_scale) return nd_no_memory(run->context, "the rows");
-    status = nd_encode(run->context, &run->arena, schema, table, rows, count, NULL, NULL, cells);
+    status = nd_encode(run->context, &run->arena, schema, table, rows.row, rows.count, NULL, NULL, cells);
     if (status != NADE_OK) return status;
     const float *labels;
-    status = nd_encode_rare(run->context, &run->arena, schema, table, rows, count, NULL, &labels);
+    status = nd_encode_rare(run->context, &run->arena, schema, table, rows.row, rows.count, NULL, &labels);
     if (status != NADE_OK) return status;
     if (told) {
         nd_mark_holes(schema, cells);
         forget_labels(schema, cells, (float *)labels);
     }
     nd_log_scale(schema, cells, NULL, log_scale);
-    nd_share_scale(schema, labels, count, NULL, log_scale);
-    *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, count);
+    nd_share_scale(schema, labels, rows.count, NULL, log_scale);
+    *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : mean_of(log_scale, rows.count);
+    if (each) *each = log_scale;
     return NADE_OK;
 }
 
-/* So many validation rows, evenly spaced, are enough; more would make validation dearer than training. */
-static size_t thin_out(size_t *rows, size_t count)
-{
-    enum { MOST = 20000 };
-    if (count <= MOST) return count;
-    for (size_t i = 0; i < MOST; i++) rows[i] = rows[ND_FAULT(FAULT_VALID_FIRST_ROWS) ? i : i * count / MOST];
-    return MOST;
-}
-
-static nade_status learn_shapes(struct run *run, const nade_table *train, const struct split *split)
+static nade_status learn_shapes(struct run *run, const nade_table *train, const struct chosen_rows *rows)
 {
     const nade_train_options *o = &run->options;
     const struct shape_options shapes = {
         .atoms = o->atoms != 0, .maps = o->maps != 0, .gaussians = o->components, .low = o->low, .high = o->high};
-    return nd_learn_shapes(run->context, &run->model->arena, train, split->train, split->train_count, &shapes,
+    return nd_learn_shapes(run->context, &run->model->arena, train, rows->row, rows->count, &shapes,
                            &run->model->schema);
 }
 
-/* Folds that nobody has asked for, but that few rows want.  Rows without a present cell do not count. */
+/* Folds that nobody has asked for, but that few rows want.  Rows without a present cell do not count; groups, of which
+ * each fold wants two as it does of rows, may be too few, and where the latest rows are held out there are none. */
 static nade_status settle_folds(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0};
-    if (valid || !nd_automatic_folds(run, train->rows)) return NADE_OK;
+    if (valid || train->roles.time || !nd_automatic_folds(run, train->rows)) return NADE_OK;
     nade_status status = nd_split_rows(run->context, &run->arena, train, 0, run->options.seed, &split);
-    if (status == NADE_OK) run->options.folds = nd_automatic_folds(run, split.train_count);
-    return status;
+    if (status != NADE_OK) return status;
+    uint64_t folds = nd_automatic_folds(run, split.train_count);
+    if (!train->roles.group || train->roles.group_count >= 2 * folds) run->options.folds = folds;
+    return NADE_OK;
 }
 
-static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
+/* What columns say of the rows, and can't be had together. */
+static nade_status check_roles(const struct run *run, const nade_table *train, const nade_table *valid)
+{
+    const struct row_roles *roles = &train->roles;
+    const char *why = !roles->time                       ? NULL
+                      : valid                            ? "there is a validation table"
+                      : roles->group                     ? "the column of groups says which stay together"
+                      : run->options.valid_fraction <= 0 ? "none are to be"
+                                                         : NULL;
+    if (!why) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_CALL, "the column to split by, '%s', says which rows are held out, but %s",
+                   roles->time_name, why);
+}
+
+/* Enough draws that the estimate is smooth where rows are few: about 16,000, 4 to 64 a row. */
+static size_t repeats_for(size_t rows)
+{
+    size_t repeats = rows ? 16384 / rows : 1;
+    if (ND_FAULT(FAULT_VALID_FEW_REPEATS)) repeats /= 4;
+    return repeats < 4 ? 4 : repeats > 64 ? 64 : repeats;
+}
+
+/* The lists of rows to learn from and to validate on; the latter may be empty. */
+static nade_status list_rows(struct run *run, const nade_table *train, const nade_table *valid,
+                             struct row_copies *learnt, struct row_copies *held)
 {
     struct split split = {0}, other = {0};
+    uint32_t seed = run->options.seed;
     double fraction = valid || run->options.folds ? 0 : run->options.valid_fraction;
-    nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, run->options.seed, &split);
+    nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, seed, &split);
     if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
     if (status != NADE_OK) return status;
     if (train->rows < 2 || split.train_count < 1)
         return nd_fail(run->context, NADE_BAD_INPUT,
                        "%s has %zu row%s, %zu of them to learn from, expected at least 2 rows", train->source,
                        train->rows, train->rows == 1 ? "" : "s", split.train_count);
-    status =
-        nd_schema_learn(run->context, &run->model->arena, train, split.train, split.train_count, &run->model->schema);
-    if (status == NADE_OK) nd_warn_of_odd_labels(run->context, train);
-    if (status == NADE_OK) status = learn_shapes(run, train, &split);
-    if (status == NADE_OK) status = nd_name_kinds(run->context, &run->model->arena, &run->model->schema);
-    if (status == NADE_OK)
-        status = nd_warn_of_far_values(run->context, train, split.train, split.train_count, &run->model->schema);
-    if (status == NADE_OK && run->options.holes)
-        status = nd_learn_holes(run->context, &run->model->arena, train, split.train, split.train_count,
-                                &run->model->schema);
-    if (status == NADE_OK)
-        status = nd_encode_rows(run, train, split.train, split.train_count, true, &run->train, &run->train_scale);
+    struct copying copying = {.seed = seed, .part = PART_TRAIN};
+    status = nd_copy_rows(run->context, &run->arena, train, split.train, split.train_count, &copying, learnt);
     if (status != NADE_OK) return status;
-    size_t *rows = valid ? other.train : split.valid;
-    size_t count = thin_out(rows, valid ? other.train_count : split.valid_count);
-    if (valid && count == 0)
+    size_t *rows = valid ? other.train : split.valid, count = valid ? other.train_count : split.valid_count;
+    copying.part = PART_VALID;
+    status = nd_copy_rows(run->context, &run->arena, valid ? valid : train, rows, count, &copying, held);
+    if (ND_FAULT(FAULT_VALID_UNWEIGHED)) held->listed = (struct chosen_rows){held->rows = rows, count};
+    nd_thin_out(held);
+    return status;
+}
+
+/* What the model knows of the columns. */
+static nade_status learn_columns(struct run *run, const nade_table *train, const struct row_copies *rows)
+{
+    const struct chosen_rows *counted = &rows->counted;
+    struct nade_model *model = run->model;
+    nade_status status =
+        nd_schema_learn_weighed(run->context, &model->arena, train, counted,
+                                ND_FAULT(FAULT_UNITS_UNWEIGHED) ? counted : &rows->listed, &model->schema);
+    if (status == NADE_OK) nd_warn_of_odd_labels(run->context, train);
+    if (status == NADE_OK) status = learn_shapes(run, train, counted);
+    if (status == NADE_OK) status = nd_name_kinds(run->context, &model->arena, &model->schema);
+    if (status == NADE_OK)
+        status = nd_warn_of_far_values(run->context, train, counted->row, counted->count, &model->schema);
+    if (status == NADE_OK && run->options.holes)
+        status = nd_learn_holes(run->context, &model->arena, train, counted->row, counted->count, &model->schema);
+    return status;
+}
+
+static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
+{
+    struct row_copies learnt, held;
+    const double *log_scale = NULL;
+    nade_status status = list_rows(run, train, valid, &learnt, &held);
+    if (status == NADE_OK) status = learn_columns(run, train, &learnt);
+    if (status == NADE_OK)
+        status = nd_encode_rows(run, train, learnt.listed, true, &run->train, &run->train_scale, &log_scale);
+    if (status == NADE_OK) status = nd_bootstrap_prepare(run, train, &learnt, log_scale);
+    if (status != NADE_OK) return status;
+    run->whole = run->train;
+    run->train_rows = learnt.counted.count;
+    run->groups = train->roles.group_count;
+    if (valid && held.listed.count == 0)
         return nd_fail(run->context, NADE_BAD_INPUT, "%s has no row with a present cell, expected rows to validate on",
                        valid->source);
-    run->valid_rows = run->options.folds ? split.train_count : count;
-    if (count == 0) return NADE_OK;
-    return nd_encode_rows(run, valid ? valid : train, rows, count, false, &run->valid, &run->valid_scale);
+    run->valid_rows = run->options.folds ? learnt.counted.count : held.counted.count;
+    run->valid_repeats = repeats_for(run->options.folds ? learnt.listed.count : held.listed.count);
+    if (held.listed.count == 0) return NADE_OK;
+    return nd_encode_rows(run, valid ? valid : train, held.listed, false, &run->valid, &run->valid_scale, NULL);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
@@ -244,14 +294,6 @@ static nade_status prepare_architecture(struct run *run)
     return nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);
 }
 
-/* Enough draws that the estimate is smooth where rows are few: about 16,000, 4 to 64 a row. */
-static size_t repeats_for(size_t rows)
-{
-    size_t repeats = rows ? 16384 / rows : 1;
-    if (ND_FAULT(FAULT_VALID_FEW_REPEATS)) repeats /= 4;
-    return repeats < 4 ? 4 : repeats > 64 ? 64 : repeats;
-}
-
 static nade_status find_backend(struct run *run)
 {
     return nd_backend_for(run->context, nd_needs_of_plan(&run->model->plan), run->options.device,
@@ -274,18 +316,19 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 {
     nade_status status = check_options(run->context, &run->options);
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
+    if (status == NADE_OK) status = check_roles(run, train, valid);
     if (status == NADE_OK) status = settle_folds(run, train, valid);
     if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = nd_members_check(run->context, &run->options);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_network(run);
+    if (status == NADE_OK) status = nd_bootstrap_check(run);
     if (status == NADE_OK)
         status = nd_check_members(run->context, &run->model->schema, &run->model->plan, (size_t)run->options.members);
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
-    run->valid_repeats = repeats_for(run->valid_rows);
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_settle_length(run);
     nd_list_candidates(run);

@@ -51,7 +51,7 @@ bool nd_begin_network(struct run *run)
 
 static bool is_small(const struct run *run)
 {
-    return nd_train_rows(run) < 5000;
+    return run->train_rows < 5000;
 }
 
 /* Whether a column has densities in units: such tables overfit early and want little regularisation besides. */
@@ -91,7 +91,7 @@ void nd_settle_length(struct run *run)
     enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_A_LABEL = 2, ITERATIONS_MOST = 300, ITERATIONS_LEAST = 25 };
     const uint64_t cpu_rows = 3000000;
     nade_train_options *o = &run->options;
-    size_t rows = nd_train_rows(run);
+    size_t rows = run->train_rows;
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
     run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
     o->updates = run->updates;

@@ -10,6 +10,7 @@
 #include "model/model.h"
 
 struct fresh_rows; /* fresh_rows.c */
+struct bootstrap;  /* bootstrap.c */
 
 enum { ND_RETRIES_MOST = 20 }; /* what the option allows */
 
@@ -47,11 +48,16 @@ struct run {
     struct nade_model *model; /* being made */
 
     struct encoded_rows train, valid;
+    size_t train_rows;                 /* of the data to learn from, by rules that count rows (row_copies.h) */
+    struct encoded_rows whole;         /* the training rows; train is a sample of them where there is bootstrap */
+    const struct bootstrap *bootstrap; /* NULL: none */
+    struct arena sample_arena;         /* what train is in then */
     uint64_t train_fingerprint, valid_fingerprint; /* of the rows as they were at first */
     struct fresh_rows *fresh;                      /* NULL: the training rows stay */
     double train_scale, valid_scale; /* mean over rows of the sum of log sd: what turns losses into data units */
     uint64_t updates;                /* per iteration */
     size_t valid_rows;               /* all that validate, also where folds share them */
+    size_t groups;                   /* of rows that stay together; 0: none do */
     size_t valid_repeats;
     const struct backend_entries *entries;
     uint64_t stages;
@@ -122,12 +128,6 @@ static inline struct run *nd_network(struct run *run, size_t i)
     return run->fold_count ? &run->fold[i] : run;
 }
 
-/* Rows of the data to learn from: where holes are learnt, run->train has each in several ways (model/holes.h). */
-static inline size_t nd_train_rows(const struct run *run)
-{
-    return run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows;
-}
-
 /* Whether the run begins as the model of independent columns, which then is iteration 0, a candidate like others. */
 static inline bool nd_starts_at_marginals(const struct run *run)
 {
@@ -193,10 +193,10 @@ nade_status nd_fail_diverged(struct run *run, const char **tensor);
 /* Fits the columns' marginals to rows. */
 nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows);
 
-/* Encodes rows and finds their mean sum of log sd.  Training rows are told their holes; validation is about rows as
- * they are scored. */
-nade_status nd_encode_rows(struct run *run, const nade_table *table, const size_t *rows, size_t count, bool training,
-                           struct encoded_rows *cells, double *scale);
+/* Encodes rows and finds their mean sum of log sd, and each one's, if it is wanted (each may be NULL).  Training rows
+ * are told their holes: each is there in several ways (model/holes.h); validation is about rows as they are scored. */
+nade_status nd_encode_rows(struct run *run, const nade_table *table, struct chosen_rows rows, bool training,
+                           struct encoded_rows *cells, double *scale, const double **each);
 
 /* Counters of a stage at zero, and its rule. */
 void nd_stage_reset(struct run *run);

@@ -9,13 +9,14 @@ struct split {
     size_t train_count, valid_count;
 };
 
-/* Holds out round(fraction·rows) rows, at least one when fraction > 0: those with the smallest (key, row).  Rows
- * without any present cell are in neither part. */
+/* Holds out round(fraction·rows) rows, at least one when fraction > 0: those with the smallest (key, row), about as
+ * many in whole groups where the table has groups, or those with the greatest times where it has times.  Rows without
+ * any present cell, or without weight, are in neither part. */
 nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
                           uint32_t seed, struct split *split);
 
-/* Fold number `fold` of `folds`: of the rows with a present cell, sorted by (key, row), the valid ones are numbers
- * fold, fold + folds, …; all others train. */
+/* Fold number `fold` of `folds`: of the rows that take part, sorted by (key, row), the valid ones are numbers fold,
+ * fold + folds, …; all others train.  Groups are shared out as wholes. */
 nade_status nd_split_fold(nade_context *context, struct arena *arena, const nade_table *table, size_t folds,
                           size_t fold, uint32_t seed, struct split *split);
 

@@ -53,7 +53,7 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; networks; parameters of members.  Rows and networks for each of the folds. */
+ * fresh rows; networks; parameters of members; a sample.  Rows and networks for each of the folds. */
 static nade_status estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid,
                                    uint64_t *bytes)
 {
@@ -62,6 +62,7 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     uint64_t rows = run->train.rows + run->valid.rows, folds = run->options.folds, networks;
     nade_status status = count_networks(run, &networks);
     uint64_t members = run->options.members - 1;
+    if (run->options.bootstrap) rows += run->train.rows;
     if (folds) {
         rows *= folds + 1;
         networks *= folds;
@@ -93,7 +94,7 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
     uint64_t folds = run->options.folds;
     nade_train_plan plan = {
         .size = sizeof plan,
-        .train_rows = nd_train_rows(run),
+        .train_rows = run->train_rows,
         .valid_rows = run->valid_rows,
         .folds = folds,
         .trials = run->candidates,
@@ -104,6 +105,8 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .updates = (iterations * (folds + run->options.members) + nd_trials_iterations(run) * (folds ? folds : 1)) *
                    run->updates,
         .memory = memory,
+        .copies = run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows,
+        .groups = run->groups,
         .model = run->model,
     };
     for (size_t t = 0; t < p->tensors; t++) plan.parameters += p->tensor[t].rows * p->tensor[t].columns;

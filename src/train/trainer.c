@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "model/initial.h"
 #include "model/option_rows.h"
+#include "train/bootstrap.h"
 #include "train/checkpoint.h"
 #include "train/folds.h"
 #include "train/members.h"
@@ -37,7 +38,7 @@ static nade_status fill_record(struct run *run)
     r->best_iteration = run->best_iteration;
     r->retried = run->retries;
     r->start_loss = nd_starts_at_marginals(run) ? run->start_loss : NAN;
-    r->train_rows = nd_train_rows(run);
+    r->train_rows = run->train_rows;
     r->valid_rows = run->valid_rows;
     r->valid_repeats = run->valid_rows ? run->valid_repeats : 0;
     r->fingerprint = run->train_fingerprint;
@@ -80,7 +81,8 @@ static nade_status open_run(struct run *run, nade_context *context, const nade_t
     *run = (struct run){.context = context,
                         .options = *options,
                         .replication = *options->replication,
-                        .arena = {context->allocator, NULL}};
+                        .arena = {context->allocator, NULL},
+                        .sample_arena = {context->allocator, NULL}};
     run->options.replication = &run->replication;
     nd_tidy_flags(&run->options, &run->replication);
     run->model = nd_model_create(context);
@@ -93,6 +95,7 @@ static void free_run(struct run *run)
     nd_folds_end(run);
     nd_stage_end(run);
     nade_model_free(run->model);
+    nd_arena_free(&run->sample_arena);
     nd_arena_free(&run->arena);
 }
 
@@ -100,6 +103,8 @@ static void free_run(struct run *run)
 static nade_status begin(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
     if (run->options.resume) return nd_checkpoint_restore(run, checkpoint);
+    nade_status status = nd_bootstrap_draw(run);
+    if (status != NADE_OK) return status;
     if (run->candidates) return nd_trials_run(run, train);
     if (run->options.folds) return nd_folds_begin(run, run, 1, train);
     return nd_stage_begin(run, NULL, NULL);
@@ -130,7 +135,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
-    if (status == NADE_OK) status = nd_run_marginals(&run, &run.train);
+    if (status == NADE_OK) status = nd_run_marginals(&run, &run.whole);
     run.started = nd_seconds();
     if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);

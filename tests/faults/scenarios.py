@@ -16,6 +16,7 @@ import zipfile
 OLD = b"what was there before\n"
 SHORT = "--components 2 --batch 20 --iterations 2 --updates 3 --threads 1".split()
 TRAIN = ["--hidden", "8,8", *SHORT]
+ROW_COLUMNS = ("--weights", "b", "--groups", "d", "--columns", "a,c,e")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NADE_CUDA_BACKEND": "", "LC_ALL": "C"}
 
 
@@ -26,6 +27,7 @@ class Scenario:
     outputs: tuple = ()
     inputs: tuple = ()  # (fixture, name): copies that the run may change
     checkpoint: str = ""  # of the outputs, the one that grows; any that resumes to the same model is right
+    table: tuple = ()  # of the arguments, those about the table, which a resumed run needs too
     log: str = ""  # of the outputs, the CSV of iterations: whole lines at any time
     stdin: str = ""
     timed: bool = False  # stderr speaks of seconds
@@ -154,6 +156,11 @@ def scenarios(fixtures):
                  log="l", timed=True),
         Scenario("train.members", ["train", data, "-o", "m", "--checkpoint", "c", "--log", "l", "--members", "2",
                                    *TRAIN], ("m", "c", "l"), checkpoint="c", log="l", timed=True),
+        Scenario("train.row-columns", ["train", data, "-o", "m", "--checkpoint", "c", "--members", "2", "--bootstrap",
+                                       *ROW_COLUMNS, *TRAIN], ("m", "c"), checkpoint="c", table=ROW_COLUMNS, timed=True),
+        Scenario("train.grouped-folds", ["train", data, "-o", "m", "--weights", "c", "--groups", "d", "--folds", "2",
+                                         *TRAIN], ("m",), timed=True),
+        Scenario("train.split-by", ["train", data, "-o", "m", "--split-by", "b", *TRAIN], ("m",), timed=True),
         Scenario("score.members", ["score", f("members.st"), data, "--threads", "1"]),
         Scenario("score.members-cells", ["score", f("members.st"), holes, "--per-column", "--threads", "1"]),
         Scenario("sample.members", ["sample", f("members.st"), "-n", "9", "--where", "2<=b<8", "--threads", "1"]),

@@ -161,7 +161,7 @@ class Trial:
             place.mkdir(parents=True)
             (place / "c").write_bytes(checkpoint)
             subprocess.run([self.nade, "train", self.scenario.arguments[1], "-o", "m", "--resume", "c", "--quiet",
-                            *SHORT[-2:]], cwd=place, env=ENVIRONMENT, capture_output=True, timeout=SECONDS)
+                            *self.scenario.table, *SHORT[-2:]], cwd=place, env=ENVIRONMENT, capture_output=True, timeout=SECONDS)
             model = place / "m"
             self.resumes[key] = model.exists() and model.read_bytes() == self.reference.files["m"]
         return self.resumes[key]

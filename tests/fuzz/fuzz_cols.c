@@ -27,6 +27,16 @@ static void change_types(nade_context *context, const char *list)
     }
 }
 
+static void say_something_of_rows(nade_context *context, const char *list)
+{
+    nade_table *table = fuzz_table(context, rows);
+    size_t columns = nade_table_columns(table), taken = 0;
+    for (int what = NADE_TIDY_WEIGHTS; what <= NADE_TIDY_TIMES; what++)
+        taken += fuzz_check(context, nade_table_tidy(context, table, (nade_tidy)what, list));
+    fuzz_demand(nade_table_columns(table) + taken == columns, "a column was not taken out");
+    nade_table_free(table);
+}
+
 static void read_columns(nade_context *context, const char *list)
 {
     const char *path = fuzz_file(0, rows, strlen(rows));
@@ -66,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char *list = fuzz_text(bytes, size);
     parse_alone(context, list);
     change_types(context, list);
+    say_something_of_rows(context, list);
     read_columns(context, list);
     score(context, list);
     free(list);

@@ -79,14 +79,15 @@ static void test_table(void **state)
     teardown(&f);
 }
 
-/* What each does is in the tests of absence (test_schema.c), sentinels and columns that are left out. */
+/* What each does is in the tests of absence (test_schema.c), sentinels, columns that are left out and those that say
+ * something of the rows (test_row_roles.c). */
 static void test_tidy_refuses(void **state)
 {
     struct fixture f;
     (void)state;
     setup(&f, data);
-    for (int what = -1; what < 4; what++) {
-        bool known = what >= 0 && what < 3;
+    for (int what = -1; what < 7; what++) {
+        bool known = what >= 0 && what < 6;
         assert_int_equal(nade_table_tidy(f.context, NULL, (nade_tidy)what, "0"), NADE_BAD_CALL);
         assert_non_null(strstr(nade_last_error(f.context), known ? "needs a table" : "expected one of nade_tidy"));
         assert_int_equal(nade_table_tidy(f.context, f.table, (nade_tidy)what, "nobody"), NADE_BAD_CALL);

@@ -221,6 +221,8 @@ static void wrong_columns_have_their_sentences(void **state)
         {"'named':true", "'named':true,'left_out':[{'place':0}]", "left_out[0].name is missing, expected a text"},
         {"'named':true", "'named':true,'left_out':[{'name':'id','place':9}]",
          "left_out[0].place is 9, expected an integer of 0 to 4"},
+        {"'named':true", "'named':true,'left_out':[{'name':'id','place':0,'role':'key'}]",
+         "left_out[0].role is \"key\", expected weights, groups or times"},
         {"'marginal':[", "'marginal':[0,", "columns[0].marginal has 2 numbers, expected 1"},
         {"'marginal':[", "'marginal':['x',", "columns[0].marginal is \"x\", expected a list of numbers"},
     };

@@ -20,7 +20,7 @@ static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
     open->entries.fast = fast;
     open->entries.residual = residual;
     open->run.model = &open->model;
-    open->run.train.rows = rows;
+    open->run.train_rows = rows;
 }
 
 static void settle(struct open_run *open)
@@ -151,7 +151,7 @@ static void test_candidates(void **state)
                 assert_candidates(&open, small ? 2 : 0, numbers);
         }
     open.run.options.effort = NADE_EFFORT_BEST;
-    open.run.train.rows = 5000;
+    open.run.train_rows = 5000;
     assert_candidates(&open, 4, best);
     assert_int_equal(open.run.options.members, 1);
     begin(&open, 5000, true, true);
@@ -168,7 +168,7 @@ static void test_rungs(void **state)
     begin(&open, 4999, true, true);
     open.run.options.iterations = 300;
     assert_int_equal(nd_first_rung(&open.run), 100);
-    open.run.train.rows = 5000;
+    open.run.train_rows = 5000;
     assert_int_equal(nd_first_rung(&open.run), 25);
     assert_int_equal(nd_kept_after(&open.run, 4, 25), 3);
     assert_int_equal(nd_kept_after(&open.run, 3, 50), 2);

@@ -170,6 +170,9 @@ enum fault {
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
     FAULT_PREDICT_GIVEN_ALL = 201,   /* predict: what is not given is given all the same */
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
+    FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
+    FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
+    FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

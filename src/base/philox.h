@@ -33,6 +33,10 @@ enum purpose {
     PURPOSE_DROPOUT = 12,     /* draw = update, row = slot in the batch; word n: units 2n and 2n+1 of all places */
     PURPOSE_SAMPLE_MEMBER = 13, /* draw, row as of PURPOSE_SAMPLE; word 0: which member of a model draws the row */
     PURPOSE_MEMBER = 14,        /* draw = member, row = 0; word 0: the seed that it is trained with */
+    PURPOSE_FOLD = 20,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
+    PURPOSE_MIXTURE_START = 21, /* draw = start, row = component; word 0: the row that it begins at */
+    PURPOSE_PIT = 22,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
+    PURPOSE_PERMUTATION = 23,   /* draw = permutation, row = 0; word i: the key of row i */
 };
 
 struct philox_block {

@@ -173,6 +173,8 @@ enum fault {
     FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
     FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
     FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
+    FAULT_UNLIKE_ROWS = 423,         /* compare: rows count of which one model reads fewer cells */
+    FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

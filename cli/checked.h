@@ -32,7 +32,7 @@ struct worst_row {
     double tail;   /* how often a cell is as far out */
 };
 
-enum { WORST_ROWS = 5, ENERGY_ROWS = 500, ENERGY_PERMUTATIONS = 999 };
+enum { WORST_ROWS = 5, ENERGY_ROWS = 1000, ENERGY_PERMUTATIONS = 399 };
 
 /* Begins all zero but for what the caller says.  Free in any case. */
 struct checked {

@@ -194,6 +194,8 @@ def scenarios(fixtures):
         Scenario("compare.gaussian", ["compare", "gaussian", model, holes, "--per-column", "--threads", "1"]),
         Scenario("compare.mixture", ["compare", f("count.st"), "mixture", holes, "--train", data, "--json", "--threads", "1"]),
         Scenario("compare.independent", ["compare", model, "independent", data, "--cells", "--json", "--threads", "1"]),
+        Scenario("check", ["check", model, holes, "--threads", "1"]),
+        Scenario("check.png", ["check", f("count.st"), data, "--rows", "20", "--json", "--png", "p", "--threads", "1"], ("p",)),
         Scenario("info", ["info", model]),
         Scenario("info.json", ["info", model, "--json"]),
         Scenario("help", ["train", "--help"]),

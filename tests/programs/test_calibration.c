@@ -86,7 +86,7 @@ static void fill(double *values, size_t rows, uint32_t seed, bool related)
  * by itself is the same. */
 static void test_energy(void **state)
 {
-    enum { ROWS = 150, TIMES = 60 };
+    enum { ROWS = 300, TIMES = 60 };
     static double values[6 * ROWS];
     const int labels[] = {0, 0, 1};
     size_t low = 0;

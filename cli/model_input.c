@@ -20,9 +20,7 @@ int load_input_model(struct model_input *input, struct common *common, unsigned 
     return choose_model_device(common, input->model, device, precision);
 }
 
-/* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
- * row, and how they write numbers, so that few rows are enough to tell.  False: no memory. */
-static bool expect_names(struct model_input *input, nade_read_options *read)
+bool expect_names(struct model_input *input, nade_read_options *read)
 {
     size_t columns = nade_model_columns(input->model);
     bool written = false;

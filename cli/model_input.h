@@ -25,6 +25,11 @@ struct model_input {
 int load_input_model(struct model_input *input, struct common *common, unsigned threads, nade_device *device,
                      nade_precision *precision, const char *model);
 
+/* Lets a reader know the names of the model's columns, if they have any, so that a header of numbers is not taken for a
+ * row, and how they write numbers, so that few rows are enough to tell.  The input must outlive read.  False: no
+ * memory. */
+bool expect_names(struct model_input *input, nade_read_options *read);
+
 /* Opens the table, and a session of the model; a first line that holds the names of the model's columns is a header.
  * read is completed and must outlive the input. */
 int open_input_table(struct model_input *input, const char *data, nade_read_options *read, nade_device device,

@@ -7,6 +7,8 @@
 extern const struct verb verb_train;
 extern const struct verb verb_score;
 extern const struct verb verb_sample;
+extern const struct verb verb_check;
+extern const struct verb verb_compare;
 extern const struct verb verb_prob;
 extern const struct verb verb_impute;
 extern const struct verb verb_predict;

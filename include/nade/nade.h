@@ -413,6 +413,9 @@ typedef struct nade_score_options {
                      of a fixed ordering, of several members that of their mean; NULL: not wanted */
     /* An open session of this model to use, on its device and in its precision; NULL: one is opened for this call. */
     nade_session *session;
+    /* (rows) nade_score: gets the log density of each row if its columns were independent, as the summary's gain counts
+     * it: by each column's own distribution, which was fitted to the training rows.  NULL: not wanted */
+    double *independent;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);

@@ -186,7 +186,17 @@ enum fault {
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
     FAULT_PREDICT_GIVEN_ALL = 201,   /* predict: what is not given is given all the same */
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
-    FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
+    FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
+    FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
+    FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
+    FAULT_UNLIKE_ROWS = 423,         /* compare: rows count of which one model reads fewer cells */
+    FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
+    FAULT_COVERAGE_HALF = 425,       /* test_calibration: intervals are half as wide as they should be */
+    FAULT_PIT_NOT_RANDOM = 426,      /* check: a cell lies at the upper end of its jump */
+    FAULT_ENERGY_BY_COLUMN = 427,  /* test_calibration: distances of rows are sums over columns, blind to dependence */
+    FAULT_LEVEL_NOT_SHARED = 428,  /* test_calibration: each column is tested at the level of all together */
+    FAULT_HARMLESS_COUNTS = 429,   /* test_calibration: what is measurable is called a fault however small */
+    FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
 };
 
 #ifdef NADE_SEEDED_FAULTS

@@ -36,6 +36,10 @@ enum purpose {
     PURPOSE_WEIGHTS = 20,       /* draw = list of rows (0: training, 1: validation, 2 + 2f, 3 + 2f: of fold f), row = 0;
                                    word 0: where it begins among the weights */
     PURPOSE_BOOTSTRAP = 21,     /* draw = member, row = 0; word k: row, or group of rows, number k of its sample */
+    PURPOSE_FOLD = 30,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
+    PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
+    PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
+    PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: the key of row i */
 };
 
 struct philox_block {

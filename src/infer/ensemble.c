@@ -197,20 +197,24 @@ static nade_status score_all(struct scoring *s)
 
 /* ---- summary ----------------------------------------------------------------------------------------------------- */
 
-/* The rows' log densities added up, if the columns were independent. */
-static double marginal_sum(const struct scoring *s)
+/* A row's log density, if the columns were independent. */
+static double marginal_of(const struct scoring *s, size_t row)
 {
     const struct plan *plan = &s->model->plan;
     double sum = 0;
-    for (size_t row = 0; row < s->cells.rows; row++) {
-        for (size_t c = 0; c < s->model->schema.count; c++) {
-            float x = nd_cell(&s->cells, row, c);
-            if (isnan(x) || !s->query.of[c]) continue;
-            sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
-                                         s->half_step ? s->half_step[c] : 0);
-        }
-        if (!ND_FAULT(FAULT_GAIN_UNITS)) sum -= s->log_scale[row];
+    for (size_t c = 0; c < s->model->schema.count; c++) {
+        float x = nd_cell(&s->cells, row, c);
+        if (isnan(x) || !s->query.of[c]) continue;
+        sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
+                                     s->half_step ? s->half_step[c] : 0);
     }
+    return ND_FAULT(FAULT_GAIN_UNITS) ? sum : sum - s->log_scale[row];
+}
+
+static double marginal_sum(const struct scoring *s)
+{
+    double sum = 0;
+    for (size_t row = 0; row < s->cells.rows; row++) sum += marginal_of(s, row);
     return sum;
 }
 
@@ -273,6 +277,8 @@ nade_status nd_score(nade_context *context, const nade_model *model, const nade_
         memcpy(log_density, s.log_density, table->rows * sizeof *log_density);
         if (spread) memcpy(spread, s.spread, table->rows * sizeof *spread);
         if (s.each) memcpy(options->each, s.each, table->rows * s.orderings * sizeof *s.each);
+        for (size_t row = 0; options->independent && row < table->rows; row++)
+            options->independent[row] = marginal_of(&s, row);
         if (summary) summarise(&s, summary);
     }
     nd_session_end(s.session, options->session);

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 
 expect 0 "$NADE"
-holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade info" "nade paper" "Verbs:"
+holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade check" "nade compare" "nade info" "nade paper" "Verbs:"
 [ ! -s err ] || fail "the overview belongs on stdout"
 cp out overview
 expect 0 "$NADE" --help
@@ -13,7 +13,7 @@ cmp out overview
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
 
-for verb in train score sample prob impute predict info demo paper; do
+for verb in train score sample prob impute predict check compare info demo paper; do
     expect 0 "$NADE" "$verb" --help
     holds out "usage: nade $verb " '--quiet' '--json' '--help'
     [ ! -s err ] || fail "$verb --help belongs on stdout"

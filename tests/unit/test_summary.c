@@ -96,7 +96,7 @@ static void test_every_figure_of_score(void **state)
 {
     struct fixture *f = *state;
     static double single[ORDERS][ROWS];
-    double values[ROWS * COLUMNS], log_density[ROWS], spread[ROWS];
+    double values[ROWS * COLUMNS], log_density[ROWS], spread[ROWS], independent[ROWS];
     double mean = 0, ordering = 0, marginal = 0, squares = 0, spreads = 0;
     size_t present = 0;
     nade_score_summary summary = {.size = sizeof summary};
@@ -106,6 +106,7 @@ static void test_every_figure_of_score(void **state)
     s.order = orders;
     fill(2, values);
     score_each(f, single);
+    s.independent = independent;
     support_assert_ok(f->context, nade_score(f->context, f->model, f->valid, &s, log_density, spread, &summary));
     for (size_t row = 0; row < ROWS; row++) {
         double density = 0, average = 0, variance = 0;
@@ -119,7 +120,9 @@ static void test_every_figure_of_score(void **state)
         mean += log(density) / ROWS;
         ordering += average / ROWS;
         spreads += sqrt(variance) / ROWS;
-        marginal += marginal_of(f->model, values + row * COLUMNS) / ROWS;
+        double alone = marginal_of(f->model, values + row * COLUMNS);
+        support_assert_close("independent columns", independent[row], alone, 0, 1e-4);
+        marginal += alone / ROWS;
         for (size_t c = 0; c < COLUMNS; c++) present += isnan(values[row * COLUMNS + c]) ? 0 : 1;
     }
     for (size_t row = 0; row < ROWS; row++) squares += pow(log_density[row] - mean, 2);

@@ -1,0 +1,125 @@
+/* nade check: whether a model is right for rows that it has not seen. */
+#include "checked.h"
+#include "device.h"
+#include "output.h"
+#include "report.h"
+#include "shared_options.h"
+#include "verbs.h"
+
+struct check_arguments {
+    struct common common;
+    const char *model, *data, *png;
+    size_t rows;
+    uint32_t threads;
+    nade_read_options read;
+    nade_score_options options;
+};
+
+static const struct positional positionals[] = {
+    {"MODEL", offsetof(struct check_arguments, model)},
+    {"DATA", offsetof(struct check_arguments, data)},
+};
+
+#define AT(member) .offset = offsetof(struct check_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Checking"},
+    {.name = "rows", .metavar = "N", .kind = OPTION_SIZE, AT(rows),
+     .help = "look at the first N rows of the table; 0: at all"},
+    {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .least = 1, .below = 1000001,
+     .help = "rows as wholes are scored by the mean over K orderings of the columns"},
+    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed), .help = "fixes every random number"},
+    {.kind = OPTION_HEADING, .help = "Data"},
+    UNSEEN_OPTION(AT(options.unseen_missing), ""),
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
+    ARRAY_OPTION(AT(read.array)),
+    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
+    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    {.kind = OPTION_HEADING, .help = "Work"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(png),
+     .help = "draw for each column where its cells lie in their distributions: level where the model is right"},
+};
+/* clang-format on */
+
+static void init_check(void *arguments)
+{
+    struct check_arguments *check = arguments;
+    nade_read_options_init(&check->read, sizeof check->read);
+    nade_score_options_init(&check->options, sizeof check->options);
+}
+
+/* Reads the whole table, or its first rows. */
+static int read_rows(struct check_arguments *check, struct checked *checked)
+{
+    struct model_input *input = &checked->input;
+    if (!check->rows) {
+        if (!expect_names(input, &check->read)) return report_no_memory(&check->common);
+        nade_status status = nade_table_read(input->context, check->data, &check->read, &checked->table);
+        if (status == NADE_OK)
+            status = nade_session_open(input->context, input->model, check->options.device, check->options.precision,
+                                       &input->session);
+        return status == NADE_OK ? EXIT_DONE : report_failure(&check->common, input->context, status);
+    }
+    nade_context *context;
+    int status = open_input_table(input, check->data, &check->read, check->options.device, check->options.precision);
+    if (!status) status = next_input_part(input, check->rows, &checked->table, &context);
+    if (!status && !checked->table)
+        return report_error(&check->common, NADE_BAD_INPUT, "%s: found no rows, expected some to check the model on",
+                            check->data);
+    return status;
+}
+
+static int check_model(struct check_arguments *check, struct checked *checked)
+{
+    int status = load_input_model(&checked->input, &check->common, check->threads, &check->options.device,
+                                  &check->options.precision, check->model);
+    if (!status) status = read_rows(check, checked);
+    checked->options = check->options;
+    if (!status) status = check_table(checked);
+    if (!status && check->png && !checked->by_column)
+        return report_error(&check->common, NADE_BAD_CALL,
+                            "--png: the model was trained for one fixed ordering and has no distribution of a cell "
+                            "given the rest of its row to draw");
+    if (!status && check->png) status = draw_check(checked, check->png);
+    return status;
+}
+
+static int run_check(void *arguments)
+{
+    struct check_arguments *check = arguments;
+    struct checked checked = {.common = &check->common};
+    int status =
+        output_check_files(&check->common, NULL, check->png, (const char *[]){check->model, check->data, NULL});
+    if (!status) status = check_model(check, &checked);
+    if (!status) status = check->common.json ? write_check_json(&checked) : write_check_csv(&checked);
+    if (!status) note_check(&checked);
+    free_checked(&checked);
+    return status;
+}
+
+const struct verb verb_check = {
+    .name = "check",
+    .summary = "whether a model is right for rows that it has not seen",
+    .usage = "MODEL DATA [options]",
+    .description = "Looks whether the probabilities that MODEL gives are those that DATA show, which should hold rows "
+                   "that it was not "
+                   "trained on: for each column whether its cells lie where the model expects them given the rest of "
+                   "their rows, and "
+                   "what it gains over independent columns; whether samples can be told from rows; which rows are the "
+                   "least likely. "
+                   "Writes a CSV, one line a column; a summary that ends with a verdict goes to stderr.",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct check_arguments),
+    .init = init_check,
+    .run = run_check,
+};

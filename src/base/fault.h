@@ -127,6 +127,10 @@ enum fault {
     FAULT_NUMBERED_NAMES = 158,     /* test_awkward: names 0, 1, ... and years are a row */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
 
+    FAULT_SCORED_GIVEN = 440,    /* score_per_column: with --given, other cells that are scored are given too */
+    FAULT_REST_NOT_GIVEN = 441,  /* score_per_column: --per-column --of y gives the marginal of y */
+    FAULT_DRAW_OF_MIXTURE = 442, /* test_member_draws: draws by members come from any of them */
+
     /* Model files. */
     FAULT_ANY_VERSION = 150,        /* test_model_file_broken: a model of another format version is read */
     FAULT_WEIGHTS_NOT_FINITE = 151, /* test_model_file_broken: weights that are not finite are read */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const struct verb *const verbs[] = {&verb_train,   &verb_score, &verb_sample, &verb_prob, &verb_impute,
-                                           &verb_predict, &verb_info,  &verb_demo,   &verb_paper};
+static const struct verb *const verbs[] = {&verb_train,   &verb_score,    &verb_sample, &verb_prob, &verb_impute,
+                                           &verb_predict, &verb_outliers, &verb_info,   &verb_demo, &verb_paper};
 
 static const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
@@ -13,6 +13,7 @@ static const struct first_call first_calls[] = {
     {"nade prob model.safetensors --where 'x<3'", "how probable that is; --given adds what is known"},
     {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
     {"nade predict model.safetensors new.csv --of kind", "one column given the others, which may lack it"},
+    {"nade outliers model.safetensors new.csv", "which rows are unusual, and which of their cells"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };

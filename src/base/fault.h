@@ -164,6 +164,10 @@ enum fault {
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */
     FAULT_PREDICT_GIVEN_ALL = 201,   /* predict: what is not given is given all the same */
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
+    FAULT_REFERENCE_WHOLE = 443,     /* outliers: rows with holes are compared with whole reference rows */
+    FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
+    FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */
+    FAULT_TOP_FIRST = 446,           /* outliers: --top takes the first rows of a table */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -168,6 +168,8 @@ enum fault {
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */
     FAULT_TOP_FIRST = 446,           /* outliers: --top takes the first rows of a table */
+    FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
+    FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/fault.h"
+#include "max_memory.h"
 #include "report.h"
 
 static int find_order(struct blame *blame)
@@ -25,6 +26,8 @@ int blame_begin(struct blame *blame, struct model_input *input, const nade_score
 {
     size_t columns = nade_model_columns(input->model);
     *blame = (struct blame){.input = input, .score = *score, .columns = columns, .cells = cells};
+    int refused = check_memory(input->common, part, cells * columns * sizeof *blame->values, "the cells to blame");
+    if (refused) return refused;
     blame->tail = calloc(part, columns * sizeof *blame->tail);
     blame->values = calloc(part, cells * columns * sizeof *blame->values);
     if (!blame->tail || !blame->values) return report_no_memory(input->common);

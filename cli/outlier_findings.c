@@ -6,6 +6,8 @@
 
 #include "base/fault.h"
 #include "column.h"
+#include "max_memory.h"
+#include "report.h"
 #include "row_writer.h"
 
 static size_t size_of(const struct findings *findings)
@@ -41,20 +43,21 @@ static void sort_kept(struct findings *findings)
 }
 
 /* Up to twice as many as are wanted are kept before the less unusual half goes. */
-bool findings_keep(struct findings *findings, const struct finding *finding)
+int findings_keep(struct findings *findings, const struct common *common, const struct finding *finding)
 {
     size_t most = findings->top < SIZE_MAX / 4 ? 2 * findings->top : findings->top;
     if (findings->count == most) sort_kept(findings);
     if (findings->count == findings->room) {
         size_t room = findings->room ? 2 * findings->room : 64;
-        if (room > SIZE_MAX / size_of(findings)) return false;
+        int refused = check_memory(common, room, size_of(findings), "the most unusual rows");
+        if (refused) return refused;
         char *kept = realloc(findings->kept, room * size_of(findings));
-        if (!kept) return false;
+        if (!kept) return report_no_memory(common);
         findings->kept = kept;
         findings->room = room;
     }
     memcpy(finding_at(findings, findings->kept, findings->count++), finding, size_of(findings));
-    return true;
+    return EXIT_DONE;
 }
 
 void write_findings_header(struct output *output, const struct findings *findings)

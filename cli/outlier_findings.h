@@ -34,8 +34,8 @@ struct finding *finding_at(const struct findings *findings, char *array, size_t 
 /* Room for an array of so many; NULL: no memory. */
 char *findings_room(const struct findings *findings, size_t count);
 
-/* Keeps a copy if it is among the most unusual so far.  False: no memory. */
-bool findings_keep(struct findings *findings, const struct finding *finding);
+/* Keeps a copy if it is among the most unusual so far: 0 or an exit status. */
+int findings_keep(struct findings *findings, const struct common *common, const struct finding *finding);
 
 void write_findings_header(struct output *output, const struct findings *findings);
 void write_finding(struct output *output, const struct findings *findings, const struct finding *finding);

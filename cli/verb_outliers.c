@@ -181,22 +181,24 @@ static int score_rows(const struct outlier_arguments *outliers, struct outlier_r
     return EXIT_DONE;
 }
 
-/* Keeps a row's p-value for the summary.  False: no memory. */
-static bool count_row(struct outlier_run *run, const double *values, const struct standing *standing)
+/* Keeps a row's p-value for the summary. */
+static int count_row(struct outlier_run *run, const double *values, const struct standing *standing)
 {
     size_t c = 0;
     while (c < run->columns && isnan(values[c])) c++;
-    if (c == run->columns) return true;
+    if (c == run->columns) return EXIT_DONE;
     if (run->tested == run->room) {
         size_t room = run->room ? 2 * run->room : PART_ROWS;
+        int refused = check_memory(run->input.common, room, sizeof *run->p, "the p-values");
+        if (refused) return refused;
         double *p = realloc(run->p, room * sizeof *p);
-        if (!p) return false;
+        if (!p) return report_no_memory(run->input.common);
         run->p = p;
         run->room = room;
     }
     run->p[run->tested++] = standing->p;
     run->few += standing->compared < REFERENCE_LEAST;
-    return true;
+    return EXIT_DONE;
 }
 
 /* Writes the part's findings, or keeps those that may be among the most unusual. */
@@ -208,9 +210,9 @@ static int take_findings(struct outlier_run *run, size_t rows)
         finding->row = run->rows + i;
         finding->log_density = run->log_density[i];
         finding->standing = run->standing[i];
-        bool good = count_row(run, run->values + i * run->columns, &run->standing[i]);
-        if (good && run->findings.top) good = findings_keep(&run->findings, finding);
-        if (!good) return report_no_memory(run->input.common);
+        int failed = count_row(run, run->values + i * run->columns, &run->standing[i]);
+        if (!failed && run->findings.top) failed = findings_keep(&run->findings, run->input.common, finding);
+        if (failed) return failed;
         if (!run->findings.top && output_good(&run->output)) write_finding(&run->output, &run->findings, finding);
     }
     run->rows += rows;

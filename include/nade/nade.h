@@ -423,8 +423,9 @@ typedef struct nade_score_summary {
     size_t empty_rows;      /* of the rows, those without a cell to score: log density 0, left out of all means */
 } nade_score_summary;
 
-/* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
- * names (extra ones are ignored with a warning), else by position.  Missing cells are marginalised.
+/* The log density of each row of table, or of the options' values where table is NULL, under the model, in row order.
+ * Columns are matched by name when both have names (extra ones are ignored with a warning), else by position.  Missing
+ * cells are marginalised.
  * log_density (rows); spread (rows), the standard deviation of log p over orderings, may be NULL; so may summary.
  * A row's numbers do not depend on the other rows, nor on the number of threads.  Outputs are written when all rows
  * have been scored; until then the call holds as many numbers of its own. */

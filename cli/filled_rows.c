@@ -7,38 +7,67 @@
 #include "column.h"
 #include "row_writer.h"
 
-/* How the lines of the file end; a last one without an end may have draws behind it. */
+/* How the lines of the file end; a last one without an end may have others behind it. */
 static const char *usual_end(const nade_table *table)
 {
     const char *end = nade_table_text(table, NADE_NAMES, nade_table_columns(table));
     return end && *end && !ND_FAULT(FAULT_LINE_ENDS) ? end : "\n";
 }
 
-static const char *end_of_line(const struct filled_rows *filled, size_t row, size_t draw)
+/* last: of the lines that are written for a row, this one is. */
+static const char *end_of_line(const struct filled_rows *filled, size_t row, bool last)
 {
     const char *end = nade_table_text(filled->table, row, nade_table_columns(filled->table));
-    return end && (*end || draw + 1 == filled->draws) ? end : usual_end(filled->table);
+    return end && (*end || last) ? end : usual_end(filled->table);
+}
+
+static bool is_holed(const struct filled_rows *filled, size_t c)
+{
+    return !filled->holed || filled->holed[c];
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static void write_end_names(struct output *output, const struct filled_rows *filled, char separator)
+{
+    for (size_t c = 0; filled->low && c < nade_model_columns(filled->model); c++) {
+        nade_column column = column_of_model(filled->model, c);
+        if (!column.numeric || !is_holed(filled, c)) continue;
+        for (int high = 0; high < 2; high++) {
+            output_print(output, "%c", separator);
+            write_field(output, column.name, high ? "_high" : "_low", separator);
+        }
+    }
+}
+
+static void write_wide_names(struct output *output, const struct filled_rows *filled, char separator)
+{
+    for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
+        for (size_t draw = 1; draw <= filled->draws && is_holed(filled, c); draw++) {
+            char suffix[24];
+            snprintf(suffix, sizeof suffix, "_%zu", draw);
+            output_print(output, "%c", separator);
+            write_field(output, column_of_model(filled->model, c).name, suffix, separator);
+        }
+    }
 }
 
 void write_filled_header(struct output *output, const struct filled_rows *filled)
 {
     char separator = separator_of_table(filled->table);
     if (!nade_table_text(filled->table, NADE_NAMES, 0)) return;
-    if (filled->numbered) output_print(output, "draw%c", separator);
+    if (filled->form == FORM_LONG) output_print(output, ".imp%c.id%c", separator, separator);
+    if (filled->form == FORM_STACKED && filled->numbered) output_print(output, "draw%c", separator);
     for (size_t c = 0; c < nade_table_columns(filled->table); c++) {
         if (c > 0) output_print(output, "%c", separator);
         output_print(output, "%s", nade_table_text(filled->table, NADE_NAMES, c));
     }
-    for (size_t c = 0; filled->low && c < nade_model_columns(filled->model); c++) {
-        nade_column column = column_of_model(filled->model, c);
-        if (!column.numeric || (filled->holed && !filled->holed[c])) continue;
-        for (int high = 0; high < 2; high++) {
-            output_print(output, "%c", separator);
-            write_field(output, column.name, high ? "_high" : "_low", separator);
-        }
-    }
+    if (filled->form == FORM_WIDE) write_wide_names(output, filled, separator);
+    write_end_names(output, filled, separator);
     output_print(output, "%s", usual_end(filled->table));
 }
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Where a line's cells come from. */
 struct line {
@@ -47,18 +76,36 @@ struct line {
     size_t row, at;             /* at: of its first cell in values */
 };
 
-static void write_cell(struct output *output, const struct line *line, size_t column)
+/* True when the cell of a model's column is to be filled. */
+static bool is_missing(const struct line *line, size_t c)
+{
+    size_t at = line->row * nade_model_columns(line->filled->model) + c;
+    return isnan(line->filled->given[at]) && !line->filled->left[at];
+}
+
+/* A cell of the table, filled if it must be, with what values has from `at` on. */
+static void write_cell(struct output *output, const struct line *line, size_t column, size_t at)
 {
     const struct filled_rows *filled = line->filled;
-    size_t known = line->model_column[column], columns = nade_model_columns(filled->model);
+    size_t known = line->model_column[column];
     const char *text = nade_table_text(filled->table, line->row, column);
-    size_t at = line->row * columns + known - 1;
-    bool missing = known && isnan(filled->given[at]) && !filled->left[at];
+    bool missing = known && is_missing(line, known - 1);
     if (text && !missing && !(known && ND_FAULT(FAULT_CELLS_REWRITTEN)))
         output_print(output, "%s", text);
     else if (known)
-        write_value(output, filled->model, known - 1, filled->values[line->at + known - 1],
+        write_value(output, filled->model, known - 1, filled->values[at + known - 1],
                     separator_of_table(filled->table));
+}
+
+/* A cell as it was; where it is to be filled, what stands for it. */
+static void write_unfilled(struct output *output, const struct line *line, size_t column, const char *missing)
+{
+    size_t known = line->model_column[column];
+    const char *text = nade_table_text(line->filled->table, line->row, column);
+    if (!known || !is_missing(line, known - 1))
+        write_cell(output, line, column, line->at);
+    else
+        output_print(output, "%s", missing ? missing : text ? text : "");
 }
 
 static void write_ends(struct output *output, const struct line *line, char separator)
@@ -66,7 +113,7 @@ static void write_ends(struct output *output, const struct line *line, char sepa
     const struct filled_rows *filled = line->filled;
     for (size_t c = 0; c < nade_model_columns(filled->model); c++) {
         nade_column column = column_of_model(filled->model, c);
-        if (!column.numeric || (filled->holed && !filled->holed[c])) continue;
+        if (!column.numeric || !is_holed(filled, c)) continue;
         double ends[] = {filled->low[line->at + c], filled->high[line->at + c]};
         for (int i = 0; i < 2; i++) {
             output_print(output, "%c", separator);
@@ -79,28 +126,53 @@ static void write_ends(struct output *output, const struct line *line, char sepa
     }
 }
 
+static void write_wide_cells(struct output *output, const struct line *line, char separator)
+{
+    const struct filled_rows *filled = line->filled;
+    size_t columns = nade_model_columns(filled->model);
+    for (size_t c = 0; c < columns; c++) {
+        for (size_t draw = 0; draw < filled->draws && is_holed(filled, c); draw++) {
+            output_print(output, "%c", separator);
+            write_cell(output, line, filled->source[c],
+                       line->at + (ND_FAULT(FAULT_WIDE_FIRST_DRAW) ? 0 : draw) * columns);
+        }
+    }
+}
+
 static void write_line(struct output *output, const struct line *line, size_t draw)
 {
     const struct filled_rows *filled = line->filled;
+    enum filled_form form = filled->form;
     char separator = separator_of_table(filled->table);
-    if (filled->numbered) output_print(output, "%zu%c", draw, separator);
+    bool original =
+        form == FORM_WIDE || (form == FORM_LONG && filled->imputation == 0 && !ND_FAULT(FAULT_ORIGINAL_FILLED));
+    bool last = form == FORM_WIDE ||
+                (form == FORM_LONG ? filled->imputation == filled->imputations : draw + 1 == filled->draws);
+    if (form == FORM_LONG)
+        output_print(output, "%zu%c%zu%c", filled->imputation, separator, filled->first + line->row + 1, separator);
+    if (form == FORM_STACKED && filled->numbered) output_print(output, "%zu%c", draw, separator);
     for (size_t column = 0; column < nade_table_columns(filled->table); column++) {
         if (column > 0) output_print(output, "%c", separator);
-        write_cell(output, line, column);
+        if (original)
+            write_unfilled(output, line, column, form == FORM_LONG ? "NA" : NULL);
+        else
+            write_cell(output, line, column, line->at);
     }
+    if (form == FORM_WIDE) write_wide_cells(output, line, separator);
     if (filled->low) write_ends(output, line, separator);
-    output_print(output, "%s", end_of_line(filled, line->row, draw));
+    output_print(output, "%s", end_of_line(filled, line->row, last));
 }
 
 bool write_filled_rows(struct output *output, const struct filled_rows *filled)
 {
     size_t columns = nade_model_columns(filled->model), table_columns = nade_table_columns(filled->table);
+    size_t lines = filled->form == FORM_STACKED ? filled->draws : 1;
     size_t *model_column = calloc(table_columns, sizeof *model_column);
     if (!model_column) return false;
     for (size_t c = 0; c < columns; c++) model_column[filled->source[c]] = c + 1;
-    for (size_t i = 0; i < filled->rows * filled->draws && output_good(output); i++) {
-        const struct line line = {filled, model_column, i / filled->draws, i * columns};
-        write_line(output, &line, i % filled->draws);
+    for (size_t i = 0; i < filled->rows * lines && output_good(output); i++) {
+        const struct line line = {filled, model_column, i / lines, i * (filled->draws / lines) * columns};
+        write_line(output, &line, i % lines);
     }
     free(model_column);
     return true;

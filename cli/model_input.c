@@ -48,6 +48,14 @@ int open_input_table(struct model_input *input, const char *data, nade_read_opti
     return status == NADE_OK ? EXIT_DONE : report_failure(input->common, input->context, status);
 }
 
+int reread_input(struct model_input *input, const char *data, const nade_read_options *read)
+{
+    nade_reader_free(input->reader);
+    input->reader = NULL;
+    nade_status status = nade_reader_open(input->silent, data, read, &input->reader);
+    return status == NADE_OK ? EXIT_DONE : report_failure(input->common, input->silent, status);
+}
+
 int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context)
 {
     *context = input->parts++ == 0 ? input->context : input->silent;

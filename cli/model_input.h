@@ -35,6 +35,9 @@ bool expect_names(struct model_input *input, nade_read_options *read);
 int open_input_table(struct model_input *input, const char *data, nade_read_options *read, nade_device device,
                      nade_precision precision);
 
+/* Begins to read the table anew, a file then. */
+int reread_input(struct model_input *input, const char *data, const nade_read_options *read);
+
 /* The next rows, at most `most`, to be freed; NULL after the last.  *context is the one for work on them. */
 int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context);
 

@@ -104,8 +104,8 @@ int surprise_report(const struct surprise_table *table, const struct common *com
 {
     char name[NAME_MOST + 1];
     if (common->json) return report_as_json(table, model, options);
-    report_note(common, "%zu row%s, mean of -log p of a cell given the rest of its row, in nats:", table->rows,
-                table->rows == 1 ? "" : "s");
+    report_note(common, "%zu row%s, mean of -log p of a cell given %s, in nats:", table->rows,
+                table->rows == 1 ? "" : "s", options->given ? "the columns of --given" : "the rest of its row");
     for (size_t c = 0; c < table->columns; c++) {
         if (!table->scored[c] || table->count[c] == 0) continue;
         printable(column_of_model(model, c).name, name, NAME_MOST);

@@ -4,12 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "column.h"
+#include "added_names.h"
 #include "device.h"
 #include "filled_rows.h"
 #include "impute_picture.h"
 #include "max_memory.h"
-#include "name_search.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -20,6 +19,7 @@ struct impute_arguments {
     struct common common;
     const char *model, *data, *output;
     uint32_t draws; /* 0: one, without its number */
+    enum filled_form form;
     uint32_t threads;
     int unseen_missing;
     nade_read_options read;
@@ -34,7 +34,9 @@ enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, FILLINGS = 5 };
 /* What a run owns. */
 struct impute_run {
     struct model_input input;
-    size_t columns, draws, part; /* part: rows at a time */
+    size_t columns, draws, part; /* draws: of a row at a time, part: rows */
+    size_t pass, passes;         /* how often the data are read; of the long form, .imp */
+    size_t pass_rows;            /* so far of this pass */
     size_t *source;              /* (columns) */
     double *given;               /* (part, columns) */
     bool *lacking;               /* (columns) which lack cells; NULL: not known */
@@ -59,6 +61,9 @@ static const struct choice method_choices[] = {{"draw", NADE_IMPUTE_DRAW},
                                                {"mode", NADE_IMPUTE_MODE},
                                                {NULL, 0}};
 
+static const struct choice form_choices[] = {
+    {"stacked", FORM_STACKED}, {"long", FORM_LONG}, {"wide", FORM_WIDE}, {NULL, 0}};
+
 #define AT(member) .offset = offsetof(struct impute_arguments, member)
 
 /* One field a line, as the formatter wants it, would hide the table. */
@@ -69,8 +74,12 @@ static const struct option options[] = {
      .help = "draw: cells of a row are drawn together and agree with each other; mean, median or mode: each cell by "
              "itself, given the observed ones; labels have neither mean nor median and get the most probable one"},
     {.name = "draws", .metavar = "M", .kind = OPTION_U32, AT(draws), .below = 1000001,
-     .help = "M lines for each row, with an added first column draw, 0 to M-1; 0: one, without it, but with --png "
-             "five, with it"},
+     .help = "fill each row M times; draw r comes from member r of a model that has members, then from the first again. "
+             "0: once, from their mean, without a number, but with --png five times"},
+    {.name = "form", .metavar = "NAME", .kind = OPTION_CHOICE, AT(form), .choices = form_choices,
+     .help = "of M draws: stacked: M lines for each row, with an added first column draw, 0 to M-1; long, as R's mice "
+             "has it: the table as it is and then M times filled, with .imp, 0 to M, and .id in front; wide: the table "
+             "as it is, and behind it NAME_1 to NAME_M of each column that lacks cells (from a pipe: of all)"},
     {.name = "interval", .metavar = "P", .kind = OPTION_REAL, AT(options.interval), .below = 1,
      .help = "add NAME_low and NAME_high for every column of numbers that lacks cells (from a pipe: for all): between "
              "them a missing cell lies with probability P; 0: none"},
@@ -124,6 +133,30 @@ static int check_picture(const struct impute_arguments *impute)
     return EXIT_DONE;
 }
 
+/* False for what can only be read once.  A file that is not there is told of when it is opened. */
+static bool can_be_reread(const char *path)
+{
+    struct stat file;
+    return strcmp(path, "-") != 0 && (stat(path, &file) != 0 || S_ISREG(file.st_mode));
+}
+
+static int check_form(const struct impute_arguments *impute)
+{
+    const struct common *common = &impute->common;
+    const char *name = form_choices[impute->form].name;
+    if (impute->form == FORM_STACKED) return EXIT_DONE;
+    if (impute->draws == 0)
+        return report_error(common, NADE_BAD_CALL, "--form %s is given without --draws, expected both", name);
+    if (impute->options.interval > 0 || impute->picture.height)
+        return report_error(common, NADE_BAD_CALL, "--form %s can't be given together with %s", name,
+                            impute->picture.height ? "--png" : "--interval");
+    if (impute->form == FORM_LONG && !can_be_reread(impute->data))
+        return report_error(common, NADE_BAD_CALL,
+                            "%s can be read only once, and --form long reads it once for each draw: expected a file",
+                            strcmp(impute->data, "-") == 0 ? "standard input" : impute->data);
+    return EXIT_DONE;
+}
+
 static int check_call(struct impute_arguments *impute)
 {
     const struct common *common = &impute->common;
@@ -134,6 +167,7 @@ static int check_call(struct impute_arguments *impute)
                             "--draws is given with a method that does not draw, expected --method draw");
     int status = parse_image(common, &picture->image, &picture->height, &picture->width);
     if (!status) status = check_picture(impute);
+    if (!status) status = check_form(impute);
     if (!status && picture->height && draws && impute->draws == 0) impute->draws = FILLINGS;
     return status
                ? status
@@ -141,10 +175,21 @@ static int check_call(struct impute_arguments *impute)
                                     (const char *[]){impute->model, impute->data, impute->picture.original_path, NULL});
 }
 
+/* The members of a model; 0: it is one network. */
+static size_t count_members(const nade_model *model)
+{
+    size_t members = 0, rows, columns;
+    char name[64];
+    do snprintf(name, sizeof name, "member.%zu.output.bias", members++);
+    while (nade_model_tensor(model, name, &rows, &columns));
+    return members - 1;
+}
+
 static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
 {
     struct impute_picture *picture = &impute->picture;
-    run->draws = impute->draws > 0 ? impute->draws : 1;
+    run->draws = impute->draws > 0 && impute->form != FORM_LONG ? impute->draws : 1;
+    run->passes = impute->form == FORM_LONG ? (size_t)impute->draws + 1 : 1;
     int status = load_input_model(&run->input, &impute->common, impute->threads, &impute->options.device,
                                   &impute->options.precision, impute->model);
     if (!status)
@@ -153,6 +198,7 @@ static int load_inputs(struct impute_arguments *impute, struct impute_run *run)
     if (status) return status;
     impute->options.session = run->input.session;
     run->columns = nade_model_columns(run->input.model);
+    impute->options.by_member = impute->draws > 1 && count_members(run->input.model) > 1;
     picture->data = impute->data;
     picture->score.unseen_missing = impute->unseen_missing;
     picture->score.seed = impute->options.seed;
@@ -181,16 +227,14 @@ static int allocate(struct impute_arguments *impute, struct impute_run *run)
     return EXIT_DONE;
 }
 
-/* Which columns of a file lack cells, so that intervals are of these alone: it is read once more for that.  What can
- * only be read once has intervals of all. */
+/* Which columns of a file lack cells, so that intervals and wide columns are of these alone: it is read once more for
+ * that.  What can only be read once has them of all. */
 static int find_lacking(const struct impute_arguments *impute, struct impute_run *run)
 {
-    struct stat file;
     nade_reader *reader = NULL;
     nade_table *table = NULL;
     size_t unseen;
-    if (impute->options.interval == 0 || strcmp(impute->data, "-") == 0) return EXIT_DONE;
-    if (stat(impute->data, &file) != 0 || !S_ISREG(file.st_mode)) return EXIT_DONE;
+    if ((impute->options.interval == 0 && impute->form != FORM_WIDE) || !can_be_reread(impute->data)) return EXIT_DONE;
     if (!(run->lacking = calloc(run->columns, sizeof *run->lacking))) return report_no_memory(&impute->common);
     nade_context *context = run->input.silent;
     nade_status status = nade_reader_open(context, impute->data, &impute->read, &reader);
@@ -225,7 +269,8 @@ static nade_status fill_part(struct impute_arguments *impute, struct impute_run 
     for (size_t i = 0; i < rows * run->draws; i++)
         memcpy(run->values + i * run->columns, run->given + i / run->draws * run->columns,
                run->columns * sizeof *run->values);
-    impute->options.first = run->rows;
+    impute->options.first = run->pass_rows;
+    if (run->pass > 0) impute->options.first_draw = (uint32_t)(run->pass - 1);
     return nade_impute(context, run->input.model, &impute->options, rows * run->draws, run->values, run->low,
                        run->high);
 }
@@ -245,6 +290,10 @@ static int write_part(const struct impute_arguments *impute, struct impute_run *
         .low = run->low,
         .holed = run->lacking,
         .high = run->high,
+        .form = impute->form,
+        .first = run->pass_rows,
+        .imputation = run->pass,
+        .imputations = run->passes - 1,
     };
     if (run->rows == 0) write_filled_header(&run->output, &filled);
     return write_filled_rows(&run->output, &filled) ? EXIT_DONE : report_no_memory(&impute->common);
@@ -259,47 +308,6 @@ static int refuse_rows(const struct impute_arguments *impute, nade_context *cont
     return report_error(&impute->common, status, "%s, %s (rows are counted from 0)", source, sentence);
 }
 
-static int refuse_name(const struct impute_arguments *impute, const char *name, const char *option)
-{
-    return report_error(&impute->common, NADE_BAD_INPUT,
-                        "%s has a column '%s' already, which %s would add: expected another name for it", impute->data,
-                        name, option);
-}
-
-/* True when the name is that of an end of an interval: that of a column of numbers, with _low or _high behind it. */
-static bool is_interval_end(const nade_model *model, const struct name_search *names, const char *name)
-{
-    static const char *const suffixes[] = {"_low", "_high"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t suffix = strlen(suffixes[i]);
-        if (length < suffix || strcmp(name + length - suffix, suffixes[i]) != 0) continue;
-        size_t column = find_named(names, name, length - suffix);
-        return column != SIZE_MAX && column_of_model(model, column).numeric;
-    }
-    return false;
-}
-
-/* Columns that are added must not have the names of others. */
-static int check_added_names(const struct impute_arguments *impute, const struct impute_run *run,
-                             const nade_table *table)
-{
-    const nade_model *model = run->input.model;
-    struct name_search names = {0};
-    int status = EXIT_DONE;
-    if (!nade_table_text(table, NADE_NAMES, 0)) return EXIT_DONE;
-    if (impute->options.interval > 0 && !search_model_names(&names, model)) status = report_no_memory(&impute->common);
-    for (size_t t = 0; !status && t < nade_table_columns(table); t++) {
-        const char *name = column_of_table(table, t).name;
-        if (impute->draws > 0 && strcmp(name, "draw") == 0)
-            status = refuse_name(impute, name, "--draws");
-        else if (names.count > 0 && is_interval_end(model, &names, name))
-            status = refuse_name(impute, name, "--interval");
-    }
-    end_name_search(&names);
-    return status;
-}
-
 /* The part's cells as the model's values. */
 static nade_status read_values(const struct impute_arguments *impute, struct impute_run *run, nade_context *context,
                                const nade_table *table)
@@ -310,7 +318,7 @@ static nade_status read_values(const struct impute_arguments *impute, struct imp
     nade_status status = nade_table_values(context, model, table, NULL, run->given, run->source,
                                            impute->unseen_missing ? &unseen : NULL, first);
     if (status == NADE_OK && unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
-    run->unseen += unseen;
+    if (run->pass == 0) run->unseen += unseen;
     for (size_t at = 0; status == NADE_OK && at < nade_table_rows(table) * run->columns; at++) {
         run->left[at] = isinf(run->given[at]);
         if (run->left[at]) run->given[at] = NAN;
@@ -322,14 +330,21 @@ static int impute_table(struct impute_arguments *impute, struct impute_run *run,
                         const nade_table *table)
 {
     size_t rows = nade_table_rows(table);
-    int failed = run->writes && run->rows == 0 ? check_added_names(impute, run, table) : EXIT_DONE;
+    const struct added_names added = {impute->data, impute->form, impute->draws, impute->options.interval > 0};
+    int failed = EXIT_DONE;
+    if (run->writes && run->rows == 0) failed = check_added_names(&impute->common, run->input.model, table, &added);
     if (failed) return failed;
     nade_status status = read_values(impute, run, context, table);
     if (status != NADE_OK) return report_failure(&impute->common, context, status);
-    status = fill_part(impute, run, context, rows);
+    if (impute->form != FORM_LONG || run->pass > 0)
+        status = fill_part(impute, run, context, rows);
+    else
+        memcpy(run->values, run->given, rows * run->columns * sizeof *run->values);
     if (status != NADE_OK) return refuse_rows(impute, context, status);
     failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
     if (!failed) failed = picture_add(&impute->picture, &run->input, table, run->rows, run->given, run->values);
+    run->pass_rows += rows;
+    if (run->pass > 0) return failed;
     count_holes(run, rows);
     run->rows += rows;
     progress_rows(&run->progress, "filled", run->rows);
@@ -357,9 +372,11 @@ static int summarise_as_json(const struct impute_arguments *impute, const struct
                                   : json_object();
     if (impute->unseen_missing) json_object_set_new(summary, "unseen", json_integer((json_int_t)run->unseen));
     json_t *choices = json_pack("{s:s,s:I,s:I,s:o*}", "method", method_choices[impute->options.method].name, "draws",
-                                (json_int_t)run->draws, "seed", (json_int_t)impute->options.seed, "pictured",
-                                picture_as_json(&impute->picture));
+                                (json_int_t)(impute->draws > 0 ? impute->draws : 1), "seed",
+                                (json_int_t)impute->options.seed, "pictured", picture_as_json(&impute->picture));
     if (summary && choices) json_object_update(summary, choices);
+    if (impute->options.by_member)
+        json_object_set_new(summary, "members", json_integer((json_int_t)count_members(run->input.model)));
     json_decref(choices);
     return report_json(json_with_device(summary, impute->options.device, impute->options.precision));
 }
@@ -372,6 +389,9 @@ static int summarise(const struct impute_arguments *impute, const struct impute_
     if (run->writes)
         report_note(&impute->common, "%zu row%s, %zu missing cell%s filled in %zu of them", run->rows,
                     run->rows == 1 ? "" : "s", run->cells, run->cells == 1 ? "" : "s", run->holed);
+    if (run->writes && impute->options.by_member)
+        report_note(&impute->common, "%u draws, of the model's %zu members in turn", impute->draws,
+                    count_members(run->input.model));
     return EXIT_DONE;
 }
 
@@ -379,11 +399,24 @@ static int impute_all(struct impute_arguments *impute, struct impute_run *run)
 {
     bool more = true;
     int status = EXIT_DONE;
-    progress_start(&run->progress, &impute->common, 0);
     while (!status && more && (!run->writes || output_good(&run->output))) {
         status = impute_part(impute, run, &more);
         if (run->writes) output_flush(&run->output);
         if (!run->writes && !picture_wants_rows(&impute->picture)) break;
+    }
+    return status;
+}
+
+/* Reads the data as often as the form wants it, each time with other draws. */
+static int impute_passes(struct impute_arguments *impute, struct impute_run *run)
+{
+    int status = EXIT_DONE;
+    for (run->pass = 0; run->pass < run->passes && !status; run->pass++) {
+        if (run->pass > 0) status = reread_input(&run->input, impute->data, &impute->read);
+        run->pass_rows = 0;
+        if (!status) status = impute_all(impute, run);
+        if (!status && run->pass_rows != run->rows && output_good(&run->output))
+            status = report_error(&impute->common, NADE_BAD_INPUT, "%s has changed while it was read", impute->data);
     }
     return status ? status : picture_write(&impute->picture, &run->input);
 }
@@ -393,7 +426,8 @@ static int run_all(struct impute_arguments *impute, struct impute_run *run)
     run->writes = !impute->picture.height || impute->output;
     int status = run->writes ? output_open(&run->output, &impute->common, impute->output) : EXIT_DONE;
     if (status) return status;
-    status = impute_all(impute, run);
+    progress_start(&run->progress, &impute->common, 0);
+    status = impute_passes(impute, run);
     if (run->writes && status) output_abandon(&run->output);
     if (run->writes && !status) status = output_close(&run->output);
     if (!status && !(run->writes && output_reader_gone(&run->output))) status = summarise(impute, run);
@@ -436,7 +470,7 @@ const struct verb verb_impute = {
         "ends. Filled numbers are rounded to the step in which the column was recorded. DATA may be - for standard "
         "input; text of any length is filled as it comes. ARFF files and arrays (NPY, NPZ, IDX) come out as CSV. Draws "
         "show how uncertain a cell is for this model, not how uncertain the model is: they are no proper multiple "
-        "imputation in Rubin's sense.",
+        "imputation in Rubin's sense, unless the model has members that were trained on bootstrap samples of the rows.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -63,7 +63,8 @@ static const struct option options[] = {
      .help = "add the column spread, the standard deviation of log p over the orderings"},
     {.name = "per-column", .kind = OPTION_ON, AT(per_column), .excludes = "spread",
      .help = "instead, for each cell its -log p given the rest of its row, and NAME_tail, the probability of a value no "
-             "likelier than this one: in 0 to 1, so that it ranks cells of all columns; empty for missing cells"},
+             "likelier than this one: in 0 to 1, so that it ranks cells of all columns; empty for missing cells. --of "
+             "chooses the columns that are shown; with --given a cell is given those columns and nothing else"},
     {.kind = OPTION_HEADING, .help = "Data"},
     UNSEEN_OPTION(AT(options.unseen_missing), ""),
     DELIMITER_OPTION(AT(read.delimiter)),

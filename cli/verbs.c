@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static const struct verb *const verbs[] = {&verb_train,  &verb_score,   &verb_sample, &verb_prob,
-                                           &verb_impute, &verb_predict, &verb_check,  &verb_compare,
-                                           &verb_info,   &verb_demo,    &verb_paper};
+static const struct verb *const verbs[] = {&verb_train,   &verb_score,   &verb_sample,   &verb_prob,
+                                           &verb_impute,  &verb_predict, &verb_outliers, &verb_check,
+                                           &verb_compare, &verb_info,    &verb_demo,     &verb_paper};
 
 static const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
@@ -14,6 +14,7 @@ static const struct first_call first_calls[] = {
     {"nade prob model.safetensors --where 'x<3'", "how probable that is; --given adds what is known"},
     {"nade impute model.safetensors holes.csv", "the same table with its missing cells filled in"},
     {"nade predict model.safetensors new.csv --of kind", "one column given the others, which may lack it"},
+    {"nade outliers model.safetensors new.csv", "which rows are unusual, and which of their cells"},
     {"nade check model.safetensors new.csv", "whether the model is right for rows it has not seen"},
     {"nade compare model.safetensors gaussian new.csv", "which of two fits a table better, and by how much"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},

@@ -12,6 +12,7 @@ extern const struct verb verb_compare;
 extern const struct verb verb_prob;
 extern const struct verb verb_impute;
 extern const struct verb verb_predict;
+extern const struct verb verb_outliers;
 extern const struct verb verb_info;
 extern const struct verb verb_demo;
 extern const struct verb verb_paper;

@@ -416,6 +416,10 @@ typedef struct nade_score_options {
     /* (rows) nade_score: gets the log density of each row if its columns were independent, as the summary's gain counts
      * it: by each column's own distribution, which was fitted to the training rows.  NULL: not wanted */
     double *independent;
+    /* (value_rows, model columns) rows to score in the place of a table's, which is then NULL: values as
+     * nade_table_values gives them and nade_sample draws them, NaN where missing.  NULL: the table's. */
+    const double *values;
+    size_t value_rows;
 } nade_score_options;
 
 NADE_API void nade_score_options_init(nade_score_options *options, size_t size);
@@ -436,8 +440,9 @@ typedef struct nade_score_summary {
     size_t empty_rows;      /* of the rows, those without a cell to score: log density 0, left out of all means */
 } nade_score_summary;
 
-/* The log density of each row of table under the model, in row order.  Columns are matched by name when both have
- * names (extra ones are ignored with a warning), else by position.  Missing cells are marginalised.
+/* The log density of each row of table, or of the options' values where table is NULL, under the model, in row order.
+ * Columns are matched by name when both have names (extra ones are ignored with a warning), else by position.  Missing
+ * cells are marginalised.
  * log_density (rows); spread (rows), the standard deviation of log p over orderings, may be NULL; so may summary.
  * A row's numbers do not depend on the other rows, nor on the number of threads.  Outputs are written when all rows
  * have been scored; until then the call holds as many numbers of its own. */
@@ -449,8 +454,11 @@ NADE_API nade_status nade_score(nade_context *context, const nade_model *model, 
  * cell in data units; tail (rows, model columns): the probability that a value drawn given those other cells has no
  * higher density than this one, in 0…1 and without a unit, so that it can rank cells of different columns.  Either may
  * be NULL.  NaN where a cell is missing or its column is not asked for; scored (model columns), which may be NULL, is 1
- * for those asked for.  Of the options, orderings, seed and order have no meaning here; with `of` and `given`, cells of
- * the `of` columns are scored given the others of both lists.  A model of one fixed ordering can't answer. */
+ * for those asked for.  Of the options, orderings, seed and order have no meaning here.  `of` says which columns are
+ * asked for (NULL: all that are not given), whatever is given: without `given` that is all the rest of the row, so that
+ * the table needs all columns; with it the cells of the columns that it lists and no others, so that each answer is the
+ * density of one column given these, and columns in neither list may be absent.  A model of one fixed ordering can't
+ * answer. */
 NADE_API nade_status nade_score_cells(nade_context *context, const nade_model *model, const nade_table *table,
                                       const nade_score_options *options, double *surprise, double *tail, int *scored);
 
@@ -545,6 +553,9 @@ typedef struct nade_impute_options {
     int exact; /* 1: numbers exactly as found; 0: rounded as the data are, as in nade_sample_options */
     nade_precision precision;
     nade_session *session; /* as in nade_score_options */
+    /* 1: draw r of every row comes from member r modulo the members of the model, so that all rows' draws r together
+     * are one table drawn from one network; 0: each draw comes from the mean of the members. */
+    int by_member;
 } nade_impute_options;
 
 NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size);
@@ -552,13 +563,16 @@ NADE_API void nade_impute_options_init(nade_impute_options *options, size_t size
 /* Fills the missing cells of rows.  values (rows, model columns), in and out, as nade_table_values gives them: NaN
  * cells are filled given the others, which come back unchanged.  Row i of values is draw first_draw + i % draws of row
  * first + i / draws of the data; what is drawn depends on these two numbers, the seed and the row's own cells alone.
- * low and high (rows, model columns) get the interval's ends, not rounded, where a cell of a column of numbers was
- * missing, NaN elsewhere; they may be NULL without an interval.  A row with nothing missing stays as it is, one with
- * nothing there is sampled. A model of one fixed ordering can fill only cells behind all those that are there, with
- * draws; with another method or an interval only one such cell.
+ * low and high (rows, model columns) get the interval's ends where a cell of a column of numbers was missing, NaN
+ * elsewhere; they may be NULL without an interval.  Unless exact they are rounded as values are, and so would a value
+ * between them be: the value as recorded lies between the ends with no less than the interval's probability.  A row
+ * with nothing missing stays as it is, one with nothing there is sampled. A model of one fixed ordering can fill only
+ * cells behind all those that are there, with draws; with another method or an interval only one such cell.
  *
  * Draws show how uncertain a cell is for this model.  They do not show how uncertain the model is, so they are no
- * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small. */
+ * proper multiple imputation in Rubin's sense: variances estimated from them are somewhat too small.  Of a model of
+ * several members, each trained on a bootstrap sample of the rows, draws with by_member show that too
+ * (docs/imputation.md). */
 NADE_API nade_status nade_impute(nade_context *context, const nade_model *model, const nade_impute_options *options,
                                  size_t rows, double *values, double *low, double *high);
 

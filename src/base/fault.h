@@ -143,6 +143,11 @@ enum fault {
     FAULT_GROUPS_RESAMPLED = 411,    /* test_bootstrap: rows are drawn, not their groups */
     FAULT_COPIES_RESAMPLED = 412,    /* test_bootstrap: copies are drawn, not the rows that they weigh */
 
+    /* Rows and cells that are scored. */
+    FAULT_SCORED_GIVEN = 440,    /* score_per_column: with --given, other cells that are scored are given too */
+    FAULT_REST_NOT_GIVEN = 441,  /* score_per_column: --per-column --of y gives the marginal of y */
+    FAULT_DRAW_OF_MIXTURE = 442, /* test_member_draws: draws by members come from any of them */
+
     /* Model files. */
     FAULT_ANY_VERSION = 150,        /* test_model_file_broken: a model of another format version is read */
     FAULT_WEIGHTS_NOT_FINITE = 151, /* test_model_file_broken: weights that are not finite are read */
@@ -193,10 +198,16 @@ enum fault {
     FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
     FAULT_COVERAGE_HALF = 425,       /* test_calibration: intervals are half as wide as they should be */
     FAULT_PIT_NOT_RANDOM = 426,      /* check: a cell lies at the upper end of its jump */
-    FAULT_ENERGY_BY_COLUMN = 427,  /* test_calibration: distances of rows are sums over columns, blind to dependence */
-    FAULT_LEVEL_NOT_SHARED = 428,  /* test_calibration: each column is tested at the level of all together */
-    FAULT_HARMLESS_COUNTS = 429,   /* test_calibration: what is measurable is called a fault however small */
-    FAULT_QUOTE_NOT_DOUBLED = 172, /* impute_rows: a quote in a label ends its field */
+    FAULT_ENERGY_BY_COLUMN = 427, /* test_calibration: distances of rows are sums over columns, blind to dependence */
+    FAULT_LEVEL_NOT_SHARED = 428, /* test_calibration: each column is tested at the level of all together */
+    FAULT_HARMLESS_COUNTS = 429,  /* test_calibration: what is measurable is called a fault however small */
+    FAULT_REFERENCE_WHOLE = 443,  /* outliers: rows with holes are compared with whole reference rows */
+    FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
+    FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */
+    FAULT_TOP_FIRST = 446,           /* outliers: --top takes the first rows of a table */
+    FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
+    FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
+    FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 
 #ifdef NADE_SEEDED_FAULTS

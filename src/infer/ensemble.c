@@ -7,20 +7,18 @@
 #include "base/fault.h"
 #include "infer/orderings.h"
 #include "infer/query.h"
-#include "infer/session.h"
-#include "model/encode.h"
+#include "infer/scored_rows.h"
 #include "model/head.h"
 
 struct scoring {
     nade_context *context;
     const nade_model *model;
     const nade_score_options *options;
-    const nade_table *table;
     struct arena arena;
     nade_session *session;
-    struct encoded_rows cells;
+    struct scored_rows rows;
+    struct encoded_rows cells; /* of rows */
     struct column_query query;
-    struct unseen_cells unseen;
     double *half_step; /* (network columns), plan's units, 0 = none; NULL: densities, not cell scores */
     double *log_scale; /* (rows): sum of log sd of the present scored cells */
     size_t orderings;  /* K */
@@ -92,7 +90,7 @@ static void warn_of_holes(const struct scoring *s)
         nd_warn(s->context,
                 "%zu row%s of %s lack%s cells that come before others in the model's fixed ordering: these are left "
                 "out, which is no exact marginal",
-                count, count == 1 ? "" : "s", s->table->source, count == 1 ? "s" : "");
+                count, count == 1 ? "" : "s", nd_scored_source(&s->rows), count == 1 ? "s" : "");
 }
 
 /* Half of each real column's recording step. */
@@ -108,23 +106,21 @@ static nade_status prepare_cells(struct scoring *s)
 
 static nade_status prepare(struct scoring *s, const nade_table *table)
 {
-    s->table = table;
-    s->log_scale = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_scale);
-    s->log_density = nd_arena_alloc(&s->arena, table->rows, sizeof *s->log_density);
-    s->spread = nd_arena_alloc(&s->arena, table->rows, sizeof *s->spread);
+    size_t rows = table ? table->rows : s->options->value_rows;
+    s->log_scale = nd_arena_alloc(&s->arena, rows, sizeof *s->log_scale);
+    s->log_density = nd_arena_alloc(&s->arena, rows, sizeof *s->log_density);
+    s->spread = nd_arena_alloc(&s->arena, rows, sizeof *s->spread);
     if (!s->log_scale || !s->log_density || !s->spread) return nd_no_memory(s->context, "the rows");
     nade_status status = nd_read_query(s->context, &s->arena, s->model, s->options->of, s->options->given, &s->query);
     if (status == NADE_OK)
-        status = nd_encode(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.needed,
-                           s->options->unseen_missing ? &s->unseen : NULL, &s->cells);
-    const float *labels = NULL;
-    if (status == NADE_OK)
-        status = nd_encode_rare(s->context, &s->arena, &s->model->schema, table, NULL, 0, s->query.of, &labels);
+        status = nd_take_scored_rows(s->context, &s->arena, s->model, table, s->options, s->query.needed, s->query.of,
+                                     &s->rows);
+    s->cells = s->rows.cells;
     if (status == NADE_OK) status = prepare_orderings(s);
     if (status == NADE_OK) status = prepare_cells(s);
     if (status != NADE_OK) return status;
     nd_log_scale(&s->model->schema, &s->cells, s->query.of, s->log_scale);
-    nd_share_scale(&s->model->schema, labels, s->cells.rows, s->query.of, s->log_scale);
+    nd_share_scale(&s->model->schema, s->rows.labels, s->cells.rows, s->query.of, s->log_scale);
     warn_of_holes(s);
     return nd_session_begin(s->context, s->model, s->options->session, s->options->device, s->options->precision,
                             &s->session);
@@ -167,7 +163,7 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows)
                                 s->half_step};
     nade_status status = nd_session_scores(s->context, s->session, &part, &query, s->by_ordering);
     if (status == NADE_NOT_FINITE)
-        return nd_refuse_outputs(s->context, s->session, nd_table_place(s->table, first + s->session->row));
+        return nd_refuse_outputs(s->context, s->session, nd_scored_place(&s->rows, first + s->session->row));
     if (status != NADE_OK) return status;
     for (size_t row = 0; row < rows; row++) {
         double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
@@ -260,10 +256,10 @@ static void summarise(const struct scoring *s, nade_score_summary *summary)
         .bits_per_cell = has_bits(s) && present > 0 ? -sum / present / log(2.0) : NAN,
         .cells = (size_t)present,
         .orderings = s->orderings,
-        .unseen = s->unseen.count,
+        .unseen = s->rows.unseen.count,
         .empty_rows = s->cells.rows - (size_t)rows,
     };
-    snprintf(summary->first_unseen, sizeof summary->first_unseen, "%s", s->unseen.first);
+    snprintf(summary->first_unseen, sizeof summary->first_unseen, "%s", s->rows.unseen.first);
 }
 
 nade_status nd_score(nade_context *context, const nade_model *model, const nade_table *table,
@@ -274,10 +270,10 @@ nade_status nd_score(nade_context *context, const nade_model *model, const nade_
     nade_status status = prepare(&s, table);
     if (status == NADE_OK) status = score_all(&s);
     if (status == NADE_OK) {
-        memcpy(log_density, s.log_density, table->rows * sizeof *log_density);
-        if (spread) memcpy(spread, s.spread, table->rows * sizeof *spread);
-        if (s.each) memcpy(options->each, s.each, table->rows * s.orderings * sizeof *s.each);
-        for (size_t row = 0; options->independent && row < table->rows; row++)
+        memcpy(log_density, s.log_density, s.cells.rows * sizeof *log_density);
+        if (spread) memcpy(spread, s.spread, s.cells.rows * sizeof *spread);
+        if (s.each) memcpy(options->each, s.each, s.cells.rows * s.orderings * sizeof *s.each);
+        for (size_t row = 0; options->independent && row < s.cells.rows; row++)
             options->independent[row] = marginal_of(&s, row);
         if (summary) summarise(&s, summary);
     }

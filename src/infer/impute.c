@@ -144,7 +144,7 @@ static nade_status draw_all(nade_context *context, const struct imputing *s, dou
     const nade_impute_options *o = s->options;
     const nade_sample_options sampling = {
         .size = sizeof sampling, .seed = o->seed, .first = o->first, .exact = o->exact, .session = s->session};
-    const struct sample_numbers numbers = {o->draws, o->first_draw};
+    const struct sample_numbers numbers = {o->draws, o->first_draw, o->by_member != 0};
     return nd_sample(context, s->model, &sampling, numbers, s->rows, values);
 }
 

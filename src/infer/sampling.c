@@ -259,6 +259,15 @@ static nade_status draw_values(struct sampling *s, struct sample_query query, si
     return status;
 }
 
+/* The member that draws line i, a try of a row. */
+static size_t member_of(const struct sampling *s, size_t i, size_t row)
+{
+    const struct sample_numbers *n = &s->numbers;
+    if (n->by_member && n->draws > 0 && !ND_FAULT(FAULT_DRAW_OF_MIXTURE))
+        return (n->first_draw + row % n->draws) % s->model->members;
+    return nd_choose_member(&s->choice, row, s->options->seed, s->draw[i], s->row[i]);
+}
+
 /* Draws tries attempt…attempt+tries-1 of every pending row. */
 static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, uint32_t attempt, size_t tries)
 {
@@ -275,7 +284,7 @@ static nade_status draw_tries(struct sampling *s, size_t first, size_t pending, 
         number_row(s, row, &s->draw[i], &s->row[i]);
         s->row[i] += attempt + (uint32_t)(i % tries);
         choose_ordering(s, s->draw[i], s->row[i], s->order + i * columns);
-        s->choice.member[i] = nd_choose_member(&s->choice, row, s->options->seed, s->draw[i], s->row[i]);
+        s->choice.member[i] = member_of(s, i, row);
         memcpy(s->tried + i * columns, s->cells + row * columns, columns * sizeof *s->tried);
     }
     s->drawn += pending * tries;

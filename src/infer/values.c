@@ -52,15 +52,15 @@ static bool find_gap(const nade_model *model, const float *cells, size_t *hole, 
     return t < columns;
 }
 
-nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
-                             const double *values, float *cells)
+nade_status nd_encode_any_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
+                                 const double *values, const bool *needed, float *cells)
 {
-    size_t columns = model->schema.count, width = model->plan.columns, hole = 0, given = 0;
+    size_t columns = model->schema.count, width = model->plan.columns;
     const struct column_spec *specs = model->schema.column;
     char place[ND_PLACE_SIZE];
     for (size_t row = 0; row < rows; row++) {
-        for (size_t c = 0; c < columns; c++) {
-            double value = values[row * columns + c];
+        for (size_t c = 0; c < width; c++) {
+            double value = c < columns && (!needed || needed[c]) ? values[row * columns + c] : NAN;
             float *cell = &cells[row * width + c];
             *cell = NAN;
             if (isnan(value)) continue;
@@ -68,14 +68,24 @@ nade_status nd_encode_values(nade_context *context, const nade_model *model, str
                 continue;
             return refuse_cell(context, nd_row_place(names, rows, columns, values, row, place), &specs[c], value);
         }
-        for (size_t c = columns; c < width; c++) cells[row * width + c] = NAN;
-        if (find_gap(model, cells + row * width, &hole, &given))
+    }
+    return NADE_OK;
+}
+
+nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
+                             const double *values, float *cells)
+{
+    size_t columns = model->schema.count, hole = 0, given = 0;
+    const struct column_spec *specs = model->schema.column;
+    char place[ND_PLACE_SIZE];
+    nade_status status = nd_encode_any_values(context, model, names, rows, values, NULL, cells);
+    for (size_t row = 0; row < rows && status == NADE_OK; row++)
+        if (find_gap(model, cells + row * model->plan.columns, &hole, &given))
             return nd_fail(context, NADE_BAD_CALL,
                            "%scolumn '%s' is given but '%s', which comes before it in the model's fixed ordering, is "
                            "not; expected the first columns of the ordering",
                            nd_row_place(names, rows, columns, values, row, place), specs[given].name, specs[hole].name);
-    }
-    return NADE_OK;
+    return status;
 }
 
 double nd_decode_value(const struct column_spec *spec, double cell, int exact)

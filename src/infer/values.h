@@ -23,6 +23,11 @@ const char *nd_row_place(struct row_names names, size_t rows, size_t columns, co
 nade_status nd_encode_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
                              const double *values, float *cells);
 
+/* The same of values that need not be what a fixed ordering begins with; columns that are not needed (columns; NULL:
+ * all are) are not looked at and come out as missing. */
+nade_status nd_encode_any_values(nade_context *context, const nade_model *model, struct row_names names, size_t rows,
+                                 const double *values, const bool *needed, float *cells);
+
 /* A cell in the data's units: the head's decode, or the number of a label. */
 double nd_decode_value(const struct column_spec *spec, double cell, int exact);
 

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 
 expect 0 "$NADE"
-holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade check" "nade compare" "nade info" "nade paper" "Verbs:"
+holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade outliers" "nade check" "nade compare" "nade info" "nade paper" "Verbs:"
 [ ! -s err ] || fail "the overview belongs on stdout"
 cp out overview
 expect 0 "$NADE" --help
@@ -13,7 +13,7 @@ cmp out overview
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
 
-for verb in train score sample prob impute predict check compare info demo paper; do
+for verb in train score sample prob impute predict outliers check compare info demo paper; do
     expect 0 "$NADE" "$verb" --help
     holds out "usage: nade $verb " '--quiet' '--json' '--help'
     [ ! -s err ] || fail "$verb --help belongs on stdout"
@@ -42,10 +42,14 @@ for option in number where holes orderings ordering-file seed device precision t
     grep -qE -- "--$option( |$)" out || fail "sample --help does not list --$option"
 done
 expect 0 "$NADE" impute --help
-for option in method draws interval seed device precision threads delimiter header output image png original zoom; do
+for option in method draws form interval seed device precision threads delimiter header output image png original zoom; do
     grep -qE -- "--$option( |$)" out || fail "impute --help does not list --$option"
 done
 holds out "Rubin's sense"
+expect 0 "$NADE" outliers --help
+for option in reference draws holed-reference orderings seed unseen top cells output; do
+    grep -qE -- "--$option( |$)" out || fail "outliers --help does not list --$option"
+done
 
 expect 1 bash -c '"$NADE" train --help >/dev/full'
 holds err 'nade: stdout could not be written'

@@ -44,6 +44,22 @@ expect 0 "$NADE" score model rows.csv --per-column --of d --given a,c --json
 [ "$(head -n 1 out)" = d,d_tail ]
 "$python" -c 'import json; o = json.load(open("err")); assert o["rows"] == 400 and [c["name"] for c in o["columns"]] == ["d"], o'
 
+# --of chooses what is shown, and the rest of the row is given all the same; with --given that alone, cell by cell.
+expect 0 "$NADE" score model rows.csv --per-column --of d,y
+holds err 'given the rest of its row'
+cut -d, -f3,4,11,12 cells.csv | cmp - out || fail "--of changes what is given"
+expect 0 "$NADE" score model rows.csv --per-column --of x,y --given a,c
+holds err 'given the columns of --given'
+cut -d, -f3 out >both
+expect 0 "$NADE" score model rows.csv --of y --given a,c --quiet
+paste -d, out both | awk -F, 'NR > 1 && $2 != "" { if (($1 + $2) ^ 2 > 1e-12) exit 1; n++ } END { exit n < 300 }' ||
+    fail "--given is not what is given"
+expect 0 "$NADE" score model rows.csv --per-column --given a,b,c,d --quiet
+[ "$(head -n 1 out)" = x,x_tail,y,y_tail ]
+cut -d, -f3 rows.csv | expect 2 "$NADE" score model - --per-column --of a
+cut -d, -f3 rows.csv | expect 2 "$NADE" score model - --per-column --of y --given a
+cut -d, -f2,3 rows.csv | expect 0 "$NADE" score model - --per-column --of y --given a
+
 # A value out of its place is less likely than those it took the place of.
 printf 'x,y,a,b,c,d\n-3,4,0,0,0,0\n-3,16,0,0,0,0\n-3,400,0,0,0,0\n' >odd.csv
 expect 0 "$NADE" score model odd.csv --per-column --of y --given x,a,b,c,d --quiet

@@ -294,10 +294,21 @@ static void test_surprise(void **state)
     tear_down(&f);
 }
 
-/* Of some columns given some: the others are not read. */
+/* Columns that are not asked for get NaN, the others what they get `without`. */
+static void check_some(const double *surprise, const double *without, const int *scored, const double *values)
+{
+    for (size_t at = 0; at < (size_t)ROWS * 4; at++)
+        if (scored[at % 4] && !isnan(values[at]))
+            assert_true(surprise[at] == without[at]);
+        else
+            assert_true(isnan(surprise[at]));
+}
+
+/* Of some columns: without `given` the rest of the row is given, with it these columns alone, and the others, those
+ * that are scored included, are not. */
 static void test_surprise_of_some(void **state)
 {
-    static double surprise[ROWS * 4], without[ROWS * 4];
+    static double surprise[ROWS * 4], all[ROWS * 4], alone[ROWS], without[ROWS * 4];
     struct fixture f;
     int scored[4];
     nade_score_options options;
@@ -305,21 +316,22 @@ static void test_surprise_of_some(void **state)
     set_up(&f, 2);
     number_labels(f.model);
     nade_score_options_init(&options, sizeof options);
-    options.of = "size,smoker";
-    options.given = "sex";
     nade_table *table = table_of(&f);
+    support_assert_ok(f.context, nade_score_cells(f.context, f.model, table, NULL, all, NULL, NULL));
+    options.of = "size,smoker";
     support_assert_ok(f.context, nade_score_cells(f.context, f.model, table, &options, surprise, NULL, scored));
     assert_true(scored[0] && !scored[1] && scored[2] && !scored[3]);
-    nade_table_free(table);
-    for (size_t row = 0; row < ROWS; row++) f.values[4 * row + 3] = NAN;
-    table = table_of(&f);
-    support_assert_ok(f.context, nade_score_cells(f.context, f.model, table, NULL, without, NULL, NULL));
-    for (size_t row = 0; row < ROWS; row++)
-        for (size_t c = 0; c < 4; c++)
-            if (scored[c] && !isnan(f.values[4 * row + c]))
-                assert_true(surprise[4 * row + c] == without[4 * row + c]);
-            else
-                assert_true(isnan(surprise[4 * row + c]));
+    check_some(surprise, all, scored, f.values);
+    options.given = "sex";
+    support_assert_ok(f.context, nade_score_cells(f.context, f.model, table, &options, surprise, NULL, scored));
+    for (size_t c = 0; c < 4; c += 2) {
+        options.of = c == 0 ? "0" : "2";
+        support_assert_ok(f.context, nade_score(f.context, f.model, table, &options, alone, NULL, NULL));
+        for (size_t row = 0; row < ROWS; row++) without[4 * row + c] = -alone[row];
+    }
+    for (size_t at = 0; at < (size_t)ROWS * 4; at++)
+        if (!isnan(surprise[at])) support_assert_close("given sex", surprise[at], without[at], 1e-12, 1e-12);
+    check_some(surprise, surprise, scored, f.values);
     nade_table_free(table);
     tear_down(&f);
 }

@@ -75,7 +75,7 @@ static void test_storage_grows(void **state)
 static void test_labels_sum_to_one(void **state)
 {
     (void)state;
-    static double density[LABELS], surprise[LABELS * 2], tail[LABELS * 2], values[LABELS * 2];
+    static double density[LABELS], again[LABELS], surprise[LABELS * 2], tail[LABELS * 2], values[LABELS * 2];
     nade_context *context = new_context();
     nade_model *model = train(context);
     const struct column_spec *spec = &model->schema.column[0];
@@ -111,6 +111,10 @@ static void test_labels_sum_to_one(void **state)
         sprintf(name, "town %zu", i);
         assert_string_equal(spec->labels[(size_t)values[2 * i]], name);
     }
+    options.values = values;
+    options.value_rows = LABELS;
+    assert_int_equal(nade_score(context, model, NULL, &options, again, NULL, NULL), NADE_OK);
+    assert_memory_equal(again, density, sizeof again);
     nade_table_free(table);
     nade_model_free(model);
     nade_context_free(context);

@@ -1,0 +1,381 @@
+/* nade outliers: which rows are unusual, how sure that is, which cells are to blame and what was expected there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blamed_cells.h"
+#include "device.h"
+#include "max_memory.h"
+#include "outlier_findings.h"
+#include "output.h"
+#include "progress.h"
+#include "reference_rows.h"
+#include "report.h"
+#include "shared_options.h"
+#include "verbs.h"
+
+struct outlier_arguments {
+    struct common common;
+    const char *model, *data, *reference, *output;
+    size_t draws, holed_reference, top, cells;
+    uint32_t threads;
+    nade_read_options read;
+    nade_score_options options;
+};
+
+/* Rows and cells that are read and written at a time. */
+enum { PART_ROWS = 4096, PART_CELLS = 1 << 21 };
+
+/* Fewer reference rows than these can't give a p-value of 0.01. */
+enum { REFERENCE_LEAST = 99 };
+
+/* The summary counts p-values up to UNUSUAL, and what the procedure of Benjamini and Hochberg finds at FALSE_RATE. */
+static const double UNUSUAL = 0.01, FALSE_RATE = 0.1;
+
+/* What a run owns. */
+struct outlier_run {
+    struct model_input input;
+    struct reference_rows reference;
+    struct blame blame;
+    struct findings findings;
+    size_t columns, part;
+    double *values;            /* (part, columns) */
+    double *log_density;       /* (part) */
+    struct standing *standing; /* (part) */
+    char *found;               /* (part) findings */
+    double *p;                 /* (room) p-values of all rows so far that have cells, `tested` of them */
+    size_t rows, tested, room, few;
+    size_t unseen; /* cells whose label training has not seen */
+    char first_unseen[256];
+    struct output output;
+    struct progress progress;
+};
+
+static const struct positional positionals[] = {
+    {"MODEL", offsetof(struct outlier_arguments, model)},
+    {"DATA", offsetof(struct outlier_arguments, data)},
+};
+
+#define AT(member) .offset = offsetof(struct outlier_arguments, member)
+
+/* One field a line, as the formatter wants it, would hide the table. */
+/* clang-format off */
+static const struct option options[] = {
+    {.kind = OPTION_HEADING, .help = "Comparing"},
+    {.name = "reference", .metavar = "FILE", .kind = OPTION_TEXT, AT(reference), .excludes = "draws",
+     .help = "compare with the rows of this table, read as DATA is: ordinary rows that the model was not trained on; "
+             "without it with rows drawn from the model"},
+    {.name = "draws", .metavar = "N", .kind = OPTION_SIZE, AT(draws), .least = 1, .below = 100000001,
+     .help = "rows to draw from the model where there is no --reference"},
+    {.name = "holed-reference", .metavar = "N", .kind = OPTION_SIZE, AT(holed_reference),
+     .help = "a row with missing cells is compared with at most so many reference rows, which are scored anew for each "
+             "set of missing cells; 0: with all"},
+    {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .least = 1, .below = 1000001,
+     .help = "densities are means over K orderings of the columns"},
+    {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
+     .help = "fixes the K orderings and the rows that are drawn"},
+    {.kind = OPTION_HEADING, .help = "Data"},
+    UNSEEN_OPTION(AT(options.unseen_missing), ""),
+    DELIMITER_OPTION(AT(read.delimiter)),
+    HEADER_OPTION(AT(read.header)),
+    ARRAY_OPTION(AT(read.array)),
+    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
+    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    {.kind = OPTION_HEADING, .help = "Work"},
+    DEVICE_OPTION(AT(options.device)),
+    PRECISION_OPTION(AT(options.precision)),
+    THREADS_OPTION(AT(threads)),
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "top", .metavar = "N", .kind = OPTION_SIZE, AT(top),
+     .help = "only the N most unusual rows, the most unusual first, with their numbers, counted from 0, in the first "
+             "column, row; 0: all, in their order"},
+    {.name = "cells", .metavar = "N", .kind = OPTION_SIZE, AT(cells), .least = 1, .below = 1001,
+     .help = "the N cells of each row that are most to blame: column_2, found_2 and so on are those of the second"},
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+     .help = "write here instead of to stdout"},
+};
+/* clang-format on */
+
+static void init_outliers(void *arguments)
+{
+    struct outlier_arguments *outliers = arguments;
+    outliers->draws = 2000;
+    outliers->holed_reference = 500;
+    outliers->cells = 1;
+    nade_read_options_init(&outliers->read, sizeof outliers->read);
+    nade_score_options_init(&outliers->options, sizeof outliers->options);
+}
+
+/* ---- before the first row ---------------------------------------------------------------------------------------- */
+
+static int check_call(const struct outlier_arguments *outliers)
+{
+    if (outliers->reference && strcmp(outliers->reference, "-") == 0 && strcmp(outliers->data, "-") == 0)
+        return report_error(&outliers->common, NADE_BAD_CALL,
+                            "DATA and --reference are both standard input, expected a file for one of them");
+    return output_check_files(&outliers->common, outliers->output, NULL,
+                              (const char *[]){outliers->model, outliers->data, outliers->reference, NULL});
+}
+
+static int allocate(const struct outlier_arguments *outliers, struct outlier_run *run)
+{
+    run->columns = nade_model_columns(run->input.model);
+    run->findings.model = run->input.model;
+    run->findings.cells = outliers->cells < run->columns ? outliers->cells : run->columns;
+    run->findings.top = outliers->top;
+    run->part = PART_CELLS / (run->columns * run->findings.cells);
+    run->part = run->part > PART_ROWS ? PART_ROWS : run->part > 0 ? run->part : 1;
+    run->values = calloc(run->part, run->columns * sizeof *run->values);
+    run->log_density = calloc(run->part, sizeof *run->log_density);
+    run->standing = calloc(run->part, sizeof *run->standing);
+    run->found = findings_room(&run->findings, run->part);
+    if (run->values && run->log_density && run->standing && run->found) return EXIT_DONE;
+    return report_no_memory(&outliers->common);
+}
+
+static int take_reference(struct outlier_arguments *outliers, struct outlier_run *run)
+{
+    struct reference_rows *reference = &run->reference;
+    int status = reference_begin(reference, &run->input, &outliers->options, outliers->holed_reference);
+    if (status) return status;
+    if (!outliers->reference) return reference_draw(reference, outliers->draws);
+    status = reference_read(reference, outliers->reference, &outliers->read);
+    if (!status && reference->rows == 0)
+        status = report_error(&outliers->common, NADE_BAD_INPUT, "%s has no rows, expected some to compare with",
+                              outliers->reference);
+    if (!status) warn_of_unseen(&outliers->common, reference->unseen, reference->first_unseen);
+    return status;
+}
+
+static int load_inputs(struct outlier_arguments *outliers, struct outlier_run *run)
+{
+    struct model_input *input = &run->input;
+    nade_score_options *score = &outliers->options;
+    int status = load_input_model(input, &outliers->common, outliers->threads, &score->device, &score->precision,
+                                  outliers->model);
+    if (!status) status = open_input_table(input, outliers->data, &outliers->read, score->device, score->precision);
+    if (!status) status = allocate(outliers, run);
+    if (status) return status;
+    score->session = input->session;
+    status = blame_begin(&run->blame, input, score, run->findings.cells, run->part);
+    return status ? status : take_reference(outliers, run);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* The part's log densities, and its cells as values, of which scoring has told all there is to tell. */
+static int score_rows(const struct outlier_arguments *outliers, struct outlier_run *run, nade_context *context,
+                      const nade_table *table)
+{
+    nade_score_summary summary = {.size = sizeof summary};
+    size_t unseen;
+    nade_status status =
+        nade_score(context, run->input.model, table, &outliers->options, run->log_density, NULL, &summary);
+    if (status != NADE_OK) return report_failure(&outliers->common, context, status);
+    if (run->unseen == 0) memcpy(run->first_unseen, summary.first_unseen, sizeof run->first_unseen);
+    run->unseen += summary.unseen;
+    status = nade_table_values(run->input.silent, run->input.model, table, NULL, run->values, NULL, &unseen, NULL);
+    if (status != NADE_OK) return report_failure(&outliers->common, run->input.silent, status);
+    for (size_t at = 0; at < nade_table_rows(table) * run->columns; at++)
+        if (isinf(run->values[at])) run->values[at] = NAN;
+    return EXIT_DONE;
+}
+
+/* Keeps a row's p-value for the summary. */
+static int count_row(struct outlier_run *run, const double *values, const struct standing *standing)
+{
+    size_t c = 0;
+    while (c < run->columns && isnan(values[c])) c++;
+    if (c == run->columns) return EXIT_DONE;
+    if (run->tested == run->room) {
+        size_t room = run->room ? 2 * run->room : PART_ROWS;
+        int refused = check_memory(run->input.common, room, sizeof *run->p, "the p-values");
+        if (refused) return refused;
+        double *p = realloc(run->p, room * sizeof *p);
+        if (!p) return report_no_memory(run->input.common);
+        run->p = p;
+        run->room = room;
+    }
+    run->p[run->tested++] = standing->p;
+    run->few += standing->compared < REFERENCE_LEAST;
+    return EXIT_DONE;
+}
+
+/* Writes the part's findings, or keeps those that may be among the most unusual. */
+static int take_findings(struct outlier_run *run, size_t rows)
+{
+    if (run->rows == 0) write_findings_header(&run->output, &run->findings);
+    for (size_t i = 0; i < rows; i++) {
+        struct finding *finding = finding_at(&run->findings, run->found, i);
+        finding->row = run->rows + i;
+        finding->log_density = run->log_density[i];
+        finding->standing = run->standing[i];
+        int failed = count_row(run, run->values + i * run->columns, &run->standing[i]);
+        if (!failed && run->findings.top) failed = findings_keep(&run->findings, run->input.common, finding);
+        if (failed) return failed;
+        if (!run->findings.top && output_good(&run->output)) write_finding(&run->output, &run->findings, finding);
+    }
+    run->rows += rows;
+    return EXIT_DONE;
+}
+
+static int judge_table(const struct outlier_arguments *outliers, struct outlier_run *run, nade_context *context,
+                       const nade_table *table)
+{
+    size_t rows = nade_table_rows(table);
+    nade_context *silent = run->input.silent;
+    int failed = score_rows(outliers, run, context, table);
+    if (!failed) failed = reference_compare(&run->reference, rows, run->values, run->log_density, run->standing);
+    if (failed) return failed;
+    nade_status status = blame_rows(&run->blame, silent, table, run->rows, run->values, &run->findings, run->found);
+    return status == NADE_OK ? take_findings(run, rows) : report_failure(&outliers->common, silent, status);
+}
+
+/* Reads and judges the next part; *more is false after the last. */
+static int judge_part(const struct outlier_arguments *outliers, struct outlier_run *run, bool *more)
+{
+    nade_context *context;
+    nade_table *table = NULL;
+    int failed = next_input_part(&run->input, run->part, &table, &context);
+    *more = table != NULL;
+    if (table && !failed) failed = judge_table(outliers, run, context, table);
+    nade_table_free(table);
+    progress_rows(&run->progress, "judged", run->rows);
+    return failed;
+}
+
+/* ---- summary ----------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of ascending p-values: how many the procedure of Benjamini and Hochberg rejects. */
+static size_t count_discoveries(const double *p, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (p[i] <= FALSE_RATE * (double)(i + 1) / (double)count) found = i + 1;
+    return found;
+}
+
+static int summarise_as_json(const struct outlier_arguments *outliers, const struct outlier_run *run, size_t unusual,
+                             size_t discoveries)
+{
+    json_t *summary = json_pack(
+        "{s:I,s:s,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "reference",
+        outliers->reference ? "file" : "model", "reference_rows", (json_int_t)run->reference.rows, "unusual",
+        (json_int_t)unusual, "expected_unusual", json_number(UNUSUAL * (double)run->tested), "discoveries",
+        (json_int_t)discoveries, "few_reference_rows", (json_int_t)run->few, "unseen", (json_int_t)run->unseen,
+        "orderings", (json_int_t)outliers->options.orderings, "seed", (json_int_t)outliers->options.seed);
+    return report_json(json_with_device(summary, outliers->options.device, outliers->options.precision));
+}
+
+static void note_basis(const struct outlier_arguments *outliers, const struct outlier_run *run)
+{
+    const struct common *common = &outliers->common;
+    if (outliers->reference)
+        report_note(common, "%zu row%s, each by its rank among %zu of %s:", run->rows, run->rows == 1 ? "" : "s",
+                    run->reference.rows, outliers->reference);
+    else
+        report_note(common,
+                    "%zu row%s, each by its rank among %zu drawn from the model, so p-values rest on it:", run->rows,
+                    run->rows == 1 ? "" : "s", run->reference.rows);
+}
+
+static int summarise(const struct outlier_arguments *outliers, struct outlier_run *run)
+{
+    const struct common *common = &outliers->common;
+    size_t unusual = 0, discoveries;
+    if (run->tested > 0) qsort(run->p, run->tested, sizeof *run->p, by_value);
+    while (unusual < run->tested && run->p[unusual] <= UNUSUAL) unusual++;
+    discoveries = count_discoveries(run->p, run->tested);
+    warn_of_unseen(common, run->unseen, run->first_unseen);
+    if (run->few > 0)
+        report_warn(common,
+                    "%zu row%s could be compared with fewer than %d reference rows, so that no p-value of %g "
+                    "can come out",
+                    run->few, run->few == 1 ? "" : "s", REFERENCE_LEAST, UNUSUAL);
+    if (common->json) return summarise_as_json(outliers, run, unusual, discoveries);
+    note_basis(outliers, run);
+    report_note(common, "  %-34s %zu, expected %.3g", "p-value of at most 0.01", unusual,
+                UNUSUAL * (double)run->tested);
+    report_note(common, "  %-34s %zu", "unusual at 10 % false discoveries", discoveries);
+    if (discoveries == 0 && unusual > 0 && run->p[0] * (double)(run->reference.rows + 1) <= 1)
+        report_note(common, "  no p-value among %zu reference rows is below %.2g: more of them could tell more",
+                    run->reference.rows, 1 / (double)(run->reference.rows + 1));
+    if (run->blame.blind)
+        report_note(common, "  the model was trained for one fixed ordering: it can't say which cells are to blame");
+    return EXIT_DONE;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
+static int judge_all(struct outlier_arguments *outliers, struct outlier_run *run)
+{
+    struct output *output = &run->output;
+    bool more = true;
+    int status = output_open(output, &outliers->common, outliers->output);
+    if (status) return status;
+    while (!status && more && output_good(output)) {
+        status = judge_part(outliers, run, &more);
+        output_flush(output);
+    }
+    if (status) {
+        output_abandon(output);
+        return status;
+    }
+    write_kept(output, &run->findings);
+    status = output_close(output);
+    if (status == EXIT_DONE && !output_reader_gone(output)) status = summarise(outliers, run);
+    return status;
+}
+
+static void free_run(struct outlier_run *run)
+{
+    free(run->values);
+    free(run->log_density);
+    free(run->standing);
+    free(run->found);
+    free(run->p);
+    findings_free(&run->findings);
+    blame_free(&run->blame);
+    reference_free(&run->reference);
+    free_model_input(&run->input);
+}
+
+static int run_outliers(void *arguments)
+{
+    struct outlier_arguments *outliers = arguments;
+    struct outlier_run run = {0};
+    int status = check_call(outliers);
+    progress_start(&run.progress, &outliers->common, 0);
+    if (!status) status = load_inputs(outliers, &run);
+    if (!status) status = judge_all(outliers, &run);
+    free_run(&run);
+    return status;
+}
+
+const struct verb verb_outliers = {
+    .name = "outliers",
+    .summary = "which rows of a table are unusual, and which of their cells",
+    .usage = "MODEL DATA [--reference FILE] [options]",
+    .description =
+        "Writes a CSV with one line for each row of DATA: log_density, as score gives it; p_value, its rank among "
+        "reference rows, (1 + those no likelier) / (1 + their number); column, the cell most to blame, which is the "
+        "one "
+        "least likely given the rest of its row; found, what it holds; expected, the median or likeliest label in its "
+        "place; and tail, the probability of a value no likelier than what was found. With --reference the p-value is "
+        "exact for rows of the reference's kind: it is at most p with probability p. Without it that holds as far as "
+        "the model is right. A summary goes to stderr: how many rows have a p-value of at most 0.01 and how many would "
+        "by chance, and how many are unusual at a false discovery rate of 10 % (Benjamini and Hochberg).",
+    .positionals = positionals,
+    .positional_count = sizeof positionals / sizeof *positionals,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .arguments_size = sizeof(struct outlier_arguments),
+    .init = init_outliers,
+    .run = run_outliers,
+};

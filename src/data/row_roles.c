@@ -183,6 +183,17 @@ static size_t number_groups(struct arena *scratch, const struct nade_table *tabl
     return groups;
 }
 
+/* Of texts that are too many or too long only the first are known. */
+static nade_status refuse_groups(nade_context *context, const struct nade_table *table, size_t number)
+{
+    const struct table_column *column = &table->column[number];
+    if (column->label_count < ND_LABELS_MOST) return nd_fail_unusable(context, table, number);
+    return nd_fail(context, NADE_BAD_INPUT,
+                   "%s, line %zu, column '%s': found more than %d groups that have texts for names, expected fewer, or "
+                   "numbers",
+                   table->source, column->unusable_line, column->name, ND_LABELS_MOST);
+}
+
 nade_status nd_group_rows(nade_context *context, struct nade_table *table, const char *list)
 {
     static const char what[] = "the column of groups";
@@ -191,7 +202,7 @@ nade_status nd_group_rows(nade_context *context, struct nade_table *table, const
     if (table->roles.group) return refuse_again(context, what, "rows are grouped");
     nade_status status = find_column(context, table, what, list, &number);
     if (status == NADE_OK && table->column[number].storage == STORE_UNUSABLE)
-        status = nd_fail_unusable(context, table, number);
+        status = refuse_groups(context, table, number);
     if (status != NADE_OK) return status;
     size_t *group = nd_arena_alloc(&table->arena, table->rows, sizeof *group);
     size_t groups = group ? number_groups(&scratch, table, &table->column[number], group) : 0;

@@ -122,6 +122,14 @@ static void test_refusals(void **state)
            "line 2, column 't': found 'soon', expected a number or a date");
     refuse(context, "t,x\n2020-01-02,2\n,3\n", NADE_TIDY_TIMES, "t", NADE_BAD_INPUT,
            "line 3, column 't': found no value, expected a number or a date");
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "g,x\n");
+    for (size_t i = 0; i < 100002; i++) add_text(&csv, "u%zu,%zu\n", i, i % 2);
+    nade_table *many = read_made(context, &csv);
+    assert_int_equal(nade_table_tidy(context, many, NADE_TIDY_GROUPS, "g"), NADE_BAD_INPUT);
+    assert_sentence(context,
+                    "column 'g': found more than 100000 groups that have texts for names, expected fewer, or numbers");
+    nade_table_free(many);
     nade_table *table = read_good(context, "w,x,v\n1,2,1\n2,3,1\n", NULL);
     tidy(context, table, NADE_TIDY_WEIGHTS, "w");
     assert_int_equal(nade_table_tidy(context, table, NADE_TIDY_WEIGHTS, "v"), NADE_BAD_CALL);

@@ -75,7 +75,7 @@ awk -F, 'NR > 1 && !($1 == 2 && $4 < 3 && $2 == 1) { exit 1 }' out || fail "$(ca
 sum=0
 for rating in 4 5 6 7 8 9 10; do
     expect 0 "$NADE" prob rated --where rating=$rating -n 4000 --quiet
-    sum=$(awk -F, -v sum="$sum" 'NR == 2 { print sum + $1 }' out)
+    sum=$(awk -F, -v sum="$sum" 'NR == 2 { printf "%.17g", sum + $1 }' out)
 done
 expect 0 "$NADE" prob rated --where 'rating>=4' -n 4000 --quiet
 awk -F, -v sum="$sum" 'NR == 2 && ($1 - sum > 1e-9 || sum - $1 > 1e-9) { exit 1 }' out || fail "$sum: $(cat out)"

@@ -49,7 +49,7 @@ static nade_status prepare(nade_context *context, struct surprise_run *s, const 
                        "its row, expected a model of all orderings");
     nade_status status = nd_read_query(context, &s->arena, s->model, options->of, options->given, &s->query);
     bool rest = status == NADE_OK && !options->given && !ND_FAULT(FAULT_REST_NOT_GIVEN);
-    for (size_t c = 0; c < columns && rest; c++) s->query.needed[c] = true;
+    if (rest) memset(s->query.needed, true, columns * sizeof *s->query.needed);
     if (status == NADE_OK)
         status =
             nd_take_scored_rows(context, &s->arena, s->model, table, options, s->query.needed, s->query.of, &s->rows);

@@ -77,7 +77,7 @@ class Column:
         """The same of an array, any shape; missing values are NaN."""
         array = np.asarray(values)
         if array.dtype.kind in "fiu" and not self.labels and self.type != "date":
-            return np.ascontiguousarray(array, dtype=np.float64)
+            return np.array(array, dtype=np.float64)
         flat = [np.nan if is_missing(value) else self.encode(value) for value in array.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(array.shape)
 

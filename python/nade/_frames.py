@@ -125,7 +125,8 @@ class DictFrame(Frame):
 
     kind = "dict"
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], records: bool = False) -> None:
+        self.records = records
         self.names = [str(name) for name in data]
         self.scalar = all(isinstance(value, str) or np.ndim(value) == 0 for value in data.values())
         if self.scalar and all(type(value) in (float, int, np.float64) for value in data.values()):
@@ -155,7 +156,16 @@ class DictFrame(Frame):
         found = [array.copy() for array in self._columns()]
         for place, (rows, values) in cells.items():
             found[place][rows] = columns[place].decode(values, _wanted_of_values(found[place]))
+        if self.records:
+            return [dict(zip(self.names, row)) for row in zip(*(array.tolist() for array in found))]
         return {name: array[0] if self.scalar else array for name, array in zip(self.names, found)}
+
+
+def _objects(values: Any) -> np.ndarray:
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
 
 
 def _one_dimension(name: str, values: Any) -> np.ndarray:
@@ -434,7 +444,7 @@ def _frame_of_rows(data: Any) -> Frame:
     """Lists of rows, each a list or a dict."""
     if isinstance(data, (list, tuple)) and data and all(isinstance(row, Mapping) for row in data):
         names = list(dict.fromkeys(name for row in data for name in row))
-        return DictFrame({name: np.array([row.get(name) for row in data], dtype=object) for name in names})
+        return DictFrame({name: _objects(row.get(name) for row in data) for name in names}, records=True)
     try:
         array = np.asarray(data)
         if array.dtype.kind not in "fiub":

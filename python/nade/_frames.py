@@ -126,7 +126,7 @@ class DictFrame(Frame):
     kind = "dict"
 
     def __init__(self, data: Mapping[str, Any], records: bool = False) -> None:
-        self.records = records
+        self.records, self.data = records, data
         self.names = [str(name) for name in data]
         self.scalar = all(isinstance(value, str) or np.ndim(value) == 0 for value in data.values())
         if self.scalar and all(type(value) in (float, int, np.float64) for value in data.values()):
@@ -158,7 +158,10 @@ class DictFrame(Frame):
             found[place][rows] = columns[place].decode(values, _wanted_of_values(found[place]))
         if self.records:
             return [dict(zip(self.names, row)) for row in zip(*(array.tolist() for array in found))]
-        return {name: array[0] if self.scalar else array for name, array in zip(self.names, found)}
+        if self.scalar:
+            new = {place: found[place].tolist()[0] for place in cells}
+            return {name: new.get(place, value) for place, (name, value) in enumerate(self.data.items())}
+        return dict(zip(self.names, found))
 
 
 def _objects(values: Any) -> np.ndarray:

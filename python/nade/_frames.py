@@ -148,6 +148,17 @@ class DictFrame(Frame):
         columns = [numpy_column(name, array) for name, array in zip(self.names, self._columns())]
         return _tables.table_of_batch(ArrowBatch(columns, self.rows), options)
 
+    def completed(self, names: list[str]) -> DictFrame:
+        """The columns of these names in their order, for a model that knows its columns by their places; those that
+        are not there are all missing."""
+        arrays = dict(zip(self.names or (), self._columns()))
+        unknown = [name for name in arrays if name not in names]
+        if unknown:
+            raise BadCall(f"found the column '{unknown[0]}', expected one of {', '.join(names[:20])}")
+        whole = DictFrame({name: arrays.get(name, np.full(self.rows, np.nan)) for name in names}, self.records)
+        whole.scalar = self.scalar
+        return whole
+
     def _columns(self) -> list[np.ndarray]:
         return self.arrays if self.one_row is None else list(self.one_row.T)
 

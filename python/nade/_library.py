@@ -6,9 +6,7 @@ Nothing is compiled at import, and a call gives up the interpreter's lock while 
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
-import pathlib
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int64, c_size_t,
                     c_uint, c_uint32, c_uint64, c_void_p)
 
@@ -233,14 +231,20 @@ FUNCTIONS = {
 
 def _candidates() -> list[str]:
     """Where the library may be, best first: in the package, named by the user, built beside the sources, installed."""
-    here = pathlib.Path(__file__).resolve().parent
-    found = [here / "libnade.so", here / "libnade.dylib"]
+    here = os.path.dirname(os.path.abspath(__file__))
+    found = [os.path.join(here, "libnade.so")]
     if os.environ.get("NADE_LIBRARY"):
-        found.append(pathlib.Path(os.environ["NADE_LIBRARY"]))
-    if (here.parent.parent / "include" / "nade" / "nade.h").exists():
-        found.append(here.parent.parent / "build" / "libnade.so")
-    names = [str(file) for file in found if file.exists()]
-    return names or [ctypes.util.find_library("nade") or "libnade.so.0"]
+        found.append(os.environ["NADE_LIBRARY"])
+    checkout = os.path.dirname(os.path.dirname(here))
+    if os.path.exists(os.path.join(checkout, "include", "nade", "nade.h")):
+        found.append(os.path.join(checkout, "build", "libnade.so"))
+    return [name for name in found if os.path.exists(name)] or [_installed()]
+
+
+def _installed() -> str:
+    import ctypes.util  # takes long to import, and is seldom needed
+
+    return ctypes.util.find_library("nade") or "libnade.so.0"
 
 
 def _open() -> tuple[ctypes.CDLL, str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import pathlib
-import tempfile
 import threading
 import warnings
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from ._conditions import Conditions, Probability, Where, draw_values
 from ._context import Handle, Session, _outside, as_text, call, column_list, doubles, number_of
 from ._density import Density, ask
 from ._errors import BadCall, Warning
-from ._frames import Frame, frame_of
+from ._frames import DictFrame, Frame, frame_of
 from ._library import library
 from ._tables import Table
 from ._templates import Template, kind_for, make_frame
@@ -70,6 +68,7 @@ class Model:
         self._opening = threading.Lock()
         self._local = threading.local()
         self._columns: tuple[Column, ...] | None = None
+        self._has_names: bool | None = None
 
     # ---- files and pickles ----------------------------------------------------------------------------------------------
 
@@ -81,10 +80,13 @@ class Model:
         """The model file's bytes."""
         if self._handle is None and self._file is not None:
             return self._file
+        import tempfile
+
         with tempfile.TemporaryDirectory(prefix="nade-") as folder:
-            file = pathlib.Path(folder) / "model.nade"
-            self.save(file)
-            return file.read_bytes()
+            path = os.path.join(folder, "model.nade")
+            self.save(path)
+            with open(path, "rb") as file:
+                return file.read()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"file": self.to_bytes(), "template": self._template, "device": self.device,
@@ -135,6 +137,13 @@ class Model:
     def names(self) -> list[str]:
         """The names of the columns."""
         return [column.name for column in self.columns]
+
+    @property
+    def _named(self) -> bool:
+        """Whether tables are matched by the names of columns, not by their places."""
+        if self._has_names is None:
+            self._has_names = bool(self.info["named"])
+        return self._has_names
 
     @property
     def info(self) -> dict[str, Any]:
@@ -189,13 +198,14 @@ class Model:
     def _row_values(self, given: Any, may_lack: Any) -> tuple[np.ndarray, Frame]:
         """Rows that may lack columns; labels that are not known count as missing."""
         frame = frame_of(given)
+        if isinstance(frame, DictFrame) and not self._named:
+            frame = frame.completed(self.names)
         values, _ = self._values(frame.table(), may_lack, "missing")
         values[np.isinf(values)] = np.nan
         return values, frame
 
     def _make_frame(self, values: np.ndarray, kind: str | None = None) -> Any:
-        named = bool(self.info["named"]) if self._template is None and kind is None else True
-        return make_frame(kind_for(self._template, kind, named), self._template, self.columns, values)
+        return make_frame(kind_for(self._template, kind, self._named), self._template, self.columns, values)
 
     # ---- densities -----------------------------------------------------------------------------------------------------------
 
@@ -213,7 +223,7 @@ class Model:
         """
         frame = frame_of(data)
         options = self._score_options(of, given, orderings, seed, order, cells, unseen)
-        parts = [self._score(table, options)[0] for table in frame.parts()]
+        parts = [self._score(table, options, summarise=False)[0] for table in frame.parts()]
         return frame.vector("cell_score" if cells else "log_density",
                             parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty(0)]))
 
@@ -242,13 +252,15 @@ class Model:
             options.orderings = len(orders)
         return options
 
-    def _score(self, table: Table, options: Any) -> tuple[np.ndarray, Any]:
-        found = np.empty(table.rows)
+    def _score(self, table: Table, options: Any, summarise: bool = True) -> tuple[np.ndarray, Any]:
+        """Each row's log density, and where it is wanted or unseen values are to be counted, the summary."""
+        rows = table.rows
+        found = np.empty(rows)
         summary = c.ScoreSummary(size=ctypes.sizeof(c.ScoreSummary))
+        wanted = ctypes.byref(summary) if summarise or options.unseen_missing else None
         options.session = self._session().pointer
-        with _Interruptible(options, table.rows):
-            call(library.nade_score, self._pointer, table.pointer, ctypes.byref(options), doubles(found), None,
-                 ctypes.byref(summary))
+        with _Interruptible(options, rows):
+            call(library.nade_score, self._pointer, table.pointer, ctypes.byref(options), doubles(found), None, wanted)
         if summary.unseen:
             _warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
         return found, summary
@@ -425,9 +437,12 @@ def _load(path: str | os.PathLike[str]) -> ModelHandle:
 
 
 def _load_bytes(file: bytes) -> ModelHandle:
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="nade-") as folder:
-        path = pathlib.Path(folder) / "model.nade"
-        path.write_bytes(file)
+        path = os.path.join(folder, "model.nade")
+        with open(path, "wb") as written:
+            written.write(file)
         return _load(path)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from . import _library as c
 from ._columns import Column
 from ._context import call, doubles, number_of
+from ._density import Density, ask
 from ._errors import BadCall
 from ._library import library
 
 if TYPE_CHECKING:
-    from ._density import Density
     from ._model import Model
 
 # As in the command, so that both draw the same rows: cells of a block, its least rows, and tries at a row.
@@ -32,15 +32,14 @@ class Not:
 
 
 class Probability(float):
-    """A share of draws: a number with its standard error."""
+    """A number with its standard error, and the draws that it is a share of: 0 where it is exact."""
 
     standard_error: float
     draws: int
 
-    def __new__(cls, hits: int, draws: int) -> Probability:
-        share = hits / draws
+    def __new__(cls, share: float, draws: int = 0) -> Probability:
         self = super().__new__(cls, share)
-        self.standard_error = math.sqrt(share * (1 - share) / draws)
+        self.standard_error = math.sqrt(share * (1 - share) / draws) if draws else 0.0
         self.draws = draws
         return self
 
@@ -140,6 +139,55 @@ class Conditions:
                 good &= (cells >= low) & (cells <= high)
         return good
 
+    def about(self) -> list[int]:
+        """The columns that there are conditions on."""
+        said = ~np.isnan(self.given) | np.isfinite(self.low) | np.isfinite(self.high)
+        said[[place for place, _, _ in self.sets]] = True
+        return np.flatnonzero(said).tolist()
+
+
+def exact_probability(model: Model, event: Conditions, given: Conditions) -> float | None:
+    """Of an event about one column given values of others; None where draws are needed."""
+    about = event.about()
+    if len(about) != 1 or given.ranges or given.sets or not np.isnan(given.given[about[0]]):
+        return None
+    place = about[0]
+    share = _share_of_numbers if model.columns[place].numeric else _share_of_labels
+    try:
+        return min(max(share(model, place, event, given.given[np.newaxis]), 0.0), 1.0)
+    except BadCall:  # a model of one fixed ordering can't answer for this column
+        return None
+
+
+def _share_of_labels(model: Model, place: int, event: Conditions, row: np.ndarray) -> float:
+    shares = ask(model, place, row, wanted=("probability",))["probability"][0]
+    values = np.full((len(shares), len(model.columns)), np.nan)
+    values[:, place] = np.arange(len(shares))
+    return sum(shares[event.holds(values)].tolist(), 0.0)
+
+
+def _share_of_numbers(model: Model, place: int, event: Conditions, row: np.ndarray) -> float:
+    """Of values named one by one those that meet everything; else what lies between the ends without those
+    excluded."""
+    sets = [(among, values) for column, among, values in event.sets if column == place]
+    named = [event.given[place]] if not np.isnan(event.given[place]) else []
+    among = bool(named) or any(among for among, _ in sets)
+    named = list(dict.fromkeys([*named, *(value for _, values in sets for value in values.tolist())]))
+    low, high = event.low[place], event.high[place]
+    points = np.array([[*named, low, high]])
+    ends = ask(model, place, row, points=points, wanted=("below", "upto"))
+    below, upto = ends["below"][0].tolist(), ends["upto"][0].tolist()
+    share = 0.0 if among else upto[-1] - below[-2]
+    values = np.full((len(named), len(model.columns)), np.nan)
+    values[:, place] = named
+    meets = event.holds(values) if named else []
+    for i, value in enumerate(named):
+        if among and meets[i]:
+            share += upto[i] - below[i]
+        elif not among and low <= value <= high:
+            share -= upto[i] - below[i]
+    return share
+
 
 class Draws:
     """Draws rows that meet conditions, block by block, numbered from 0."""
@@ -203,11 +251,16 @@ class Where:
              **named: Any) -> Probability:
         """The probability of an event given the conditions; as Model.prob."""
         wanted = Conditions(self._model.columns, {**(event or {}), **named})
+        if not wanted.about():
+            raise BadCall("the event is missing: expected conditions such as age=(None, 30)")
         if draws < 2:
             raise BadCall(f"found {draws} draws, expected at least 2")
+        exact = exact_probability(self._model, wanted, self._conditions)
+        if exact is not None:
+            return Probability(exact)
         drawing = Draws(self._model, self._conditions, draws, _PROB_CELLS, seed)
         hits = sum(int(np.count_nonzero(wanted.holds(block))) for block in drawing.blocks())
-        return Probability(hits, draws)
+        return Probability(hits / draws, draws)
 
     def density(self, column: str, *, draws: int = 256, seed: int = 0) -> Density:
         """The distribution of a column given the conditions.
@@ -215,8 +268,6 @@ class Where:
         Exact where the conditions are values. Given ranges and sets it is the mean of the distributions given `draws`
         rows that meet them.
         """
-        from ._density import Density
-
         rest = {name: what for name, what in self._named.items() if name != column}
         conditions = Conditions(self._model.columns, rest)
         if not conditions.ranges and not conditions.sets:

@@ -230,7 +230,7 @@ FUNCTIONS = {
 
 
 def _candidates() -> list[str]:
-    """Where the library may be, best first: in the package, named by the user, built beside the sources, installed."""
+    """Where the library may be, best first: in the package, named by NADE_LIBRARY, built beside the sources, installed."""
     here = os.path.dirname(os.path.abspath(__file__))
     found = [os.path.join(here, "libnade.so")]
     if os.environ.get("NADE_LIBRARY"):

@@ -312,7 +312,7 @@ class Model:
              **named: Any) -> Probability:
         """The probability that a row meets conditions, written as in where: a float with its standard_error.
 
-        It is the share of drawn rows that meet them; the probability of one column's values is had exactly by density.
+        Exact for conditions on one column, given values of others; else the share of `draws` rows that meet them.
         """
         return Where(self, {}).prob({**(event or {}), **named}, draws=draws, seed=seed)
 

@@ -91,11 +91,18 @@ def test_samples(files, command, where, flags):
                     for cell, mine in zip(theirs, written)]
 
 
-def test_probabilities(files, command):
+@pytest.mark.parametrize("event, given, flags", [
+    ({"x": (0, None)}, {"kind": "high"}, ["--where", "x>=0", "--given", "kind=high"]),
+    ({"colour": ["red", "blue"]}, {"x": 1}, ["--where", "colour in {red,blue}", "--given", "x=1"]),
+    ({"x": nade.Not(0.5, 0.25)}, {}, ["--where", "x!=0.5", "--where", "x!=0.25"]),
+    ({"count": [60, 61]}, {}, ["--where", "count in {60,61}"]),
+    ({"x": (0, None), "kind": "high"}, {"size": (0, 1)},
+     ["--where", "x>=0", "--where", "kind=high", "--given", "0<=size<=1"]),
+])
+def test_probabilities(files, command, event, given, flags):
     model = nade.load(files / "mixed.nade")
-    text = command("prob", files / "mixed.nade", "--where", "x>=0", "--given", "kind=high", "--draws", 500)
-    share, error = map(float, rows_of(text)[0])
-    found = model.where(kind="high").prob(x=(0, None), draws=500)
+    share, error = map(float, rows_of(command("prob", files / "mixed.nade", "--draws", 500, *flags))[0])
+    found = model.where(given).prob(event, draws=500)
     assert (float(found), found.standard_error) == (share, error)
 
 

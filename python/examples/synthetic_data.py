@@ -21,7 +21,8 @@ drawn = model.sample(len(train), seed=1)
 assert (drawn.dtypes == train.dtypes).all()
 print("drawn rows:\n", drawn.head(), sep="")
 print("\nmeans of visitors, real and drawn, by rain:")
-print(pd.DataFrame({"real": train.groupby("rain")["visitors"].mean(), "drawn": drawn.groupby("rain")["visitors"].mean()}))
+print(pd.DataFrame({"real": train.groupby("rain")["visitors"].mean(),
+                    "drawn": drawn.groupby("rain")["visitors"].mean()}))
 
 crowded = model.where(visitors=(200, None), season="summer").sample(500, seed=2)
 print("\ntemperature on crowded summer days:", round(crowded["temperature"].mean(), 1))
@@ -29,7 +30,8 @@ print("\ntemperature on crowded summer days:", round(crowded["temperature"].mean
 # A model of the drawn rows should describe real ones nearly as well as a model of real rows does.
 again = nade.fit(drawn, effort="quick", iterations=arguments.iterations)
 found = nade.compare(model, again, test)
-print(f"\na model of drawn rows is worse on held-out real rows by {found.difference:.3f} ± {found.standard_error:.3f} nats")
+print(f"\na model of drawn rows is worse on held-out real rows by {found.difference:.3f} ± {found.standard_error:.3f} "
+      "nats")
 assert np.isfinite(found.difference)
 
 if arguments.picture:

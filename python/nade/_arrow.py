@@ -88,8 +88,9 @@ def coded_column(name: str, codes: np.ndarray, texts: Sequence[str]) -> ArrowCol
     return ArrowColumn(name, b"i", len(codes), [bits, codes], nulls, _texts(texts))
 
 
-def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = None) -> ArrowColumn:
-    """A one-dimensional array; NaN, NaT and None are missing cells, and those where `missing` is true."""
+def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = None, zone: str = "") -> ArrowColumn:
+    """A one-dimensional array; NaN, NaT and None are missing cells, and those where `missing` is true. Dates may have a
+    time zone, and then are UTC."""
     kind = values.dtype.kind
     if kind == "O":
         return _object_column(name, values)
@@ -97,7 +98,7 @@ def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = Non
         distinct, codes = np.unique(values, return_inverse=True)
         return coded_column(name, codes, [str(text) for text in distinct.tolist()])
     if kind == "M":
-        return _date_column(name, values, missing)
+        return _date_column(name, values, missing, zone)
     if values.dtype == np.float16 or (kind == "f" and values.dtype.itemsize > 8):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     bits, nulls = (None, 0) if missing is None else _validity(missing)
@@ -111,13 +112,14 @@ def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = Non
     return ArrowColumn(name, format_, len(values), [bits, values], nulls)
 
 
-def _date_column(name: str, values: np.ndarray, missing: np.ndarray | None) -> ArrowColumn:
+def _date_column(name: str, values: np.ndarray, missing: np.ndarray | None, zone: str) -> ArrowColumn:
     unit = np.datetime_data(values.dtype)[0]
     if unit not in _UNITS or np.datetime_data(values.dtype)[1] != 1:
         unit = "s" if unit in ("Y", "M", "W", "D", "h", "m") else "ns"
         values = values.astype(f"datetime64[{unit}]")
     bits, nulls = _validity(np.isnat(values) if missing is None else missing | np.isnat(values))
-    return ArrowColumn(name, _UNITS[unit], len(values), [bits, np.ascontiguousarray(values).view(np.int64)], nulls)
+    ticks = np.ascontiguousarray(values).view(np.int64)
+    return ArrowColumn(name, _UNITS[unit] + zone.encode(), len(values), [bits, ticks], nulls)
 
 
 def _object_column(name: str, values: np.ndarray) -> ArrowColumn:
@@ -130,18 +132,20 @@ def _object_column(name: str, values: np.ndarray) -> ArrowColumn:
         return numpy_column(name, found, missing)
     if all(isinstance(cell, (numbers.Number, np.number, decimal.Decimal)) for cell in there):
         return numpy_column(name, np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing)]))
-    if all(isinstance(cell, (datetime.date, np.datetime64)) for cell in there):
-        plain = [cell.replace(tzinfo=None) if isinstance(cell, datetime.datetime) else cell for cell in there]
+    if there and all(isinstance(cell, (datetime.date, np.datetime64)) for cell in there):
+        aware = all(isinstance(cell, datetime.datetime) and cell.tzinfo is not None for cell in there)
+        plain = [cell.astimezone(datetime.timezone.utc) if aware else cell for cell in there]
+        plain = [cell.replace(tzinfo=None) if isinstance(cell, datetime.datetime) else cell for cell in plain]
         found = np.full(len(cells), np.datetime64("NaT", "us"))
         found[~missing] = np.array(plain, dtype="datetime64[us]")
-        return numpy_column(name, found)
+        return numpy_column(name, found, zone="UTC" if aware else "")
     places: dict[str, int] = {}
     codes = np.full(len(cells), -1, dtype=np.int32)
     codes[~missing] = [places.setdefault(cell if isinstance(cell, str) else str(cell), len(places)) for cell in there]
     return coded_column(name, codes, list(places))
 
 
-# ---- capsules of others ----------------------------------------------------------------------------------------------------
+# ---- capsules of others ----------------------------------------------------------------------------------------------
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

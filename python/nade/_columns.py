@@ -44,7 +44,7 @@ class Column:
 
     def _find(self, value: Any) -> float | None:
         if self.type == "date":
-            return _seconds(value)
+            return _seconds(value, in_utc=(self.form or "").endswith("Z"))
         if self.labels:
             return self._find_label(value)
         number = _number(value)
@@ -171,17 +171,17 @@ def _number(value: Any) -> float | None:
         return None
 
 
-# ---- dates ---------------------------------------------------------------------------------------------------------------
+# ---- dates -----------------------------------------------------------------------------------------------------------
 
 _EPOCH = np.datetime64(0, "us")
 
 
-def _seconds(value: Any) -> float | None:
-    """Seconds since 1970 by the clock that the date is written with."""
+def _seconds(value: Any, in_utc: bool) -> float | None:
+    """Seconds since 1970 by the clock that the dates are written with."""
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        value = value.replace(tzinfo=None)
+        value = (value.astimezone(datetime.timezone.utc) if in_utc else value).replace(tzinfo=None)
     try:
         moment = np.datetime64(value, "us")
     except (TypeError, ValueError):

@@ -180,7 +180,7 @@ def _share_of_numbers(model: Model, place: int, event: Conditions, row: np.ndarr
     share = 0.0 if among else upto[-1] - below[-2]
     values = np.full((len(named), len(model.columns)), np.nan)
     values[:, place] = named
-    meets = event.holds(values) if named else []
+    meets = event.holds(values)
     for i, value in enumerate(named):
         if among and meets[i]:
             share += upto[i] - below[i]

@@ -24,11 +24,10 @@ def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | No
     rows = len(values)
     values = np.ascontiguousarray(values, dtype=np.float64)
     points = None if points is None else np.ascontiguousarray(points, dtype=np.float64)
-    widths = {"probability": len(model.columns[place].choices), "mean": None,
-              "quantile": 0 if levels is None else len(levels)}
     point_count = 0 if points is None else points.shape[1]
-    found = {name: np.empty(rows if widths.get(name, point_count) is None else (rows, widths.get(name, point_count)))
-             for name in wanted}
+    shapes = {"mean": (rows,), "probability": (rows, len(model.columns[place].choices)),
+              "quantile": (rows, 0 if levels is None else len(levels))}
+    found = {name: np.empty(shapes.get(name, (rows, point_count))) for name in wanted}
     question = c.Prediction(size=ctypes.sizeof(c.Prediction), column=place, exact=int(exact),
                             device=number_of("device", model.device),
                             precision=number_of("precision", model.precision), session=model._session().pointer,
@@ -67,7 +66,7 @@ class Density:
         of = "" if self._single else f", {len(self._values)} rows"
         return f"Density('{self.column.name}', {self.column.kind}{of})"
 
-    # ---- asking -------------------------------------------------------------------------------------------------------
+    # ---- asking ------------------------------------------------------------------------------------------------------
 
     def _ask(self, **question: Any) -> dict[str, np.ndarray]:
         return ask(self._model, self._place, self._values, **question)

@@ -28,8 +28,9 @@ class Frame:
     rows = 0
     types: list[Any] | None = None  # of the columns, in the terms of the kind
 
-    def table(self, options: Any = None) -> Table:
-        """The rows as a table of the library's."""
+    def table(self, options: Any = None, learn: bool = False) -> Table:
+        """The rows as a table of the library's. With learn it is to be trained on, and types are looked for as in a
+        file; without it the model's count, and a quicker way may be taken."""
         raise NotImplementedError
 
     def parts(self, options: Any = None) -> Iterator[Table]:
@@ -49,13 +50,31 @@ class Frame:
         return columns
 
 
+def as_doubles(array: np.ndarray) -> np.ndarray:
+    """C-contiguous doubles, themselves where they are. Smaller floats become the decimals with the fewest digits that
+    they may have been written as, 0.1 and not 0.10000000149, as Arrow's and those of files do."""
+    found = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind != "f" or array.dtype.itemsize >= 8:
+        return found
+    small = np.ascontiguousarray(array)
+    open_ = np.isfinite(found)
+    for digits in range(10):
+        rounded = np.round(found, digits)
+        same = open_ & (rounded.astype(small.dtype) == small)
+        found[same] = rounded[same]
+        open_ &= ~same
+        if not open_.any():
+            break
+    return found
+
+
 def wanted_of(dtype: np.dtype) -> str | None:
     """What Column.decode is to give for a type of NumPy's."""
     return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "U": "text", "S": "text"}.get(
         dtype.kind)
 
 
-# ---- files and streams -----------------------------------------------------------------------------------------------------
+# ---- files and streams -----------------------------------------------------------------------------------------------
 
 
 class FileFrame(Frame):
@@ -66,7 +85,7 @@ class FileFrame(Frame):
     def __init__(self, path: Any) -> None:
         self.path = path
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         return _tables.table_of_file(self.path, options)
 
     def parts(self, options: Any = None) -> Iterator[Table]:
@@ -81,7 +100,7 @@ class StreamFrame(Frame):
     def __init__(self, data: Any) -> None:
         self.data = data
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         return _tables.table_of_arrow(self.data, options)
 
     def parts(self, options: Any = None) -> Iterator[Table]:
@@ -90,7 +109,7 @@ class StreamFrame(Frame):
         return super().parts(options)
 
 
-# ---- NumPy and plain Python --------------------------------------------------------------------------------------------------
+# ---- NumPy and plain Python ------------------------------------------------------------------------------------------
 
 
 class ArrayFrame(Frame):
@@ -107,10 +126,10 @@ class ArrayFrame(Frame):
         self.data, self.rows, self.lists = data, len(data), lists
         self.types = [data.dtype] * data.shape[1]
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         if self.data.dtype.kind in "fiub" and options is None:
-            return _tables.table_of_array(np.ascontiguousarray(self.data, dtype=np.float64))
-        columns = [numpy_column(str(i), self.data[:, i]) for i in range(self.data.shape[1])]
+            return _tables.table_of_array(as_doubles(self.data))
+        columns = [numpy_column("", self.data[:, i]) for i in range(self.data.shape[1])]
         return _tables.table_of_batch(ArrowBatch(columns, self.rows), options)
 
     def filled(self, cells: dict[int, tuple[np.ndarray, np.ndarray]], columns: dict[int, Column]) -> Any:
@@ -129,11 +148,11 @@ class DictFrame(Frame):
         self.records, self.data = records, data
         self.names = [str(name) for name in data]
         self.scalar = all(isinstance(value, str) or np.ndim(value) == 0 for value in data.values())
+        self.one_row: np.ndarray | None = None
         if self.scalar and all(type(value) in (float, int, np.float64) for value in data.values()):
             self.one_row = np.array([list(data.values())], dtype=np.float64)
             self.arrays, self.rows = [], 1
             return
-        self.one_row = None
         self.arrays = [_one_dimension(name, [value] if self.scalar else value) for name, value in data.items()]
         lengths = sorted({len(array) for array in self.arrays})
         if len(lengths) != 1:
@@ -141,7 +160,7 @@ class DictFrame(Frame):
         self.rows = lengths[0]
         self.types = [array.dtype for array in self.arrays]
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         assert self.names is not None
         if self.one_row is not None and options is None:
             return _tables.table_of_array(self.one_row, self.names)
@@ -201,7 +220,7 @@ def _wanted_of_values(array: np.ndarray) -> str | None:
     return None
 
 
-# ---- pandas ------------------------------------------------------------------------------------------------------------------
+# ---- pandas ----------------------------------------------------------------------------------------------------------
 
 
 class PandasFrame(Frame):
@@ -215,11 +234,11 @@ class PandasFrame(Frame):
         self.names = None if plain else [str(name) for name in data.columns]
         self.types = list(data.dtypes)
 
-    def table(self, options: Any = None) -> Table:
-        if options is None and self.types and all(
-                isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in self.types):
+    def table(self, options: Any = None, learn: bool = False) -> Table:
+        if not learn and options is None and self.types and all(
+                isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64) for dtype in self.types):
             return _tables.table_of_array(np.ascontiguousarray(self.data.to_numpy(dtype=np.float64)), self.names)
-        names = self.names or [str(i) for i in range(self.data.shape[1])]
+        names = self.names or [""] * self.data.shape[1]
         columns = [pandas_column(name, self.data.iloc[:, i]) for i, name in enumerate(names)]
         return _tables.table_of_batch(ArrowBatch(columns, self.rows), options)
 
@@ -251,7 +270,7 @@ def pandas_column(name: str, series: Any) -> ArrowColumn:
     if hasattr(series, "cat"):
         return coded_column(name, series.cat.codes.to_numpy(), [str(label) for label in series.cat.categories])
     if getattr(dtype, "tz", None) is not None:
-        return numpy_column(name, series.dt.tz_localize(None).to_numpy())
+        return numpy_column(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), zone="UTC")
     kind = getattr(dtype, "kind", "O")
     missing = series.isna().to_numpy()
     if kind in "iub":  # nullable: whole numbers and truth values
@@ -290,8 +309,7 @@ def decode_for_pandas(like: Any, column: Column, values: np.ndarray) -> Any:
     """Values of a model's column as an array that fits a series."""
     found = column.decode(values, _wanted_of_pandas(like))
     if getattr(like.dtype, "tz", None) is not None:
-        return pandas().Series(found).dt.tz_localize(like.dtype.tz, ambiguous=True,
-                                                     nonexistent="shift_forward").array.astype(like.dtype)
+        return pandas().Series(found).dt.tz_localize("UTC").array.astype(like.dtype)
     if hasattr(like, "cat"):
         return pandas().Categorical(found, dtype=like.dtype)
     if isinstance(like.dtype, np.dtype) and (like.dtype.kind in "iub") and found.dtype.kind == "f":
@@ -299,7 +317,7 @@ def decode_for_pandas(like: Any, column: Column, values: np.ndarray) -> Any:
     return pandas().array(found, dtype=like.dtype) if like.dtype != object else found
 
 
-# ---- polars and pyarrow ------------------------------------------------------------------------------------------------------
+# ---- polars and pyarrow ----------------------------------------------------------------------------------------------
 
 
 class PolarsFrame(Frame):
@@ -311,7 +329,7 @@ class PolarsFrame(Frame):
         self.data, self.rows, self.names = data, data.height, list(data.columns)
         self.types = list(data.dtypes)
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         return _tables.table_of_arrow(self.data, options)
 
     def filled(self, cells: dict[int, tuple[np.ndarray, np.ndarray]], columns: dict[int, Column]) -> Any:
@@ -355,7 +373,7 @@ def decode_for_polars(name: str, dtype: Any, column: Column, values: np.ndarray)
         wanted = "bool" if dtype == polars.Boolean else "text"
     found = polars.Series(name, _listed(column.decode(values, wanted)))
     if getattr(dtype, "time_zone", None):
-        return found.dt.replace_time_zone(dtype.time_zone, ambiguous="earliest", non_existent="null").cast(dtype)
+        return found.dt.replace_time_zone("UTC").cast(dtype)
     return found.fill_nan(None).cast(dtype) if found.dtype.is_float() and not dtype.is_float() else found.cast(dtype)
 
 
@@ -372,7 +390,7 @@ class ArrowFrame(Frame):
         self.rows, self.names = data.num_rows, list(data.schema.names)
         self.types = list(data.schema.types)
 
-    def table(self, options: Any = None) -> Table:
+    def table(self, options: Any = None, learn: bool = False) -> Table:
         return _tables.table_of_arrow(self.data, options)
 
     def filled(self, cells: dict[int, tuple[np.ndarray, np.ndarray]], columns: dict[int, Column]) -> Any:
@@ -421,12 +439,11 @@ def decode_for_arrow(type_: Any, column: Column, values: np.ndarray) -> Any:
     found = column.decode(values, wanted)
     array = pyarrow.array(found, from_pandas=True)
     if types.is_timestamp(type_) and type_.tz:
-        return pyarrow.compute.assume_timezone(array, type_.tz, ambiguous="earliest",
-                                               nonexistent="earliest").cast(type_)
+        return array.cast(pyarrow.timestamp("us", "UTC")).cast(type_)
     return array.cast(type_, safe=False)
 
 
-# ---- which it is ---------------------------------------------------------------------------------------------------------------
+# ---- which it is -----------------------------------------------------------------------------------------------------
 
 
 def frame_of(data: Any) -> Frame:

@@ -12,7 +12,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c
 
 __all__ = ["library", "path"]
 
-# ---- structures -----------------------------------------------------------------------------------------------------
+# ---- structures ------------------------------------------------------------------------------------------------------
 
 ALLOCATE = CFUNCTYPE(c_void_p, c_void_p, c_size_t)
 RELEASE = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -155,7 +155,7 @@ STRUCTURES = {
     "nade_sample_options": SampleOptions, "nade_impute_options": ImputeOptions, "nade_prediction": Prediction,
 }
 
-# ---- words for numbers ------------------------------------------------------------------------------------------------
+# ---- words for numbers -----------------------------------------------------------------------------------------------
 
 # Members of option structures whose values are words, each word's place being its number.
 WORDS = {
@@ -172,7 +172,7 @@ WORDS = {
 
 TIDY_ABSENCE, TIDY_SENTINELS, TIDY_COLUMNS = 0, 1, 2
 
-# ---- functions --------------------------------------------------------------------------------------------------------
+# ---- functions -------------------------------------------------------------------------------------------------------
 
 _DOUBLES = POINTER(c_double)
 _SIZES = POINTER(c_size_t)
@@ -230,7 +230,7 @@ FUNCTIONS = {
 
 
 def _candidates() -> list[str]:
-    """Where the library may be, best first: in the package, named by NADE_LIBRARY, built beside the sources, installed."""
+    """Where the library may be, best first: in the package, as NADE_LIBRARY says, beside the sources, installed."""
     here = os.path.dirname(os.path.abspath(__file__))
     found = [os.path.join(here, "libnade.so")]
     if os.environ.get("NADE_LIBRARY"):

@@ -7,7 +7,7 @@ import os
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Model:
         self._columns: tuple[Column, ...] | None = None
         self._has_names: bool | None = None
 
-    # ---- files and pickles ----------------------------------------------------------------------------------------------
+    # ---- files and pickles -------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (safetensors): the same bytes as the command's, readable by it and by nade.load."""
@@ -124,7 +124,7 @@ class Model:
             kept = self._local.session = (key, Session(self._handle, self.device, self.precision))
         return kept[1]
 
-    # ---- what it is -------------------------------------------------------------------------------------------------------
+    # ---- what it is --------------------------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -180,7 +180,7 @@ class Model:
 
         return model_html(self)
 
-    # ---- rows into the library ---------------------------------------------------------------------------------------------
+    # ---- rows into the library ---------------------------------------------------------------------------------------
 
     def _values(self, table: Table, may_lack: Any = None, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
         """A table's cells in the library's numbers (rows, columns), infinite where a label is not known and that is
@@ -207,7 +207,7 @@ class Model:
     def _make_frame(self, values: np.ndarray, kind: str | None = None) -> Any:
         return make_frame(kind_for(self._template, kind, self._named), self._template, self.columns, values)
 
-    # ---- densities -----------------------------------------------------------------------------------------------------------
+    # ---- densities ---------------------------------------------------------------------------------------------------
 
     def log_density(self, data: Any, *, of: Any = None, given: Any = None, orderings: int = 8, seed: int = 0,
                     order: Any = None, cells: bool = False, unseen: str = "error") -> Any:
@@ -279,11 +279,11 @@ class Model:
         with _Interruptible(options, table.rows):
             call(library.nade_score_cells, self._pointer, table.pointer, ctypes.byref(options),
                  None if tail else doubles(found), doubles(found) if tail else None, scored)
-        if frame.kind in ("array", "file", "stream") and all(scored) and frame.kind == "array":
+        if frame.kind == "array" and all(scored):
             return found
         return frame.results({name: found[:, i].copy() for i, name in enumerate(self.names) if scored[i]})
 
-    # ---- drawing ---------------------------------------------------------------------------------------------------------------
+    # ---- drawing -----------------------------------------------------------------------------------------------------
 
     def sample(self, n: int = 1, *, seed: int = 0, orderings: int = 0, exact: bool = False, holes: bool = False,
                kind: str | None = None) -> Any:
@@ -324,7 +324,7 @@ class Model:
         values, frame = self._row_values(given, self.names)
         return Density(self, column, values, single=bool(getattr(frame, "scalar", False)), frame=frame)
 
-    # ---- filling and predicting --------------------------------------------------------------------------------------------------
+    # ---- filling and predicting --------------------------------------------------------------------------------------
 
     def impute(self, data: Any, *, draws: int | None = None, method: str = "draw", interval: float | None = None,
                seed: int = 0, exact: bool = False, unseen: str = "error") -> Any:
@@ -422,7 +422,7 @@ class Model:
         return check_model(self, data, orderings, seed)
 
 
-# ---- functions -------------------------------------------------------------------------------------------------------------------
+# ---- functions -------------------------------------------------------------------------------------------------------
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -474,7 +474,8 @@ class _Interruptible:
     """Lets Ctrl-C, or any signal's exception, end a long call of the library."""
 
     def __init__(self, options: Any, rows: int) -> None:
-        self.options, self.failure = options, None
+        self.options = options
+        self.failure: BaseException | None = None
         self.active = rows >= _LONG_ROWS and threading.current_thread() is threading.main_thread()
 
     def _report(self, _user: Any, _share: float) -> int:
@@ -507,7 +508,3 @@ def _warn_of_unseen(count: int, first: str) -> None:
     warnings.warn(f"{count} {cells} that training has not seen and count as missing, the first: {first}", Warning,
                   stacklevel=_outside() - 1)
 
-
-def columns_of(model: Model, columns: Sequence[Any]) -> list[int]:
-    """The numbers of several columns."""
-    return [model._place(column) for column in columns]

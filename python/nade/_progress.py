@@ -35,7 +35,9 @@ class Bar(Silent):
     """tqdm's bar, right in notebooks too. It begins anew with each part of the work."""
 
     def __init__(self, tqdm: Any) -> None:
-        self.tqdm, self.bar, self.part = tqdm, None, None
+        self.tqdm = tqdm
+        self.bar: Any = None
+        self.part: Any = None
 
     def show(self, report: SimpleNamespace) -> None:
         part = (report.member, report.stage, report.trial, report.fold)

@@ -58,10 +58,10 @@ def _make_pandas(types: dict[str, Any], columns: Sequence[Column], values: np.nd
         dtype = types.get(column.name)
         if dtype is None:
             found[column.name] = column.decode(values[:, i])
-            continue
-        like = pandas().Series([], dtype=dtype)
-        wanted = like if dtype != object else pandas().Series(["text"] if column.labels else [None], dtype=object)
-        found[column.name] = decode_for_pandas(wanted, column, values[:, i])
+        elif isinstance(dtype, np.dtype) and dtype.kind == "O":
+            found[column.name] = column.decode(values[:, i], "text" if column.labels else None)
+        else:
+            found[column.name] = decode_for_pandas(pandas().Series([], dtype=dtype), column, values[:, i])
     return pandas().DataFrame(found)
 
 

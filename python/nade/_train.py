@@ -73,7 +73,7 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
     reading = read_options({name: options.pop(name) for name in READ_OPTIONS if name in options})
     frame = frame_of(data)
     table = prepare_table(frame, reading, types or {}, keep, keep_sentinels, missing_as_value)
-    valid_table = None if valid is None else frame_of(valid).table(reading)
+    valid_table = None if valid is None else frame_of(valid).table(reading, learn=True)
     run = Run(table, options)
     run.set("device", device)
     run.set("precision", precision)
@@ -86,12 +86,12 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
 def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: Any = None, keep_sentinels: Any = None,
                   missing_as_value: Any = None) -> Table:
     """The rows with the types that were asked for, and without what is not learnt from, as `nade train` has them."""
-    table = frame.table(reading)
+    table = frame.table(reading, learn=True)
     for name, type_ in types.items():
         word, _, form = type_.partition("=")
         if word not in TYPES:
             raise BadCall(f"the type of '{name}': found {type_!r}, expected one of {', '.join(TYPES)}")
-        listed = column_list(name) + (b"=" + form.encode() if form else b"")
+        listed = (column_list(name) or b"") + (b"=" + form.encode() if form else b"")
         call(library.nade_table_set_type, table.pointer, listed, TYPES.index(word))
     if missing_as_value is not None:
         call(library.nade_table_tidy, table.pointer, c.TIDY_ABSENCE, column_list(missing_as_value))
@@ -121,7 +121,7 @@ class Run:
         if name in c.WORDS:
             setattr(self.options, name, number_of(name, value))
             return
-        wanted = dict(c.TrainOptions._fields_)[name]
+        wanted: Any = dict((field[0], field[1]) for field in c.TrainOptions._fields_)[name]
         try:
             converted = float(value) if wanted is ctypes.c_double else int(value)
         except (TypeError, ValueError):

@@ -174,7 +174,7 @@ def _has_text(X: Any) -> bool:
 
 def _with_target(frame: Frame, target: np.ndarray) -> tuple[Any, Any]:
     """The frame's table with one more column behind it, and that column's name or number."""
-    data = frame.data if hasattr(frame, "data") else None
+    data: Any = getattr(frame, "data", None)
     if frame.kind == "array":
         if data.dtype.kind in "fiub":
             return np.column_stack([data.astype(np.float64), target]), data.shape[1]

@@ -61,6 +61,39 @@ def test_pandas_with_time_zones(columns):
     assert model.sample(3)["when"].dtype == frame["when"].dtype
 
 
+def test_zones_are_the_same_in_all_frames(columns):
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    frame = pandas.DataFrame({"x": columns["x"], "when": pandas.to_datetime(columns["when"]).tz_localize("Asia/Tokyo")})
+    model = nade.fit(frame, **QUICK)
+    assert model.columns[1].form.endswith("Z")
+    expected = model.log_density(frame).tolist()
+    holed = frame.copy()
+    holed.loc[7, "when"] = pandas.NaT
+    filled = model.impute(holed).loc[7, "when"]
+    for other in (pyarrow.Table.from_pandas(holed), polars.from_pandas(holed)):
+        assert model.log_density(other).to_numpy().tolist()[8:] == expected[8:]
+        again = model.impute(other)["when"][7]
+        assert (again.as_py() if hasattr(again, "as_py") else again) == filled.to_pydatetime()
+    where = {"when": (pandas.Timestamp("2021-01-01", tz="Asia/Tokyo").to_pydatetime(), None)}
+    assert (model.where(where).sample(20)["when"] >= pandas.Timestamp("2021-01-01", tz="Asia/Tokyo")).all()
+
+
+def test_numbers_of_rows_are_left_out_of_frames_not_of_arrays(numbers):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": np.arange(1000, 1300), "x": numbers[:, 0], "y": numbers[:, 1]})
+    with pytest.warns(nade.Warning, match="id"):
+        assert nade.fit(frame, **QUICK).names == ["x", "y"]
+    assert len(nade.fit(frame.to_numpy(), **QUICK).columns) == 3
+
+
+def test_small_floats_are_their_decimals(numbers):
+    model = nade.fit(numbers.astype(np.float32), **QUICK)
+    assert [column.step for column in model.columns] == [0.001] * 4
+    assert model.to_bytes() == nade.fit(numbers, **QUICK).to_bytes()
+
+
 def test_polars(columns, model):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({name: array if array.dtype.kind in "fi" else array.tolist()

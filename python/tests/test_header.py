@@ -95,7 +95,8 @@ def test_functions():
     for name, (result, arguments) in declared.items():
         ours = c.FUNCTIONS[name]
         assert [kind_of_ours(type_) for type_ in ours[1]] == [kind_of_argument(one) for one in arguments], name
-        expected = {"void": None, "nade_status": ctypes.c_int, "size_t": ctypes.c_size_t, "const char *": ctypes.c_char_p,
+        expected = {"void": None, "nade_status": ctypes.c_int, "size_t": ctypes.c_size_t,
+                    "const char *": ctypes.c_char_p,
                     "const float *": ctypes.POINTER(ctypes.c_float)}[" ".join(result.split())]
         assert ours[0] is expected, name
 

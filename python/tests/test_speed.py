@@ -52,10 +52,10 @@ def test_one_row():
             model = nade.fit(rows, effort="quick", iterations=1, components=10, progress=False, **network)
             table = _tables.table_of_array(rows[:1])
             options = model._score_options(None, None, 1, 0, None, False, "error")
-            inside = thread_times(lambda _: model._score(table, options, summarise=False))
-            whole = thread_times(lambda i: model.log_density(rows[i:i + 1], orderings=1))
-            print(f"one row of 15 columns, one ordering, {name}: p50 {np.median(whole):.0f} us, best {whole[0]:.0f} us; "
-                  f"nade_score alone p50 {np.median(inside):.0f} us")
+            inside = thread_times(lambda _, m=model, o=options, t=table: m._score(t, o, summarise=False))
+            whole = thread_times(lambda i, m=model: m.log_density(rows[i:i + 1], orderings=1))
+            print(f"one row of 15 columns, one ordering, {name}: p50 {np.median(whole):.0f} us, best {whole[0]:.0f} "
+                  f"us; nade_score alone p50 {np.median(inside):.0f} us")
             assert whole[0] - inside[0] < 100
         assert whole[0] < 200
     finally:

@@ -235,8 +235,10 @@ class PandasFrame(Frame):
         self.types = list(data.dtypes)
 
     def table(self, options: Any = None, learn: bool = False) -> Table:
-        if not learn and options is None and self.types and all(
-                isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64) for dtype in self.types):
+        # Without names it is an array in a frame's clothes, and types are found as those of arrays are.
+        quick = options is None and (not learn or self.names is None) and bool(self.types)
+        if quick and all(isinstance(dtype, np.dtype) and (dtype.kind in "iu" or dtype == np.float64)
+                         for dtype in self.types or ()):
             return _tables.table_of_array(np.ascontiguousarray(self.data.to_numpy(dtype=np.float64)), self.names)
         names = self.names or [""] * self.data.shape[1]
         columns = [pandas_column(name, self.data.iloc[:, i]) for i, name in enumerate(names)]

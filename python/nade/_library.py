@@ -64,7 +64,7 @@ class TrainPlan(Structure):
     _fields_ = [("size", c_size_t), ("train_rows", c_size_t), ("valid_rows", c_size_t), ("columns", c_size_t),
                 ("inputs", c_size_t), ("outputs", c_size_t), ("parameters", c_size_t), ("updates", c_uint64),
                 ("memory", c_uint64), ("folds", c_size_t), ("model", c_void_p), ("trials", c_size_t),
-                ("members", c_size_t)]
+                ("members", c_size_t), ("copies", c_size_t), ("groups", c_size_t)]
 
 
 REPORT = CFUNCTYPE(c_int, c_void_p, POINTER(Progress))
@@ -85,14 +85,15 @@ class TrainOptions(Structure):
                 ("average", c_double), ("blocks", c_size_t), ("width", c_size_t), ("dropout", c_double),
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
-                ("effort", c_int), ("members", c_uint64)]
+                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int)]
 
 
 class ScoreOptions(Structure):
     _fields_ = [("size", c_size_t), ("orderings", c_size_t), ("seed", c_uint32), ("order", POINTER(c_size_t)),
                 ("device", Device), ("of", c_char_p), ("given", c_char_p), ("progress", SHARE_DONE),
                 ("progress_user", c_void_p), ("unseen_missing", c_int), ("cells", c_int), ("precision", Precision),
-                ("each", POINTER(c_double)), ("session", c_void_p)]
+                ("each", POINTER(c_double)), ("session", c_void_p), ("independent", POINTER(c_double)),
+                ("values", POINTER(c_double)), ("value_rows", c_size_t)]
 
 
 class ScoreSummary(Structure):
@@ -111,7 +112,7 @@ class SampleOptions(Structure):
 class ImputeOptions(Structure):
     _fields_ = [("size", c_size_t), ("method", c_int), ("interval", c_double), ("seed", c_uint32),
                 ("first", c_uint64), ("draws", c_uint32), ("first_draw", c_uint32), ("device", Device),
-                ("exact", c_int), ("precision", Precision), ("session", c_void_p)]
+                ("exact", c_int), ("precision", Precision), ("session", c_void_p), ("by_member", c_int)]
 
 
 class Prediction(Structure):
@@ -170,7 +171,7 @@ WORDS = {
     "method": ("draw", "mean", "median", "mode"),
 }
 
-TIDY_ABSENCE, TIDY_SENTINELS, TIDY_COLUMNS = 0, 1, 2
+TIDY_ABSENCE, TIDY_SENTINELS, TIDY_COLUMNS, TIDY_WEIGHTS, TIDY_GROUPS, TIDY_TIMES = range(6)
 
 # ---- functions -------------------------------------------------------------------------------------------------------
 

@@ -265,6 +265,13 @@ class Model:
             _warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
         return found, summary
 
+    def _beside_independent(self, table: Table, asked: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Each row's log density, and what it would be if columns were independent."""
+        options = self._score_options(*asked)
+        independent = np.empty(table.rows)
+        options.independent = doubles(independent)
+        return self._score(table, options, summarise=False)[0], independent
+
     def surprise(self, data: Any, *, of: Any = None, given: Any = None, tail: bool = False,
                  unseen: str = "error") -> Any:
         """How surprising each cell is given the rest of its row: -log p, or with tail=True the probability of a value
@@ -330,8 +337,9 @@ class Model:
                seed: int = 0, exact: bool = False, unseen: str = "error") -> Any:
         """The same frame with every missing cell filled given the observed cells of its row.
 
-        draws: a list of so many filled frames. Draws show how uncertain a cell is for this model, not how uncertain
-            the model is: they are no proper multiple imputation in Rubin's sense.
+        draws: a list of so many filled frames. Of a model with members draw r of all rows comes from member r, so that
+            with members=M and bootstrap=True in fit the draws are a proper multiple imputation (docs/imputation.md);
+            those of one network show how uncertain a cell is for it, not how uncertain the model is.
         method: "draw", cells of a row together; "mean", "median" or "mode", each cell by itself.
         interval: with a probability, (frame, low, high): frames with the ends of the central interval of each missing
             cell of a column of numbers.
@@ -360,7 +368,7 @@ class Model:
         options = c.ImputeOptions()
         library.nade_impute_options_init(ctypes.byref(options), ctypes.sizeof(options))
         options.method, options.seed, options.exact = number_of("method", method), seed, int(exact)
-        options.draws, options.interval = draws, interval or 0.0
+        options.draws, options.interval, options.by_member = draws, interval or 0.0, int(draws > 1)
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
         options.session = self._session().pointer
         values = np.repeat(given[:, np.newaxis], draws, axis=1)
@@ -460,11 +468,22 @@ class Comparison:
     rows: int
 
 
-def compare(a: Model, b: Model, data: Any, *, of: Any = None, given: Any = None, orderings: int = 8,
+def compare(a: Model, b: Model | str, data: Any, *, of: Any = None, given: Any = None, orderings: int = 8,
             seed: int = 0) -> Comparison:
-    """Which of two models describes rows better, and by how much: row by row, so that what all rows share cancels."""
-    asked = {"of": of, "given": given, "orderings": orderings, "seed": seed}
-    difference = np.asarray(a.log_density(data, **asked)) - np.asarray(b.log_density(data, **asked))
+    """Which of two models describes rows better, and by how much: row by row, so that what all rows share cancels.
+
+    b may be "independent": each column by itself, as the first model has stored it.
+    """
+    frame = frame_of(data)
+    options = [of, given, orderings, seed, None, False, "error"]
+    if isinstance(b, Model):
+        scores = [np.concatenate([model._score(table, model._score_options(*options), summarise=False)[0]
+                                  for table in frame.parts()]) for model in (a, b)]
+    elif b == "independent":
+        scores = list(a._beside_independent(frame.table(), options))
+    else:
+        raise BadCall(f"found {b!r}, expected a model or 'independent'")
+    difference = scores[0] - scores[1]
     rows = len(difference)
     error = float(difference.std(ddof=1) / np.sqrt(rows)) if rows > 1 else float("nan")
     return Comparison(float(difference.mean()) if rows else float("nan"), error, rows)

@@ -16,24 +16,29 @@ import numpy as np
 from . import _library as c
 from ._context import _outside, as_text, call, column_list, number_of
 from ._errors import BadCall, Warning
-from ._frames import Frame, frame_of
+from ._frames import Frame, frame_of, with_column
 from ._library import library
 from ._model import Model, ModelHandle
 from ._progress import progress_shower
 from ._tables import READ_OPTIONS, Table, read_options
 from ._templates import template_of
 
+# Names of columns that are added for what is said of rows.
+_ROWS_SAID = {c.TIDY_WEIGHTS: "weights of the rows", c.TIDY_GROUPS: "groups of the rows",
+              c.TIDY_TIMES: "times of the rows"}
+
 TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
 
 # Members of nade_train_options that are numbers, truth values or words: every row of train_options.h.
 OPTIONS = ("valid_fraction", "folds", "components", "atoms", "maps", "holes", "activation", "order", "masks", "blocks",
-           "width", "direct", "members", "learning_rate", "effort", "batch", "iterations", "updates", "optimizer",
+           "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations", "updates", "optimizer",
            "warmup", "schedule", "stratify", "momentum", "weight_decay", "direct_decay", "dropout", "clip", "average",
            "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
 
 
 def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None, keep: Any = None,
-        keep_sentinels: Any = None, missing_as_value: Any = None, bounds: Mapping[str, Any] | None = None,
+        keep_sentinels: Any = None, missing_as_value: Any = None, weights: Any = None, groups: Any = None,
+        times: Any = None, bounds: Mapping[str, Any] | None = None,
         hidden: Any = None, ordering: Any = None, device: str = "auto", precision: str = "auto",
         checkpoint: str | os.PathLike[str] | None = None, resume: str | os.PathLike[str] | None = None,
         progress: bool | None = None, callback: Callable[[SimpleNamespace], Any] | None = None,
@@ -50,6 +55,8 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
         "ordered" or "date"; "date=DD/MM/YYYY" where the form can't be found.
     keep, keep_sentinels, missing_as_value: columns that stay though they name the rows; whose numbers such as -999
         are values; in which absence is a label of its own.
+    weights, groups, times: how much each row counts; which rows are held out together; by what the latest rows are
+        held out: a column that has it, which is no column of the model then, or an array with a value for each row.
     bounds: (low, high) of real columns by name, None where there is no bound.
     hidden: units of each hidden layer of a plain network, in place of a residual one.
     ordering: with order="fixed", the one ordering of the columns.
@@ -72,8 +79,13 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
     """
     reading = read_options({name: options.pop(name) for name in READ_OPTIONS if name in options})
     frame = frame_of(data)
-    table = prepare_table(frame, reading, types or {}, keep, keep_sentinels, missing_as_value)
-    valid_table = None if valid is None else frame_of(valid).table(reading, learn=True)
+    rows_said = {c.TIDY_WEIGHTS: weights, c.TIDY_GROUPS: groups, c.TIDY_TIMES: times}
+    table = prepare_table(frame, reading, types or {}, keep, keep_sentinels, missing_as_value, rows_said)
+    valid_table = None
+    if valid is not None:
+        valid_table = frame_of(valid).table(reading, learn=True)
+        if weights is not None and isinstance(weights, (str, int)):
+            call(library.nade_table_tidy, valid_table.pointer, c.TIDY_WEIGHTS, column_list(weights))
     run = Run(table, options)
     run.set("device", device)
     run.set("precision", precision)
@@ -84,8 +96,14 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
 
 
 def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: Any = None, keep_sentinels: Any = None,
-                  missing_as_value: Any = None) -> Table:
+                  missing_as_value: Any = None, rows_said: Mapping[int, Any] | None = None) -> Table:
     """The rows with the types that were asked for, and without what is not learnt from, as `nade train` has them."""
+    taken = {}
+    for what, said in (rows_said or {}).items():
+        if said is None or isinstance(said, (str, int)):
+            taken[what] = said
+        else:
+            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(said))
     table = frame.table(reading, learn=True)
     for name, type_ in types.items():
         word, _, form = type_.partition("=")
@@ -95,6 +113,9 @@ def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: An
         call(library.nade_table_set_type, table.pointer, listed, TYPES.index(word))
     if missing_as_value is not None:
         call(library.nade_table_tidy, table.pointer, c.TIDY_ABSENCE, column_list(missing_as_value))
+    for what, column in taken.items():
+        if column is not None:
+            call(library.nade_table_tidy, table.pointer, what, column_list(column))
     call(library.nade_table_tidy, table.pointer, c.TIDY_COLUMNS, column_list(keep))
     call(library.nade_table_tidy, table.pointer, c.TIDY_SENTINELS, column_list(keep_sentinels))
     return table

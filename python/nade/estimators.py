@@ -12,7 +12,7 @@ import numpy as np
 
 from ._density import ask
 from ._errors import BadCall
-from ._frames import Frame, frame_of
+from ._frames import Frame, frame_of, with_column
 from ._model import Model
 from ._train import fit as fit_model
 
@@ -94,6 +94,9 @@ class _Estimator(BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    def _more_tags(self) -> dict[str, Any]:
+        return {"allow_nan": True}  # scikit-learn before 1.6
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
 
@@ -113,19 +116,24 @@ class _Estimator(BaseEstimator):
         return frame
 
     def _take_array(self, X: Any, reset: bool) -> np.ndarray:
+        words = np.asarray(X).dtype.kind in "OUS" and _has_text(X)
+        asked = {"reset": reset, "dtype": object if words else "numeric", "ensure_min_samples": 2 if reset else 1}
+        finite = False if words else "allow-nan"
         try:
             from sklearn.utils.validation import validate_data
         except ImportError:
+            if hasattr(self, "_validate_data"):  # scikit-learn before 1.6
+                return self._validate_data(X, force_all_finite=finite, **asked)
             X = np.asarray(X)
+            if X.ndim != 2:
+                raise BadCall(f"found an array of {X.ndim} dimensions, expected two: rows and columns") from None
             if reset:
                 self.n_features_in_ = X.shape[1]
             elif X.shape[1] != self.n_features_in_:
                 raise BadCall(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                               f"{self.n_features_in_} features as input") from None
             return X
-        words = np.asarray(X).dtype.kind in "OUS" and _has_text(X)
-        return validate_data(self, X, reset=reset, dtype=object if words else "numeric",
-                             ensure_all_finite=False if words else "allow-nan", ensure_min_samples=2 if reset else 1)
+        return validate_data(self, X, ensure_all_finite=finite, **asked)
 
     def _check_names(self, frame: Frame, reset: bool) -> None:
         assert frame.types is not None
@@ -170,30 +178,6 @@ def _is_frame(X: Any) -> bool:
 
 def _has_text(X: Any) -> bool:
     return any(isinstance(cell, str) for cell in np.asarray(X, dtype=object).ravel()[:1000].tolist())
-
-
-def _with_target(frame: Frame, target: np.ndarray) -> tuple[Any, Any]:
-    """The frame's table with one more column behind it, and that column's name or number."""
-    data: Any = getattr(frame, "data", None)
-    if frame.kind == "array":
-        if data.dtype.kind in "fiub":
-            return np.column_stack([data.astype(np.float64), target]), data.shape[1]
-        return np.column_stack([data.astype(object), target.astype(object)]), data.shape[1]
-    if frame.kind == "pandas":
-        joined = data.copy()
-        name = data.shape[1] if frame.names is None else _TARGET
-        joined[name] = target
-        return joined, str(name)
-    if frame.kind == "polars":
-        import polars
-
-        return data.with_columns(polars.Series(_TARGET, target)), _TARGET
-    if frame.kind == "pyarrow":
-        import pyarrow
-
-        return data.append_column(_TARGET, pyarrow.array(target)), _TARGET
-    arrays = dict(zip(frame.names or (), frame._columns()))  # type: ignore[attr-defined]
-    return {**arrays, _TARGET: target}, _TARGET
 
 
 class DensityEstimator(_Estimator):
@@ -322,7 +306,7 @@ class _Supervised(_Estimator):
     """A column more, the target, whose distribution given the others is the answer."""
 
     def _fit_target(self, frame: Frame, target: np.ndarray, type_: str | None) -> None:
-        data, name = _with_target(frame, target)
+        data, name = with_column(frame, _TARGET, target)
         self.model_ = self._fit_model(data, {name: type_} if type_ else None)
         names = self.model_.names
         self.target_ = names[-1] if str(name) not in names else str(name)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -142,3 +143,26 @@ def test_predictions(files, command):
     for i, name in enumerate(names):
         ours = found[name].tolist()
         assert [float(row[i]) if isinstance(ours[0], float) else row[i] for row in rows] == ours
+
+
+def test_comparisons(files, command):
+    """As `nade compare` writes them; its sums may be rounded otherwise."""
+    model = nade.load(files / "mixed.nade")
+    said = json.loads(command("compare", files / "mixed.nade", "independent", files / "mixed.csv", "--json"))
+    found = nade.compare(model, "independent", files / "mixed.csv")
+    assert found.difference == pytest.approx(said["difference"], rel=1e-12)
+    assert found.standard_error == pytest.approx(said["standard_error"], rel=1e-12)
+
+
+def test_fillings_by_members(files, command, numbers):
+    command("train", files / "numbers.npy", "-o", files / "members.nade", *FLAGS, "--members", "2", "--bootstrap")
+    model = nade.fit(numbers, members=2, bootstrap=True, **QUICK)
+    assert model.to_bytes() == (files / "members.nade").read_bytes()
+    holed = numbers.copy()
+    holed[::2, 1] = np.nan
+    np.save(files / "holed.npy", holed)
+    text = command("impute", files / "members.nade", files / "holed.npy", "--draws", 3)
+    table = [row for row in csv.reader(io.StringIO(text))]
+    for draw, filled in enumerate(model.impute(holed, draws=3)):
+        rows = [row[1:] for row in table if int(row[0]) == draw]
+        np.testing.assert_array_equal(filled, np.array(rows, dtype=float))

@@ -126,3 +126,24 @@ def test_types_and_tidying(numbers):
         model = nade.fit(data, types={"code": "real"}, bounds={"x": (-50, 50)}, **QUICK)
     assert [(column.name, column.type) for column in model.columns] == [("code", "real"), ("x", "real")]
     assert "from -50 to 50" in model.columns[1].kind
+
+
+def test_weights_groups_and_times(numbers):
+    x = numbers[:, 0]
+    data = {"x": x, "y": numbers[:, 1], "w": np.where(x > 0, 9.0, 1.0), "g": np.arange(300) // 3}
+    heavy = nade.fit(data, weights="w", groups="g", **{**QUICK, "iterations": 10})
+    assert heavy.names == ["x", "y"]
+    assert heavy.density("x").mean() > nade.fit({"x": x, "y": data["y"]}, **QUICK).density("x").mean() + 0.3
+    same = nade.fit({"x": x, "y": data["y"]}, weights=data["w"], groups=data["g"], **{**QUICK, "iterations": 10})
+    np.testing.assert_array_equal(same.log_density({"x": x, "y": data["y"]}), heavy.log_density(data))
+    late = nade.fit(numbers, times=np.arange(300), **QUICK)
+    assert len(late.columns) == 4 and late.log_density(numbers).shape == (300,)
+    with pytest.raises(nade.BadCall, match="one for each of 300 rows"):
+        nade.fit(numbers, weights=np.ones(3), **QUICK)
+
+
+def test_compared_with_independent_columns(number_model, numbers):
+    found = nade.compare(number_model, "independent", numbers)
+    assert found.difference == pytest.approx(number_model.score(numbers).gain)
+    with pytest.raises(nade.BadCall, match="independent"):
+        nade.compare(number_model, "gaussian", numbers)

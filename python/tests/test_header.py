@@ -18,6 +18,7 @@ HEADERS = [ROOT / "include" / "nade" / name for name in ("nade.h", "train_option
 pytestmark = pytest.mark.skipif(not HEADERS[0].exists() or shutil.which("cc") is None,
                                 reason="needs the headers and a C compiler")
 
+TIDIES = ["ABSENCE", "SENTINELS", "COLUMNS", "WEIGHTS", "GROUPS", "TIMES"]
 ENUMS = {"nade_status", "nade_type", "nade_tidy", "nade_device", "nade_precision"}
 
 
@@ -125,13 +126,12 @@ def test_words(tmp_path):
         body += "".join(f'    printf("{member} %d {name}\\n", (int)NADE_{word}_{name.upper()});\n'
                         for name in c.WORDS[member])
     body += "".join(f'    printf("tidy %d {name}\\n", (int)NADE_TIDY_{name});\n'
-                    for name in ("ABSENCE", "SENTINELS", "COLUMNS"))
+                    for name in TIDIES)
     found: dict[str, list[str]] = {}
     for member, number, word in run_c(body, tmp_path):
         assert int(number) == len(found.setdefault(member, []))
         found[member].append(word)
-    assert found.pop("tidy") == ["ABSENCE", "SENTINELS", "COLUMNS"]
-    assert (c.TIDY_ABSENCE, c.TIDY_SENTINELS, c.TIDY_COLUMNS) == (0, 1, 2)
+    assert found.pop("tidy") == TIDIES == sorted(TIDIES, key=lambda name: getattr(c, f"TIDY_{name}"))
     assert {member: tuple(words) for member, words in found.items()} == c.WORDS
     types = [c.library.nade_type_name(i) for i in range(7)]
     assert [name and name.decode() for name in types] == [*_train.TYPES, None]

@@ -65,6 +65,18 @@ test-programs:
 test: test-programs ## build and run all tests (as root without a terminal, missing packages are installed first)
 	$(call run_tests,$(BUILD))
 
+.PHONY: python-test
+python-test: ## the Python package's tests, in a virtual environment in the build folder; says what it skipped (tools/python-test)
+	@tools/dependencies build
+	@tools/dependencies python || echo "python-test: goes on without"
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),nade_shared nade_command)
+	tools/python-test $(abspath $(BUILD))
+
+.PHONY: python-wheel
+python-wheel: ## the Python package as a wheel in build/wheels, with the library inside (docs/python.md)
+	$(PYTHON) -m pip wheel . --no-deps --wheel-dir $(BUILD)/wheels
+
 .PHONY: test-cuda
 test-cuda: cuda ## the CUDA backend's tests; without a device they are skipped, or fail with NADE_REQUIRE_GPU=1
 	@tools/dependencies test

@@ -10,11 +10,15 @@ macro(nade_find variable package kind)
     mark_as_advanced(${variable})
 endmacro()
 
-# For the command alone: the library has JSON of its own (src/base/json.h).
-nade_find(JANSSON_INCLUDE_DIR libjansson-dev path NAMES jansson.h)
-nade_find(JANSSON_STATIC_LIBRARY libjansson-dev library NAMES libjansson.a jansson)
 nade_find(ZLIB_INCLUDE_DIR zlib1g-dev path NAMES zlib.h)
 nade_find(ZLIB_LIBRARY zlib1g-dev library NAMES z)
+if(NADE_PYTHON)
+    return()
+endif()
+
+# For the programs alone: the library has JSON of its own (src/base/json.h).
+nade_find(JANSSON_INCLUDE_DIR libjansson-dev path NAMES jansson.h)
+nade_find(JANSSON_STATIC_LIBRARY libjansson-dev library NAMES libjansson.a jansson)
 nade_find(ZLIB_STATIC_LIBRARY zlib1g-dev library NAMES libz.a z)
 nade_find(PNG_INCLUDE_DIR libpng-dev path NAMES png.h)
 nade_find(PNG_LIBRARY libpng-dev library NAMES png16 png)

@@ -1,0 +1,158 @@
+"""A context for each thread, and how a call of the library becomes a result, warnings or an exception.
+
+A context serves one thread at a time, so each thread has its own, made when it first calls.  After a fork the child
+makes its own too: the parent's threads do not exist there, so what the parent opened is neither used nor freed.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import warnings
+from typing import Any, Callable
+
+from . import _library as c
+from ._errors import BY_STATUS, Warning
+from ._library import library
+
+_local = threading.local()
+_threads = 0
+
+
+class Context:
+    """A nade_context of one thread, and the warnings that its calls gave."""
+
+    def __init__(self, threads: int) -> None:
+        self.pid = os.getpid()
+        self.threads = threads
+        self.warnings: list[str] = []
+        self.pointer = ctypes.c_void_p()
+        options = c.ContextOptions()
+        library.nade_context_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        self._warn = c.WARN(self._take_warning)  # kept alive as long as the context
+        options.warn = self._warn
+        options.threads = threads
+        status = library.nade_context_create(ctypes.byref(options), ctypes.byref(self.pointer))
+        if status:
+            raise BY_STATUS[status]("a context could not be created")
+
+    def _take_warning(self, _user: Any, sentence: bytes) -> None:
+        self.warnings.append(as_text(sentence))
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None) and self.pid == os.getpid():
+            library.nade_context_free(self.pointer)
+
+
+def set_threads(count: int) -> None:
+    """Let each call from here on use so many threads; 0, the default: one for each processor. Never changes a result.
+
+    Where many processes or threads call at once (Dask, Spark, a web server), 1 is best.
+    """
+    global _threads
+    if count < 0:
+        raise BY_STATUS[1](f"found {count} threads, expected 0 or more")
+    _threads = int(count)
+
+
+def context() -> Context:
+    """The context of this thread."""
+    kept = getattr(_local, "context", None)
+    if kept is None or kept.pid != os.getpid() or kept.threads != _threads:
+        kept = _local.context = Context(_threads)
+    return kept
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Calls a function of the library that returns a status, with this thread's context as its first argument."""
+    on = context()
+    status = function(on.pointer, *arguments)
+    if on.warnings:
+        give_warnings(on)
+    if status:
+        raise BY_STATUS.get(status, BY_STATUS[1])(as_text(library.nade_last_error(on.pointer)))
+
+
+def give_warnings(on: Context) -> None:
+    """Hands the library's warnings to Python's, as coming from the caller of this package."""
+    sentences, on.warnings = on.warnings, []
+    for sentence in sentences:
+        warnings.warn(sentence, Warning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How many frames up the first one outside of this package is."""
+    import sys
+
+    package, level, frame = os.path.dirname(__file__), 2, sys._getframe(2)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+class Handle:
+    """Something of the library's that is freed with this object."""
+
+    _free: Callable[[Any], None]
+
+    def __init__(self) -> None:
+        self.pointer = ctypes.c_void_p()
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            type(self)._free(self.pointer)
+
+
+class Session(Handle):
+    """A model at work on a device, for one thread of one process."""
+
+    _free = library.nade_session_free
+
+    def __init__(self, model: Handle, device: str, precision: str) -> None:
+        super().__init__()
+        self.pid = os.getpid()
+        self.model = model  # a session may not outlive it
+        call(library.nade_session_open, model.pointer, number_of("device", device),
+             number_of("precision", precision), ctypes.byref(self.pointer))
+
+    def __del__(self) -> None:
+        # In a forked child its threads are not there, so that it can't be freed.
+        if self.pid == os.getpid():
+            super().__del__()
+
+
+# ---- small conversions -----------------------------------------------------------------------------------------------
+
+
+def as_text(bytes_: bytes | None) -> str:
+    """A text of the library's, which may hold any bytes."""
+    return "" if bytes_ is None else bytes_.decode("utf-8", "replace")
+
+
+def as_bytes(text: str | os.PathLike[str] | None) -> bytes | None:
+    """A text or a path for the library."""
+    return None if text is None else os.fsencode(text) if isinstance(text, os.PathLike) else text.encode()
+
+
+def number_of(member: str, word: str | int) -> int:
+    """The number of a word such as "cuda" for a member of an option structure."""
+    words = c.WORDS[member]
+    if isinstance(word, str) and word in words:
+        return words.index(word)
+    raise BY_STATUS[1](f"{member}: found {word!r}, expected one of {', '.join(words)}")
+
+
+def doubles(array: Any) -> Any:
+    """The address of a C-contiguous array of doubles; None stays None."""
+    return None if array is None else array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+def column_list(columns: Any) -> bytes | None:
+    """Columns, a name or number or several, as the list that the library reads."""
+    if columns is None:
+        return None
+    if isinstance(columns, (str, int)):
+        columns = [columns]
+    entries = [str(entry) if isinstance(entry, int) else "'" + str(entry).replace("'", "''") + "'"
+               for entry in columns]
+    return ",".join(entries).encode()

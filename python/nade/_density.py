@@ -1,0 +1,201 @@
+"""The distribution of one column given other cells of a row, for one row or many."""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _library as c
+from ._columns import Column
+from ._context import call, doubles, number_of
+from ._errors import BadCall
+from ._library import library
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+_QUANTILE_STEPS = 60  # halvings of an interval
+
+
+def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | None = None,
+        levels: np.ndarray | None = None, exact: bool = False, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """nade_predict: any of "probability", "mean", "quantile", "below", "upto" and "log_density"."""
+    rows = len(values)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    points = None if points is None else np.ascontiguousarray(points, dtype=np.float64)
+    point_count = 0 if points is None else points.shape[1]
+    shapes = {"mean": (rows,), "probability": (rows, len(model.columns[place].choices)),
+              "quantile": (rows, 0 if levels is None else len(levels))}
+    found = {name: np.empty(shapes.get(name, (rows, point_count))) for name in wanted}
+    question = c.Prediction(size=ctypes.sizeof(c.Prediction), column=place, exact=int(exact),
+                            device=number_of("device", model.device),
+                            precision=number_of("precision", model.precision), session=model._session().pointer,
+                            levels=doubles(levels), level_count=0 if levels is None else len(levels),
+                            points=doubles(points), point_count=point_count,
+                            **{name: doubles(array) for name, array in found.items()})
+    if rows:
+        call(library.nade_predict, model._pointer, ctypes.byref(question), rows, doubles(values))
+    return found
+
+
+class Density:
+    """The distribution of a column given other cells: of one row, or of each of many.
+
+    For one row the results of the methods have the shape of what is asked; for many the rows come first. A column of
+    numbers has ``pdf``, ``cdf``, ``quantile``, ``mean``, ``median`` and ``interval``; a column of labels has
+    ``probabilities`` and ``mode``; both have ``log_pdf`` and ``sample``.
+
+    A continuous number is as the data record it, rounded to the column's step, unless ``exact`` is true: ``cdf(x)`` is
+    then the probability of all recorded values up to x, x included.
+    """
+
+    def __init__(self, model: Model, column: str, values: np.ndarray, mixed: bool = False, single: bool = False,
+                 frame: Any = None) -> None:
+        self._model, self._values = model, values
+        self._mixed = mixed  # one distribution, the mean of those of all rows
+        self._single = single or mixed
+        self._frame = frame
+        self._place = model._place(column)
+        self.column: Column = model.columns[self._place]
+
+    def __len__(self) -> int:
+        return 1 if self._single else len(self._values)
+
+    def __repr__(self) -> str:
+        of = "" if self._single else f", {len(self._values)} rows"
+        return f"Density('{self.column.name}', {self.column.kind}{of})"
+
+    # ---- asking ------------------------------------------------------------------------------------------------------
+
+    def _ask(self, **question: Any) -> dict[str, np.ndarray]:
+        return ask(self._model, self._place, self._values, **question)
+
+    def _fold(self, array: np.ndarray) -> Any:
+        """The answers of many rows, or the one, or the mean of all."""
+        if not self._single:
+            return array
+        return array.mean(axis=0) if self._mixed else array[0]
+
+    def _at(self, x: Any, what: str, exact: bool = False) -> Any:
+        """Answers at points, which are the same for all rows unless x has as many rows."""
+        points = self.column.encode_all(x)
+        shape = points.shape
+        each = not self._single and points.ndim == 2 and len(points) == len(self._values)
+        flat = points if each else np.broadcast_to(points.ravel(), (len(self._values), points.size))
+        found = self._ask(points=flat, exact=exact, wanted=(what,))[what]
+        if each:
+            return found
+        if what == "log_density" and self._mixed:
+            folded = np.logaddexp.reduce(found, axis=0) - np.log(len(found))
+        else:
+            folded = self._fold(found)
+        result = folded.reshape(shape if self._single else (len(found), *shape))
+        return float(result) if result.ndim == 0 else result
+
+    def _numbers_only(self, what: str) -> None:
+        if not self.column.numeric:
+            raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has no {what}, but probabilities")
+
+    def log_pdf(self, x: Any) -> Any:
+        """The log density at x, or the log probability of a label; natural logarithms, in the data's units."""
+        return self._at(x, "log_density")
+
+    def pdf(self, x: Any) -> Any:
+        """The density at x, or the probability of a label."""
+        return np.exp(self.log_pdf(x))
+
+    def cdf(self, x: Any, *, exact: bool = False) -> Any:
+        """The probability of values up to x, x included."""
+        self._numbers_only("cdf")
+        return self._at(x, "upto", exact)
+
+    def below(self, x: Any, *, exact: bool = False) -> Any:
+        """The probability of values below x."""
+        self._numbers_only("order")
+        return self._at(x, "below", exact)
+
+    def quantile(self, level: Any, *, exact: bool = False) -> Any:
+        """The least value up to which there is so much probability."""
+        self._numbers_only("quantiles")
+        levels = np.asarray(level, dtype=np.float64)
+        flat = np.ascontiguousarray(levels.ravel())
+        found = self._ask(levels=flat, exact=exact, wanted=("quantile",))["quantile"]
+        folded = self._mixed_quantile(flat, found, exact) if self._mixed else self._fold(found)
+        return self._as_values(folded.reshape(levels.shape if self._single else (len(found), *levels.shape)))
+
+    def _mixed_quantile(self, levels: np.ndarray, found: np.ndarray, exact: bool) -> np.ndarray:
+        """Of a mean of distributions, by halving the interval that holds those of all."""
+        low, high = found.min(axis=0), found.max(axis=0)
+        for _ in range(_QUANTILE_STEPS if len(found) > 1 else 0):
+            middle = (low + high) / 2
+            points = np.broadcast_to(middle, (len(self._values), len(levels)))
+            enough = self._ask(points=points, exact=exact, wanted=("upto",))["upto"].mean(axis=0) >= levels
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return high
+
+    def _as_values(self, numbers: np.ndarray) -> Any:
+        if self.column.type == "date":
+            dates = self.column.decode(np.atleast_1d(numbers), "datetime").reshape(numbers.shape)
+            return dates[()] if dates.ndim == 0 else dates
+        return float(numbers) if numbers.ndim == 0 else numbers
+
+    def median(self) -> Any:
+        """The value with half of the probability on either side."""
+        return self.quantile(0.5)
+
+    def interval(self, probability: float = 0.9) -> Any:
+        """The ends of the central interval of so much probability."""
+        rest = (1 - probability) / 2
+        return self.quantile([rest, 1 - rest])
+
+    def mean(self) -> Any:
+        """The mean, of dates in the same way."""
+        self._numbers_only("mean")
+        return self._as_values(np.asarray(self._fold(self._ask(wanted=("mean",))["mean"])))
+
+    @property
+    def probabilities(self) -> Any:
+        """Of each label: a dict for one row, else an array (rows, labels) in the order of ``column.choices``."""
+        if self.column.numeric:
+            raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has no labels, but pdf and cdf")
+        found = self._fold(self._ask(wanted=("probability",))["probability"])
+        return dict(zip(self.column.choices, found.tolist())) if self._single else found
+
+    def mode(self) -> Any:
+        """The likeliest label."""
+        if self.column.numeric:
+            raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has a median and a mean, no mode")
+        found = np.atleast_2d(self._fold(self._ask(wanted=("probability",))["probability"]))
+        labels = self.column.decode(found.argmax(axis=1).astype(np.float64))
+        return labels[0] if self._single else labels
+
+    def sample(self, n: int = 1, *, seed: int = 0) -> Any:
+        """Draw n values, for many rows (rows, n); equal seeds give equal draws."""
+        uniform = np.random.default_rng(seed)
+        if self._mixed:  # each draw is from one of the distributions that are mixed
+            counts = np.bincount(uniform.integers(len(self._values), size=n), minlength=len(self._values))
+        else:
+            counts = np.full(len(self._values), n)
+        drawn = np.concatenate([self._draw(row, uniform.random(count)) for row, count in zip(self._values, counts)]
+                               or [np.empty(0)])
+        values = self.column.decode(uniform.permutation(drawn) if self._mixed else drawn)
+        return values if self._single else values.reshape(len(self._values), n)
+
+    def _draw(self, row: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """Values of one row's distribution by inverting it at these chances."""
+        rows = row[np.newaxis]
+        if len(chances) == 0:
+            return np.empty(0)
+        if self.column.numeric:
+            chances = np.clip(chances, 1e-15, 1 - 1e-15)
+            return ask(self._model, self._place, rows, levels=chances, wanted=("quantile",))["quantile"][0]
+        shares = ask(self._model, self._place, rows, wanted=("probability",))["probability"][0].cumsum()
+        return np.searchsorted(shares, chances * shares[-1], side="right").astype(np.float64)
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw it with matplotlib: a curve, or bars for labels."""
+        from ._plots import plot_density
+
+        return plot_density(self, ax, **style)
+

@@ -1,0 +1,259 @@
+"""Fitting a model: options by the names that the library has for them, progress, and stopping."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+import warnings
+from types import SimpleNamespace
+from typing import Any, Callable, Iterator, Mapping
+
+import numpy as np
+
+from . import _library as c
+from ._context import _outside, as_text, call, column_list, number_of
+from ._errors import BadCall, Warning
+from ._frames import Frame, frame_of, with_column
+from ._library import library
+from ._model import Model, ModelHandle
+from ._progress import progress_shower
+from ._tables import READ_OPTIONS, Table, read_options
+from ._templates import template_of
+
+# Names of columns that are added for what is said of rows.
+_ROWS_SAID = {c.TIDY_WEIGHTS: "weights of the rows", c.TIDY_GROUPS: "groups of the rows",
+              c.TIDY_TIMES: "times of the rows"}
+
+TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
+
+# Members of nade_train_options that are numbers, truth values or words: every row of train_options.h.
+OPTIONS = ("valid_fraction", "folds", "components", "atoms", "maps", "holes", "activation", "order", "masks", "blocks",
+           "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations", "updates", "optimizer",
+           "warmup", "schedule", "stratify", "momentum", "weight_decay", "direct_decay", "dropout", "clip", "average",
+           "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
+
+
+def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None, keep: Any = None,
+        keep_sentinels: Any = None, missing_as_value: Any = None, weights: Any = None, groups: Any = None,
+        times: Any = None, bounds: Mapping[str, Any] | None = None,
+        hidden: Any = None, ordering: Any = None, device: str = "auto", precision: str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None, resume: str | os.PathLike[str] | None = None,
+        progress: bool | None = None, callback: Callable[[SimpleNamespace], Any] | None = None,
+        **options: Any) -> Model:
+    """Fit a model to a table.
+
+    Works well with no option: types of columns are found, rows are held out to say when to stop, and columns that
+    number or name the rows are left out with a warning.
+
+    data: a pandas, polars or pyarrow table, anything with Arrow's stream, a NumPy array, a dict of arrays, a list of
+        rows, or the path of a file that the command reads (CSV, ARFF, NPY, NPZ, IDX, each also gzip'ed).
+    valid: rows for validation, of the same columns; without them a share of the rows is held out.
+    types: types of columns by name where the rule is to be overridden: "binary", "real", "categorical", "count",
+        "ordered" or "date"; "date=DD/MM/YYYY" where the form can't be found.
+    keep, keep_sentinels, missing_as_value: columns that stay though they name the rows; whose numbers such as -999
+        are values; in which absence is a label of its own.
+    weights, groups, times: how much each row counts; which rows are held out together; by what the latest rows are
+        held out: a column that has it, which is no column of the model then, or an array with a value for each row.
+    bounds: (low, high) of real columns by name, None where there is no bound.
+    hidden: units of each hidden layer of a plain network, in place of a residual one.
+    ordering: with order="fixed", the one ordering of the columns.
+    device, precision: "auto", "cpu", "cuda" or "reference"; "auto", "fp32", "tf32" or "bf16".
+    checkpoint, resume: files to keep what resuming needs, and to go on from.
+    progress: show a bar; None: on a terminal and in notebooks.
+    callback: called with a report after each iteration and now and then (iteration, iterations, train_loss,
+        valid_loss, seconds, …, as nade_progress has them); true ends training with the best model so far.
+    options: the training options of docs/recipe.md by the library's names, such as effort="quick", iterations=50,
+        learning_rate=0.001, members=4, seed=1; of files and Arrow's tables also columns, drop, missing and others.
+
+    Ctrl-C ends training with the best model so far, a second one without a model.
+
+    >>> import numpy as np, nade
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 1))
+    >>> m = nade.fit(np.hstack([x, x + rng.normal(size=(300, 1))]), effort="quick", iterations=3, progress=False)
+    >>> len(m.columns)
+    2
+    """
+    reading = read_options({name: options.pop(name) for name in READ_OPTIONS if name in options})
+    frame = frame_of(data)
+    rows_said = {c.TIDY_WEIGHTS: weights, c.TIDY_GROUPS: groups, c.TIDY_TIMES: times}
+    table = prepare_table(frame, reading, types or {}, keep, keep_sentinels, missing_as_value, rows_said)
+    valid_table = None
+    if valid is not None:
+        valid_table = frame_of(valid).table(reading, learn=True)
+        if weights is not None and isinstance(weights, (str, int)):
+            call(library.nade_table_tidy, valid_table.pointer, c.TIDY_WEIGHTS, column_list(weights))
+    run = Run(table, options)
+    run.set("device", device)
+    run.set("precision", precision)
+    run.set_paths(checkpoint, resume)
+    run.set_lists(hidden, ordering, bounds)
+    handle = run.train(valid_table, progress, callback)
+    return Model(handle, template_of(frame))
+
+
+def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: Any = None, keep_sentinels: Any = None,
+                  missing_as_value: Any = None, rows_said: Mapping[int, Any] | None = None) -> Table:
+    """The rows with the types that were asked for, and without what is not learnt from, as `nade train` has them."""
+    taken = {}
+    for what, said in (rows_said or {}).items():
+        if said is None or isinstance(said, (str, int)):
+            taken[what] = said
+        else:
+            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(said))
+    table = frame.table(reading, learn=True)
+    for name, type_ in types.items():
+        word, _, form = type_.partition("=")
+        if word not in TYPES:
+            raise BadCall(f"the type of '{name}': found {type_!r}, expected one of {', '.join(TYPES)}")
+        listed = (column_list(name) or b"") + (b"=" + form.encode() if form else b"")
+        call(library.nade_table_set_type, table.pointer, listed, TYPES.index(word))
+    if missing_as_value is not None:
+        call(library.nade_table_tidy, table.pointer, c.TIDY_ABSENCE, column_list(missing_as_value))
+    for what, column in taken.items():
+        if column is not None:
+            call(library.nade_table_tidy, table.pointer, what, column_list(column))
+    call(library.nade_table_tidy, table.pointer, c.TIDY_COLUMNS, column_list(keep))
+    call(library.nade_table_tidy, table.pointer, c.TIDY_SENTINELS, column_list(keep_sentinels))
+    return table
+
+
+class Run:
+    """One training: its options, and what they point to."""
+
+    def __init__(self, table: Table, options: Mapping[str, Any]) -> None:
+        self.table = table
+        self.options = c.TrainOptions()
+        self.given: list[str] = []
+        self.kept: list[Any] = []  # what the options point to
+        library.nade_train_options_init(ctypes.byref(self.options), ctypes.sizeof(self.options))
+        for name, value in options.items():
+            if name not in OPTIONS:
+                raise BadCall(f"found the option {name}, expected one of {', '.join(OPTIONS)}")
+            if value is not None:
+                self.set(name, value)
+                self.given.append(name)
+
+    def set(self, name: str, value: Any) -> None:
+        """A number, a truth value or a word."""
+        if name in c.WORDS:
+            setattr(self.options, name, number_of(name, value))
+            return
+        wanted: Any = dict((field[0], field[1]) for field in c.TrainOptions._fields_)[name]
+        try:
+            converted = float(value) if wanted is ctypes.c_double else int(value)
+        except (TypeError, ValueError):
+            raise BadCall(f"{name}: found {value!r}, expected a number") from None
+        if wanted is not ctypes.c_double and converted != value:
+            raise BadCall(f"{name}: found {value!r}, expected a whole number")
+        if converted < 0 and wanted not in (ctypes.c_double, ctypes.c_int):
+            raise BadCall(f"{name}: found {value!r}, expected 0 or more")
+        if wanted is not ctypes.c_double and wanted(converted).value != converted:
+            raise BadCall(f"{name}: found {value!r}, expected a number below {2 ** (8 * ctypes.sizeof(wanted))}")
+        setattr(self.options, name, converted)
+
+    def set_paths(self, checkpoint: Any, resume: Any) -> None:
+        self.options.checkpoint = None if checkpoint is None else os.fsencode(checkpoint)
+        self.options.resume = None if resume is None else os.fsencode(resume)
+
+    def set_lists(self, hidden: Any, ordering: Any, bounds: Mapping[str, Any] | None) -> None:
+        if hidden is not None:
+            sizes = [hidden] if isinstance(hidden, int) else list(hidden)
+            self.options.hidden, self.options.layers = self._sizes(sizes), len(sizes)
+            self.given.append("hidden")
+        if ordering is not None:
+            if sorted(ordering) != list(range(self.table.columns)):
+                raise BadCall(f"ordering: expected the numbers 0 to {self.table.columns - 1}, each once")
+            self.options.ordering = self._sizes(ordering)
+        if bounds:
+            self._set_bounds(bounds)
+
+    def _sizes(self, values: Any) -> Any:
+        array = (ctypes.c_size_t * len(values))(*(int(value) for value in values))
+        self.kept.append(array)
+        return ctypes.cast(array, ctypes.POINTER(ctypes.c_size_t))
+
+    def _set_bounds(self, bounds: Mapping[str, Any]) -> None:
+        names = self._names()
+        low, high = np.full(len(names), np.nan), np.full(len(names), np.nan)
+        for name, ends in bounds.items():
+            if name not in names:
+                raise BadCall(f"bounds: found the column '{name}', expected one of {', '.join(names[:20])}")
+            place = names.index(name)
+            low[place] = -np.inf if ends is None or ends[0] is None else ends[0]
+            high[place] = np.inf if ends is None or ends[1] is None else ends[1]
+        self.kept += [low, high]
+        self.options.low = low.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        self.options.high = high.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+    def _names(self) -> list[str]:
+        names = []
+        for i in range(self.table.columns):
+            filled = c.Column(size=ctypes.sizeof(c.Column))
+            library.nade_table_column(self.table.pointer, i, ctypes.byref(filled))
+            names.append(as_text(filled.name))
+        return names
+
+    def train(self, valid: Table | None, progress: bool | None, callback: Any) -> ModelHandle:
+        offsets = [getattr(c.TrainOptions, name).offset for name in self.given]
+        self.options.given, self.options.given_count = self._sizes(offsets), len(offsets)
+        watch = Watch(progress_shower(progress), callback)
+        report = c.REPORT(watch.report)
+        self.options.progress = report
+        handle = ModelHandle()
+        with watch.interrupts():
+            try:
+                call(library.nade_train, self.table.pointer, None if valid is None else valid.pointer,
+                     ctypes.byref(self.options), ctypes.byref(handle.pointer))
+            finally:
+                watch.shower.close()
+        if watch.failure is not None:
+            raise watch.failure
+        if watch.interrupts_seen > 1:
+            raise KeyboardInterrupt
+        if watch.interrupts_seen:
+            warnings.warn("training was interrupted: the model is the best so far", Warning, stacklevel=_outside() - 1)
+        return handle
+
+
+class Watch:
+    """What happens while the library trains: reports, and Ctrl-C."""
+
+    def __init__(self, shower: Any, callback: Callable[[SimpleNamespace], Any] | None) -> None:
+        self.shower, self.callback = shower, callback
+        self.failure: BaseException | None = None
+        self.interrupts_seen = 0
+
+    def report(self, _user: Any, pointer: Any) -> int:
+        """What the library calls: 1 ends training."""
+        try:
+            report = SimpleNamespace(**{name: getattr(pointer.contents, name) for name, *_ in c.Progress._fields_[1:]})
+            self.shower.show(report)
+            stop = self.callback is not None and bool(self.callback(report))
+        except BaseException as failure:  # noqa: BLE001  (it is raised again when the library has returned)
+            self.failure, stop = failure, True
+        return int(stop or self.interrupts_seen > 0)
+
+    @contextlib.contextmanager
+    def interrupts(self) -> Iterator[None]:
+        """Takes Ctrl-C for a wish to stop; only the main thread can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+        if before in (None, signal.SIG_IGN):
+            yield
+            return
+        signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, _number: int, _frame: Any) -> None:
+        self.interrupts_seen += 1
+        if self.interrupts_seen == 1:
+            print("\nstopping with the best model so far", file=sys.stderr)

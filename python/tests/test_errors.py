@@ -1,0 +1,149 @@
+"""Errors arrive as exceptions with the library's sentence, and warnings as warnings."""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import nade
+from conftest import QUICK
+
+
+def test_statuses(tmp_path, number_model, numbers):
+    with pytest.raises(nade.BadInput, match="No such file") as raised:
+        nade.load(tmp_path / "nothing.nade")
+    assert isinstance(raised.value, (nade.Error, ValueError)) and str(tmp_path) in str(raised.value)
+    with pytest.raises(nade.NoOutput) as raised:
+        number_model.save(tmp_path / "no folder" / "model.nade")
+    assert isinstance(raised.value, OSError)
+    with pytest.raises(nade.BadInput, match="model expects 4"):
+        number_model.log_density(numbers[:, :3])
+    with pytest.raises(nade.BadCall):
+        nade.fit(numbers, **{**QUICK, "components": 0})
+    infinite = numbers.copy()
+    infinite[3, 2] = np.inf
+    with pytest.raises(nade.BadInput, match="row 3"):
+        number_model.log_density(infinite)
+
+
+def test_no_device(number_model, numbers, monkeypatch):
+    monkeypatch.setenv("NADE_CUDA_BACKEND", "")
+    with pytest.raises(nade.NoDevice):
+        nade.fit(numbers, device="cuda", **QUICK)
+
+
+def test_words_and_numbers(numbers):
+    for wrong in ({"effort": "great"}, {"optimizer": 1}, {"iterations": "many"}, {"iterations": 1.5},
+                  {"batch": -1}, {"seed": 2**32}, {"colour": 3}, {"types": {"0": "number"}}, {"device": "gpu"},
+                  {"bounds": {"9": (0, 1)}}, {"ordering": [0, 0, 1, 2]}):
+        with pytest.raises(nade.BadCall, match="expected"):
+            nade.fit(numbers, **{**QUICK, **wrong})
+
+
+def test_unseen_labels(model, columns):
+    rows = {name: array[:5].copy() for name, array in columns.items()}
+    rows["colour"][2] = "violet"
+    with pytest.raises(nade.BadInput, match="violet"):
+        model.log_density(rows)
+    with pytest.warns(nade.Warning, match="violet"):
+        found = model.log_density(rows, unseen="missing")
+    rows["colour"][2] = None
+    np.testing.assert_array_equal(found, model.log_density(rows))
+    rows["colour"][2] = "violet"
+    rows["kind"][2] = None
+    with pytest.warns(nade.Warning, match="violet"):
+        filled = model.impute(rows, unseen="missing")
+    assert filled["colour"][2] == "violet" and filled["kind"][2] in ("high", "low")
+
+
+def test_warnings_come_from_the_caller(columns, model):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.log_density({**columns, "extra": np.arange(400.0)})
+    assert [warning.category for warning in caught] == [nade.Warning]
+    assert caught[0].filename == __file__ and "extra" in str(caught[0].message)
+
+
+def test_conditions_that_are_wrong(model):
+    for wrong in ({"nothing": 1}, {"kind": "middle"}, {"x": "wide"}, {"x": (2, 1)}, {"kind": (0, 1)}, {"x": (1, 2, 3)},
+                  {"colour": []}, {"when": "yesterday"}):
+        with pytest.raises(nade.BadCall):
+            model.where(wrong)
+    with pytest.raises(nade.BadCall, match="column"):
+        model.density("nothing")
+    with pytest.raises(nade.BadCall):
+        model.predict({"x": 1.0}, of="nothing")
+
+
+def test_shapes(number_model):
+    for wrong in (np.zeros(4), np.zeros((2, 2, 4)), [[1.0, 2.0], [1.0]], {"a": [1, 2], "b": [1]}):
+        with pytest.raises(ValueError):
+            number_model.log_density(wrong)
+
+
+def test_no_rows(number_model):
+    assert number_model.sample(0).shape == (0, 4)
+    with pytest.raises(nade.BadCall):
+        number_model.sample(-1)
+
+
+def test_a_failing_callback_ends_training(numbers):
+    class Odd(Exception):
+        pass
+
+    def callback(_report):
+        raise Odd("for a test")
+
+    with pytest.raises(Odd):
+        nade.fit(numbers, callback=callback, **QUICK)
+
+
+def test_callbacks_and_stopping(numbers):
+    seen = []
+
+    def callback(report):
+        if report.iteration_done:
+            seen.append((report.iteration, report.valid_loss))
+        return len(seen) >= 2
+
+    model = nade.fit(numbers, callback=callback, **{**QUICK, "iterations": 50})
+    assert [iteration for iteration, _ in seen] == [0, 1], "iteration 0 is what a residual network begins with"
+    assert model.info["training"]["iterations_done"] == 1
+
+
+def test_checkpoints(numbers, tmp_path):
+    whole = nade.fit(numbers, **{**QUICK, "iterations": 6})
+    nade.fit(numbers, checkpoint=tmp_path / "run", callback=lambda report: report.iteration >= 3,
+             **{**QUICK, "iterations": 6})
+    again = nade.fit(numbers, resume=tmp_path / "run", progress=False)
+    assert again.to_bytes() == whole.to_bytes()
+
+
+def test_types_and_tidying(numbers):
+    data = {"code": np.arange(300) % 5 + 1.0, "x": numbers[:, 0], "gone": np.full(300, np.nan)}
+    with pytest.warns(nade.Warning, match="gone"):
+        model = nade.fit(data, types={"code": "real"}, bounds={"x": (-50, 50)}, **QUICK)
+    assert [(column.name, column.type) for column in model.columns] == [("code", "real"), ("x", "real")]
+    assert "from -50 to 50" in model.columns[1].kind
+
+
+def test_weights_groups_and_times(numbers):
+    x = numbers[:, 0]
+    data = {"x": x, "y": numbers[:, 1], "w": np.where(x > 0, 9.0, 1.0), "g": np.arange(300) // 3}
+    heavy = nade.fit(data, weights="w", groups="g", **{**QUICK, "iterations": 10})
+    assert heavy.names == ["x", "y"]
+    assert heavy.density("x").mean() > nade.fit({"x": x, "y": data["y"]}, **QUICK).density("x").mean() + 0.3
+    same = nade.fit({"x": x, "y": data["y"]}, weights=data["w"], groups=data["g"], **{**QUICK, "iterations": 10})
+    np.testing.assert_array_equal(same.log_density({"x": x, "y": data["y"]}), heavy.log_density(data))
+    late = nade.fit(numbers, times=np.arange(300), **QUICK)
+    assert len(late.columns) == 4 and late.log_density(numbers).shape == (300,)
+    with pytest.raises(nade.BadCall, match="one for each of 300 rows"):
+        nade.fit(numbers, weights=np.ones(3), **QUICK)
+
+
+def test_compared_with_independent_columns(number_model, numbers):
+    found = nade.compare(number_model, "independent", numbers)
+    assert found.difference == pytest.approx(number_model.score(numbers).gain)
+    with pytest.raises(nade.BadCall, match="independent"):
+        nade.compare(number_model, "gaussian", numbers)

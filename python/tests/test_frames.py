@@ -1,0 +1,197 @@
+"""Frames in, the same kind of frame out: names, index and types kept; the same numbers whatever the kind."""
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+import nade
+from conftest import QUICK
+
+
+def pandas_frame(columns):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(columns)
+    frame.index = [f"row {i}" for i in range(len(frame))]
+    return frame
+
+
+def test_pandas_types_and_index(columns, model):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas_frame(columns)
+    frame["kind"] = frame["kind"].astype("category")
+    frame["colour"] = frame["colour"].astype("string")
+    frame["count"] = frame["count"].astype("Int16")
+    frame.loc["row 5", "count"] = pandas.NA
+    frame.loc["row 6", "when"] = pandas.NaT
+    frame["extra"] = 1
+    with pytest.warns(nade.Warning, match="extra"):
+        filled = model.impute(frame)
+    assert list(filled.columns) == list(frame.columns)
+    assert filled.index.equals(frame.index)
+    assert (filled.dtypes == frame.dtypes).all()
+    assert not filled.isna().any(axis=None)
+    pandas.testing.assert_frame_equal(filled[frame.notna().all(axis=1)], frame[frame.notna().all(axis=1)])
+    scores = model.log_density(frame.drop(columns="extra"))
+    assert scores.index.equals(frame.index) and scores.name == "log_density"
+
+
+def test_pandas_in_and_out_of_fit(columns):
+    pytest.importorskip("pandas")
+    frame = pandas_frame(columns)
+    frame["kind"] = frame["kind"].astype("category")
+    frame["count"] = frame["count"].astype("int32")
+    drawn = nade.fit(frame, **QUICK).sample(20)
+    assert (drawn.dtypes == frame.dtypes).all()
+    assert set(drawn["kind"]) <= {"high", "low"} and set(drawn["colour"]) <= {"red", "green", "blue"}
+
+
+def test_pandas_with_time_zones(columns):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas_frame(columns)[["x", "when"]]
+    frame["when"] = frame["when"].dt.tz_localize("Europe/Berlin")
+    model = nade.fit(frame, **QUICK)
+    holed = frame.copy()
+    holed.loc["row 3", "when"] = pandas.NaT
+    filled = model.impute(holed)
+    assert filled["when"].dtype == frame["when"].dtype
+    assert filled["when"].drop("row 3").equals(frame["when"].drop("row 3"))
+    assert 2018 < filled.loc["row 3", "when"].year < 2025
+    assert model.sample(3)["when"].dtype == frame["when"].dtype
+
+
+def test_zones_are_the_same_in_all_frames(columns):
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    frame = pandas.DataFrame({"x": columns["x"], "when": pandas.to_datetime(columns["when"]).tz_localize("Asia/Tokyo")})
+    model = nade.fit(frame, **QUICK)
+    assert model.columns[1].form.endswith("Z")
+    expected = model.log_density(frame).tolist()
+    holed = frame.copy()
+    holed.loc[7, "when"] = pandas.NaT
+    filled = model.impute(holed).loc[7, "when"]
+    for other in (pyarrow.Table.from_pandas(holed), polars.from_pandas(holed)):
+        assert model.log_density(other).to_numpy().tolist()[8:] == expected[8:]
+        again = model.impute(other)["when"][7]
+        assert (again.as_py() if hasattr(again, "as_py") else again) == filled.to_pydatetime()
+    where = {"when": (pandas.Timestamp("2021-01-01", tz="Asia/Tokyo").to_pydatetime(), None)}
+    assert (model.where(where).sample(20)["when"] >= pandas.Timestamp("2021-01-01", tz="Asia/Tokyo")).all()
+
+
+def test_numbers_of_rows_are_left_out_of_frames_not_of_arrays(numbers):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": np.arange(1000, 1300), "x": numbers[:, 0], "y": numbers[:, 1]})
+    with pytest.warns(nade.Warning, match="id"):
+        assert nade.fit(frame, **QUICK).names == ["x", "y"]
+    assert len(nade.fit(frame.to_numpy(), **QUICK).columns) == 3
+
+
+def test_small_floats_are_their_decimals(numbers):
+    model = nade.fit(numbers.astype(np.float32), **QUICK)
+    assert [column.step for column in model.columns] == [0.001] * 4
+    assert model.to_bytes() == nade.fit(numbers, **QUICK).to_bytes()
+
+
+def test_polars(columns, model):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({name: array if array.dtype.kind in "fi" else array.tolist()
+                              for name, array in columns.items()}).with_columns(
+        polars.col("kind").cast(polars.Categorical), polars.col("size").fill_nan(None))
+    scores = model.log_density(frame)
+    assert isinstance(scores, polars.Series)
+    assert scores.to_list() == model.log_density(columns).tolist()
+    filled = model.impute(frame)
+    assert filled.schema == frame.schema
+    assert filled.null_count().sum_horizontal().item() == 0
+    assert filled.filter(frame["size"].is_not_null())["size"].equals(frame["size"].drop_nulls())
+    drawn = nade.fit(frame, **QUICK).sample(9)
+    assert drawn.schema == frame.schema and drawn.height == 9
+    assert model.log_density(frame.lazy()).equals(scores)
+
+
+def test_pyarrow(columns, model):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({name: pyarrow.array(array, from_pandas=True) for name, array in columns.items()})
+    table = table.set_column(4, "colour", table["colour"].dictionary_encode())
+    expected = model.log_density(columns).tolist()
+    assert model.log_density(table).to_pylist() == expected
+    filled = model.impute(table)
+    assert filled.schema == table.schema
+    assert sum(column.null_count for column in filled.columns) == 0
+    assert nade.fit(table, **QUICK).sample(5).schema.types == table.schema.types
+    batch = table.combine_chunks().to_batches()[0]
+    assert isinstance(model.impute(batch), pyarrow.RecordBatch)
+    # A stream of many batches, as a reader of Parquet is one.
+    reader = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=37))
+    assert model.log_density(reader).tolist() == expected
+
+
+def test_duckdb(columns, model):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    frame = pandas_frame(columns)  # noqa: F841  (the query names it)
+    found = model.log_density(duckdb.sql("select * from frame"))
+    assert found.tolist() == model.log_density(columns).tolist()
+
+
+def test_arrays(numbers, number_model):
+    expected = number_model.log_density(numbers)
+    for same in (np.asfortranarray(numbers), numbers[::-1][::-1], numbers.tolist(),
+                 np.hstack([numbers, numbers])[:, :4]):
+        np.testing.assert_array_equal(number_model.log_density(same), expected)
+    holed = numbers.astype(np.float32)
+    holed[3, 2] = np.nan
+    filled = number_model.impute(holed)
+    assert filled.dtype == np.float32 and not np.isnan(filled).any()
+    assert np.isnan(holed[3, 2]), "what is given is not changed"
+    assert number_model.sample(3).shape == (3, 4)
+    assert isinstance(number_model.impute(holed.tolist()), list)
+
+
+def test_memory_maps(numbers, number_model, tmp_path):
+    np.save(tmp_path / "numbers.npy", numbers)
+    mapped = np.load(tmp_path / "numbers.npy", mmap_mode="r")
+    np.testing.assert_array_equal(number_model.log_density(mapped), number_model.log_density(numbers))
+
+
+def test_dicts_and_records(columns, model):
+    names = list(columns)
+    records = [dict(zip(names, row)) for row in zip(*(array.tolist() for array in columns.values()))]
+    expected = model.log_density(columns)
+    np.testing.assert_array_equal(model.log_density(records), expected)
+    np.testing.assert_array_equal([model.log_density(record)[0] for record in records[:20]], expected[:20])
+    filled = model.impute(records)
+    assert isinstance(filled, list) and filled[1]["x"] == records[1]["x"] and filled[0]["size"] is not None
+    one = model.impute({**records[8], "kind": None})
+    assert one["kind"] in ("high", "low") and one["when"] == records[8]["when"]
+
+
+def test_lists_of_mixed_rows():
+    rows = [[float(i % 7), "a" if i % 2 else "b", None if i % 5 == 0 else i / 3] for i in range(60)]
+    model = nade.fit(rows, **QUICK)
+    filled = model.impute(rows)
+    assert isinstance(filled, list) and all(isinstance(row[2], float) for row in filled)
+    assert {row[1] for row in model.sample(20).tolist()} <= {"a", "b"}
+
+
+def test_objects_are_what_they_hold():
+    """Columns of Python's objects: whole numbers, truth values, dates and mixtures, with None."""
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=3 * i % 400) for i in range(200)]
+    data = {"number": np.array([None if i % 9 == 0 else i % 50 for i in range(200)], dtype=object),
+            "truth": np.array([None if i % 8 == 0 else i % 3 == 0 for i in range(200)], dtype=object),
+            "day": np.array(days, dtype=object),
+            "mixed": np.array(["one" if i % 2 else 2 for i in range(200)], dtype=object)}
+    model = nade.fit(data, **QUICK)
+    types = {column.name: column.type for column in model.columns}
+    assert types["day"] == "date" and types["truth"] == "binary" and types["mixed"] == "binary"
+    assert set(model.columns[3].labels) == {"one", "2"}
+
+
+def test_loaded_models_draw_plain_types(model, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    model.save(tmp_path / "model.nade")
+    drawn = nade.load(tmp_path / "model.nade").sample(10)
+    assert isinstance(drawn, pandas.DataFrame)
+    assert drawn["count"].dtype.kind == "i" and drawn["when"].dtype.kind == "M" and drawn["x"].dtype == float

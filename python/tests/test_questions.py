@@ -1,0 +1,139 @@
+"""What can be asked of a model agrees with itself."""
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import nade
+from conftest import QUICK
+
+
+def test_density_is_what_is_scored(model, columns):
+    rows = {name: array[:40] for name, array in columns.items()}
+    there = ~np.isnan(rows["x"])
+    given = model.density("x", rows).log_pdf(rows["x"][:, np.newaxis])[:, 0]
+    others = [name for name in model.names if name != "x"]
+    np.testing.assert_allclose(given[there], model.log_density(rows, of="x", given=others)[there], rtol=1e-6)
+
+
+def test_cdf_and_quantiles_agree(number_model):
+    density = number_model.density("1", {"0": 0.5})
+    levels = np.array([0.05, 0.3, 0.5, 0.9])
+    values = density.quantile(levels)
+    assert (np.diff(values) > 0).all()
+    assert (density.cdf(values) >= levels).all() and (density.below(values) <= levels).all()
+    assert density.median() == values[2]
+    np.testing.assert_array_equal(density.interval(0.9), density.quantile([0.05, 0.95]))
+    low, high = density.quantile([1e-6, 1 - 1e-6], exact=True)
+    points = np.linspace(low, high, 20001)
+    mass = np.trapezoid(density.pdf(points), points) if hasattr(np, "trapezoid") else np.trapz(density.pdf(points),
+                                                                                            points)
+    assert abs(mass - 1) < 1e-3
+    drawn = density.sample(4000, seed=1)
+    assert abs(drawn.mean() - density.mean()) < 5 * drawn.std() / np.sqrt(4000)
+    np.testing.assert_array_equal(drawn, density.sample(4000, seed=1))
+
+
+def test_many_rows(number_model, numbers):
+    density = number_model.density("2", {"0": numbers[:5, 0], "1": numbers[:5, 1]})
+    assert len(density) == 5
+    assert density.mean().shape == (5,) and density.quantile([0.1, 0.9]).shape == (5, 2)
+    assert density.pdf(0.0).shape == (5,) and density.pdf([0.0, 1.0, 2.0]).shape == (5, 3)
+    assert density.sample(7).shape == (5, 7)
+    one = number_model.density("2", {"0": float(numbers[3, 0]), "1": float(numbers[3, 1])})
+    assert one.mean() == density.mean()[3] and isinstance(one.pdf(0.0), float)
+
+
+def test_labels(model):
+    density = model.density("kind", {"x": 1.0})
+    shares = density.probabilities
+    assert set(shares) == {"high", "low"} and abs(sum(shares.values()) - 1) < 1e-9
+    assert density.mode() == max(shares, key=shares.get)
+    assert density.pdf("high") == pytest.approx(shares["high"], rel=1e-6)
+    drawn = density.sample(3000, seed=2)
+    assert abs(np.mean(drawn == "high") - shares["high"]) < 0.05
+    with pytest.raises(nade.BadCall, match="no mean, but probabilities"):
+        density.mean()
+
+
+def test_dates(model):
+    density = model.density("when")
+    assert density.median().dtype.kind == "M" and density.sample(3).dtype.kind == "M"
+    half = density.cdf(density.median())
+    assert 0.5 <= half < 0.6
+
+
+def test_given_ranges(number_model):
+    """The distribution given a range is the mean of those given its values."""
+    density = number_model.where({"0": (0, 1)}).density("1", draws=400)
+    drawn = number_model.where({"0": (0, 1)}).sample(4000, seed=9)[:, 1]
+    assert abs(density.mean() - drawn.mean()) < 0.15
+    assert abs(density.median() - np.median(drawn)) < 0.2
+    assert abs(density.cdf(density.quantile(0.3)) - 0.3) < 0.02
+
+
+def test_conditions(model):
+    drawn = model.where(x=(0, 1), kind="high", colour=["red", "blue"], flag=True).sample(40)
+    assert ((drawn["x"] >= 0) & (drawn["x"] <= 1)).all() and (drawn["kind"] == "high").all()
+    assert set(drawn["colour"]) <= {"red", "blue"} and drawn["flag"].all()
+    narrower = model.where(x=(0, 1)).where(x=(0.5, None), kind="low")
+    assert (narrower.sample(10)["x"] >= 0.5).all()
+    assert model.prob(kind=["high", "low"]) == pytest.approx(1)
+    exact = model.prob(x=(None, 0))
+    assert float(exact) == model.density("x").cdf(0.0) and exact.standard_error == 0
+    both = model.prob(x=(None, 0), kind="high", draws=4000)
+    # A model that was fitted this briefly has orderings that disagree.
+    assert abs(both - exact * model.where(x=(None, 0)).prob(kind="high", draws=4000)) < 0.1
+
+
+def test_parts_of_a_sample_are_the_whole(model):
+    whole = model.sample(30, seed=4)
+    assert whole["x"].tolist()[:10] == model.sample(10, seed=4)["x"].tolist()
+
+
+def test_predict(model, columns):
+    rows = {name: array[:10] for name, array in columns.items() if name not in ("kind", "x")}
+    found = model.predict(rows, of=["kind", "x"], interval=0.8)
+    assert list(found) == ["kind", "kind=high", "kind=low", "x_mean", "x_median", "x_low", "x_high"]
+    np.testing.assert_allclose(found["kind=high"] + found["kind=low"], 1)
+    assert (found["x_low"] <= found["x_median"]).all() and (found["x_median"] <= found["x_high"]).all()
+
+
+def test_summary_check_and_compare(model, columns):
+    summary = model.score(columns)
+    assert summary.mean == pytest.approx(model.log_density(columns).mean())
+    check = model.check(columns)
+    assert {column.name for column in check.columns} == set(model.names)
+    assert "nats a row better" in check.verdict or "no better" in check.verdict
+    worse = nade.fit(columns, **{**QUICK, "iterations": 1, "seed": 5})
+    found = nade.compare(model, worse, columns)
+    assert found.difference == pytest.approx(summary.mean - worse.score(columns).mean)
+    assert found.standard_error > 0
+
+
+def test_checks_find_a_model_of_other_rows(number_model, numbers):
+    assert not any(column.calibrated for column in number_model.check(numbers * 3 + 1).columns)
+
+
+def test_pickles(model, columns):
+    again = pickle.loads(pickle.dumps(model))
+    assert again._handle is None, "it opens when it is used"
+    np.testing.assert_array_equal(again.log_density(columns), model.log_density(columns))
+    assert again.to_bytes() == model.to_bytes()
+    assert list(again.sample(2)) == list(model.sample(2))
+
+
+def test_description(model):
+    assert model.info["training"]["train_rows"] + model.info["training"]["valid_rows"] == 400
+    assert "7 columns" in repr(model)
+    assert "<td>colour</td>" in model._repr_html_()
+    assert set(model.tensors) >= {"output.weight", "input.weight"}
+
+
+def test_orderings_of_ones_own(number_model, numbers):
+    one = number_model.log_density(numbers, order=[[0, 1, 2, 3]])
+    other = number_model.log_density(numbers, order=[[3, 2, 1, 0]])
+    both = number_model.log_density(numbers, order=[[0, 1, 2, 3], [3, 2, 1, 0]])
+    np.testing.assert_allclose(both, np.logaddexp(one, other) - np.log(2), rtol=1e-9)

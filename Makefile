@@ -62,8 +62,10 @@ test-programs:
 	@$(call compile,$(BUILD),all nade_tests)
 
 .PHONY: test
-test: test-programs ## build and run all tests (as root without a terminal, missing packages are installed first)
+test: test-programs ## build and run all tests, Python's too (as root without a terminal, missing packages are installed first)
 	$(call run_tests,$(BUILD))
+	@tools/dependencies python || echo "make test: Python's tests go on without"
+	tools/python-test $(abspath $(BUILD))
 
 .PHONY: python-test
 python-test: ## the Python package's tests, in a virtual environment in the build folder; says what it skipped (tools/python-test)

@@ -76,7 +76,7 @@ static void draw_panel(struct canvas *canvas, const struct checked *checked, siz
                  100 * column->expected_hits);
     else
         snprintf(figures, sizeof figures, "90 %% intervals hold %.1f %%", 100 * column->places.inside[2]);
-    draw_text(canvas, top + 2 * GLYPH_HEIGHT, left, figures, 1, faint);
+    draw_text(canvas, top + (size_t)2 * GLYPH_HEIGHT, left, figures, 1, faint);
     if (column->places.cells > 0) draw_bars(canvas, top + TITLE, left, &column->places, fault ? wrong : right);
     draw_rectangle(canvas, top + TITLE + FRAME_HEIGHT, left, 1, FRAME_WIDTH, ink);
 }

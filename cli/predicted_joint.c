@@ -78,7 +78,7 @@ static void extend(struct predicted_joint *j, size_t columns, const struct predi
 /* Where a combination, whose labels changed in the order given, the last column's first, stands among all. */
 static size_t place_of(const struct predicted_joint *j, const size_t *order, size_t way)
 {
-    size_t label[JOINT_COLUMNS_MOST], place = 0;
+    size_t label[JOINT_COLUMNS_MOST] = {0}, place = 0;
     for (size_t t = j->count; t-- > 0;) {
         label[order[t]] = way % j->predicted[order[t]].labels;
         way /= j->predicted[order[t]].labels;
@@ -110,6 +110,7 @@ static nade_status walk(struct predicted_joint *j, nade_context *context, const 
 /* The next permutation in lexical order; false after the last. */
 static bool next_order(size_t *order, size_t count)
 {
+    if (count < 2 || count > JOINT_COLUMNS_MOST) return false;
     size_t at = count - 1, with = count - 1;
     while (at > 0 && order[at - 1] >= order[at]) at--;
     if (at == 0) return false;

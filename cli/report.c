@@ -135,7 +135,7 @@ int report_failure(const struct common *common, const nade_context *context, nad
     return report_error(common, status, "%s", nade_last_error(context));
 }
 
-int report_no_memory(const struct common *common)
+int(report_no_memory)(const struct common *common)
 {
     return report_error(common, NADE_NO_MEMORY, "there is not enough memory");
 }

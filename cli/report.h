@@ -27,6 +27,11 @@ int report_failure(const struct common *common, const nade_context *context, nad
 /* report_error for memory that the command itself could not get. */
 int report_no_memory(const struct common *common);
 
+#ifdef __clang_analyzer__
+/* The analyzer can't look into report.c; this tells it that a failure is never EXIT_DONE. */
+#define report_no_memory(common) (report_no_memory(common), EXIT_FAILED)
+#endif
+
 /* A warning, one sentence, like those of the library: dropped with --quiet. */
 void report_warn(const struct common *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -148,19 +148,21 @@ static int choose_columns(const struct predict_arguments *predict, struct predic
 static int allocate(const struct predict_arguments *predict, struct predict_run *run)
 {
     const nade_model *model = run->input.model;
-    size_t widest = run->columns;
+    size_t widest = run->columns + 1;
     for (size_t c = 0; c < run->columns; c++)
         if (run->of[c]) widest += column_of_model(model, c).label_count + 8;
     run->part = PART_NUMBERS / widest < PART_ROWS ? PART_NUMBERS / widest + 1 : PART_ROWS;
     int status = check_memory(&predict->common, run->part, widest * sizeof(double), "the rows predicted at a time");
     if (status) return status;
     run->predicted = calloc(run->predicted_count, sizeof *run->predicted);
-    run->values = calloc(run->part, run->columns * sizeof *run->values);
+    run->values = calloc(run->part, (run->columns + 1) * sizeof *run->values);
     run->source = calloc(run->columns, sizeof *run->source);
     run->joint = calloc(run->part, sizeof *run->joint);
     if (!run->predicted || !run->values || !run->source || !run->joint) return report_no_memory(&predict->common);
-    for (size_t c = 0, i = 0; c < run->columns && !status; c++)
-        if (run->of[c]) status = begin_predicted(&run->predicted[i++], &predict->common, model, c, run->part);
+    for (size_t i = 0, c = 0; i < run->predicted_count && !status; i++, c++) {
+        while (!run->of[c]) c++;
+        status = begin_predicted(&run->predicted[i], &predict->common, model, c, run->part);
+    }
     if (status || !predict->joint) return status;
     if (run->part > JOINT_ROWS) run->part = JOINT_ROWS;
     return begin_joint(&run->together, &predict->common, model, run->predicted, run->predicted_count, run->part);

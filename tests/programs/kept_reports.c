@@ -22,7 +22,7 @@ int report_error(const struct common *common, nade_status status, const char *fo
     return status == NADE_BAD_CALL || status == NADE_BAD_INPUT ? EXIT_WRONG : EXIT_FAILED;
 }
 
-int report_no_memory(const struct common *common)
+int(report_no_memory)(const struct common *common)
 {
     return report_error(common, NADE_NO_MEMORY, "there is not enough memory");
 }

@@ -6,6 +6,7 @@ import gc
 import os
 import pathlib
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -69,6 +70,9 @@ def test_a_forked_child_uses_the_model(number_model, numbers):
         finally:
             os._exit(0)
     os.close(write)
+    answered = select.select([read], [], [], 60)[0]
+    if not answered:
+        os.kill(child, signal.SIGKILL)
     said = os.read(read, 100)
     os.close(read)
     assert os.waitpid(child, 0)[1] == 0 and said == b"same"

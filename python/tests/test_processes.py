@@ -6,10 +6,12 @@ import gc
 import os
 import pathlib
 import pickle
+import select
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -69,6 +71,9 @@ def test_a_forked_child_uses_the_model(number_model, numbers):
         finally:
             os._exit(0)
     os.close(write)
+    answered = select.select([read], [], [], 60)[0]
+    if not answered:
+        os.kill(child, signal.SIGKILL)
     said = os.read(read, 100)
     os.close(read)
     assert os.waitpid(child, 0)[1] == 0 and said == b"same"
@@ -136,3 +141,23 @@ def test_memory_does_not_grow(columns):
     grown = resident() - before
     print(f"memory grew by {grown / 1024:.0f} KiB in {rounds} rounds")
     assert grown < 4 << 20
+
+
+def test_interrupt_ends_a_long_score():
+    process = run_python("""
+        import numpy as np, nade
+        from conftest import QUICK
+        rows = np.random.default_rng(0).normal(size=(400, 5)).round(2)
+        model = nade.fit(rows, **QUICK)
+        many = np.tile(rows, (5000, 1))
+        try:
+            print("now", flush=True)
+            model.log_density(many, orderings=64)
+        except KeyboardInterrupt:
+            print("stopped", len(model.log_density(rows)))
+    """)
+    assert process.stdout.readline().strip() == "now"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert said.strip() == "stopped 400" and process.returncode == 0, errors

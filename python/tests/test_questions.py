@@ -113,6 +113,11 @@ def test_summary_check_and_compare(model, columns):
     assert found.standard_error > 0
 
 
+def test_checks_of_drawn_rows(number_model):
+    for column in number_model.check(number_model.sample(1500, seed=3)).columns:
+        assert abs(column.inside_50 - 0.5) < 0.12 and abs(column.inside_90 - 0.9) < 0.08
+
+
 def test_checks_find_a_model_of_other_rows(number_model, numbers):
     assert not any(column.calibrated for column in number_model.check(numbers * 3 + 1).columns)
 

@@ -14,7 +14,8 @@ from source_tree import tree_hash  # noqa: E402, lies in bench/
 def run(words):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, words[:3]))} ended with {done.returncode}, expected 0: {done.stderr.strip()[-300:]}")
+        told = done.stderr.strip()[-300:].replace(f"{ROOT}/", "")
+        raise RuntimeError(f"nade {words[1]} ended with {done.returncode}, expected 0: {told}")
     return done
 
 

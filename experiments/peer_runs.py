@@ -96,9 +96,9 @@ def timed(work, *arguments):
     return found, processor_seconds() - begin
 
 
-def train(options, table, model, seed):
+def train(options, table, model, seed, told=()):
     run([options.nade, "train", table, "-o", model, "--seed", seed, "--device", options.device, "--threads", options.threads, "-q",
-         *shlex.split(options.train)])
+         *shlex.split(options.train), *told])
 
 
 def attempt(work, *arguments):

@@ -1,6 +1,6 @@
 """The tables of docs/imputation-peers.md from what experiments/imputation found."""
 from kept_results import markdown
-from peer_runs import best_peer, failures_text, figures_of, making_text, mean_text, paired_text
+from peer_runs import best_peer, figures_of, mean_text, paired_text
 
 PEERS = ["mean", "ridge", "trees", "knn", "miceforest"]
 TITLES = {"mean": "mean, mode", "ridge": "IterativeImputer, BayesianRidge", "trees": "IterativeImputer, ExtraTrees", "knn": "KNNImputer", "miceforest": "miceforest"}
@@ -60,12 +60,10 @@ def about_table(results):
 
 
 def page(results):
-    if not results:
-        return "Nothing is kept yet.\n"
+    """The parts of the page."""
     every = settings(results)
-    parts = [failures_text(results)] if failures_text(results) else []
-    parts += [about_table(results), f"nade's error of numbers is the least of all on {count_wins(every, 'nrmse', -1)}, its share of right labels the highest on "
-              f"{count_wins(every, 'accuracy', 1)}.\n"]
+    parts = [about_table(results), f"nade's error of numbers is the least of all on {count_wins(every, 'nrmse', -1)}, its share of right labels the highest on "
+             f"{count_wins(every, 'accuracy', 1)}.\n"]
     parts += compare_tables(every, "Numbers: RMSE in the column's deviations, mean over columns; less is better.", "nrmse", -1, 1, 3)
     parts += compare_tables(every, "Labels: share that is right, mean over columns; more is better.", "accuracy", 1, 1, 3)
-    return "\n".join(parts + coverage_table(every) + time_table(every) + [making_text(results)])
+    return parts + coverage_table(every) + time_table(every)

@@ -1,6 +1,6 @@
 """The tables of docs/outlier-peers.md from what experiments/outliers found."""
 from kept_results import markdown
-from peer_runs import best_peer, failures_text, figures_of, making_text, mean_text, paired_text
+from peer_runs import best_peer, figures_of, mean_text, paired_text
 
 PEERS = ["columns", "forest", "lof"]
 TITLES = {"columns": "independent columns", "forest": "IsolationForest", "lof": "LocalOutlierFactor"}
@@ -52,14 +52,12 @@ def summary(results):
 
 
 def page(results):
-    if not results:
-        return "Nothing is kept yet.\n"
-    parts = [failures_text(results)] if failures_text(results) else []
-    parts.append(summary(results))
+    """The parts of the page."""
+    parts = [summary(results)]
     for kind, kind_words in KINDS.items():
         for training, words in TRAININGS.items():
             for figure, title in (("auc", "area under the curve"), ("precision", "average precision")):
                 parts += compare_table(choose(results, kind, training), f"{kind_words}, {words}: {title}.", figure)
     parts += blame_table(results)
     parts += compare_table(choose(results, "null", "clean"), "Ordinary rows in the place of outliers: all must be near 0.5.", "auc")
-    return "\n".join(parts + time_table(choose(results, "swap", "clean")) + [making_text(results)])
+    return parts + time_table(choose(results, "swap", "clean"))

@@ -76,7 +76,7 @@ class Experiment:
         return options
 
     def text(self):
-        return self.write_text(in_order(read_results(self.kept)))
+        return page_text(read_results(self.kept), self.write_text)
 
     def write_page(self):
         self.page.write_text(fill_page(self.page, self.command, self.text()))
@@ -136,11 +136,24 @@ def finish(experiment, options):
     if options.results == experiment.kept:
         experiment.write_page()
     results = read_results(options.results)
-    print(experiment.write_text(results))
+    print(page_text(results, experiment.write_text))
     return int(any("failed" in found for table in results.values() for run in table["runs"].values() for found in run.values()))
 
 
 # ---- pages ----------------------------------------------------------------------------------------------------------------------
+
+
+def done_by_nade(results):
+    """The results without runs that nade has not done, so that all figures of a line are of the same rows."""
+    kept = {name: {**table, "runs": {key: run for key, run in table["runs"].items() if "made" in run.get("nade", {}) and "failed" not in run["nade"]}}
+            for name, table in results.items()}
+    return {name: table for name, table in kept.items() if table["runs"]}
+
+
+def open_text(results):
+    """The tables of which only the peers' figures are kept."""
+    waiting = [name for name in results if name not in done_by_nade(results)]
+    return f"Not done yet by nade: {', '.join(waiting)}.\n" if waiting else ""
 
 
 def figures_of(runs, method, figure):
@@ -179,7 +192,14 @@ def making_text(results):
                    for (sources, options, where), names in made.items())
 
 
+def page_text(results, write_parts):
+    """What is to be said of all results, around the tables of the runs that nade has done."""
+    done = done_by_nade(in_order(results))
+    parts = [failures_text(results), *(write_parts(done) if done else []), open_text(results), making_text(done)]
+    return "\n".join(filter(None, parts)) or "Nothing is kept yet.\n"
+
+
 def failures_text(results):
     told = [f"- {name}, {key}, {method}: {found['failed']}" for name, table in results.items() for key, run in table["runs"].items()
             for method, found in run.items() if "failed" in found]
-    return "Failed:\n\n" + "\n".join(told) + "\n\n" if told else ""
+    return "Failed:\n\n" + "\n".join(told) + "\n" if told else ""

@@ -1,6 +1,6 @@
 """The tables of docs/predict.md from what experiments/predict found."""
 from kept_results import markdown
-from peer_runs import best_peer, failures_text, making_text, mean_text, paired_text
+from peer_runs import best_peer, mean_text, paired_text
 from peer_tables import is_class
 
 PEERS = ["linear", "forest", "boosting"]
@@ -30,7 +30,7 @@ def compare_table(chosen, title, figure, sign, digits=3):
 def about_table(chosen):
     rows = [[name, found["target"], "labels" if is_class(name) else "numbers", f"{found['rows']:,}", str(found["columns"]), str(len(runs))]
             for name, (found, runs) in chosen.items()]
-    return [markdown(["table", "target", "of", "rows", "columns", "folds done"], rows)]
+    return [markdown(["table", "target", "of", "rows", "columns", "folds"], rows)]
 
 
 def interval_table(chosen):
@@ -64,12 +64,10 @@ def summary(classes, numbers):
 
 
 def page(results):
-    if not results:
-        return "Nothing is kept yet.\n"
+    """The parts of the page."""
     folds, permuted = choose(results, "fold"), choose(results, "permuted")
     classes, numbers = ({name: what for name, what in folds.items() if is_class(name) == kind} for kind in (True, False))
-    parts = [failures_text(results)] if failures_text(results) else []
-    parts += about_table(folds) + summary(classes, numbers) if folds else []
+    parts = about_table(folds) + summary(classes, numbers) if folds else []
     parts += compare_table(classes, "Log-loss in nats, the mean over folds: less is better.", "log_loss", -1)
     parts += compare_table(classes, "Accuracy: more is better.", "accuracy", 1)
     binary = {name: what for name, what in classes.items() if any("auc" in found for run in what[1].values() for found in run.values())}
@@ -80,4 +78,4 @@ def page(results):
     parts += compare_table({name: what for name, what in permuted.items() if is_class(name)},
                            "With the target's cells permuted, log-loss: no method may be better than shares by more than chance.", "log_loss", -1)
     parts += compare_table({name: what for name, what in permuted.items() if not is_class(name)}, "The same for numbers, R²: it may not be above 0.", "r2", 1)
-    return "\n".join(parts + [making_text(results)])
+    return parts

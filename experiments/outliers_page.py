@@ -38,7 +38,8 @@ def blame_table(results):
 
 def time_table(chosen):
     rows = [[name, *[mean_text(runs, method, "seconds", 1) for method in ("nade", "forest", "lof")]] for name, runs in chosen.items()]
-    return ["Seconds of processor time to fit and score, swapped cells, clean training.\n", markdown(["table", "nade", "IsolationForest", "LocalOutlierFactor"], rows)] if rows else []
+    title = "Seconds of processor time to fit and score, swapped cells, clean training.\n"
+    return [title, markdown(["table", "nade", "IsolationForest", "LocalOutlierFactor"], rows)] if rows else []
 
 
 def count_wins(results, kind, training, figure):

@@ -183,10 +183,10 @@ def best_peer(runs, peers, figure, sign):
 
 
 def making_text(results):
-    """With what and on what nade's figures were made."""
+    """With what and on what nade's figures were made, of results of done_by_nade."""
     made = {}
     for name, table in results.items():
-        for found in (run["nade"] for run in table["runs"].values() if "nade" in run and "made" in run["nade"]):
+        for found in (every["nade"] for every in table["runs"].values()):
             made.setdefault((found["made"]["sources"] or "not recorded", found["made"]["options"] or "none", found["where"]), {})[name] = True
     return "".join(f"Made with sources {sources}, options of `nade train`: {options}, on {where}: {', '.join(names)}.\n"
                    for (sources, options, where), names in made.items())

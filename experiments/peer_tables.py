@@ -51,3 +51,13 @@ def as_frame(texts, name):
     labels = set(label_columns(name))
     return pd.DataFrame({column: texts[column].where(texts[column] != "") if column in labels else pd.to_numeric(texts[column])
                          for column in texts})
+
+
+def make_coder(name, columns, scaled=True):
+    """What turns a frame with these columns into features: numbers, in deviations of the rows it is fitted to, and labels one-hot."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    labels = [column for column in label_columns(name) if column in columns]
+    numbers = [column for column in columns if column not in labels]
+    return make_column_transformer((StandardScaler() if scaled else "passthrough", numbers),
+                                   (OneHotEncoder(handle_unknown="ignore", sparse_output=False), labels))

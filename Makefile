@@ -116,12 +116,15 @@ check-docs: ## links and names of files in the pages lead somewhere (tools/check
 	tools/check-docs
 
 .PHONY: check-evidence
-check-evidence: ## the log of the CUDA backend's tests is of these sources; docs/benchmarks.md, samples.md, heads.md and tables.md are what the results say
+check-evidence: ## the log of the CUDA backend's tests is of these sources; docs/benchmarks.md and the pages of experiments are what the results say
 	tools/check-evidence
 	bench/write-benchmarks --check
 	experiments/samples --check
 	experiments/heads --check
 	experiments/tables --check
+	experiments/predict --check
+	experiments/imputation --check
+	experiments/outliers --check
 
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the programs; the CUDA backend is left out

@@ -1,6 +1,8 @@
 """What experiments/samples found, as Markdown for docs/samples.md."""
 import statistics
 
+from kept_results import markdown
+
 # Figures of the classifier that the samples are to reach.
 GOALS = {"census": 0.88, "magic": 0.90, "shoppers": 0.90, "default": 0.65}
 
@@ -47,10 +49,6 @@ def worst_outside(runs):
             columns[name] = columns.get(name, 0) + 100 * share / len(runs)
     worst = max(columns, key=columns.get, default=None)
     return "none" if worst is None else f"{worst} {columns[worst]:.2f} %"
-
-
-def table(head, rows):
-    return "\n".join(["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]) + "\n"
 
 
 def classifier_row(name, runs):
@@ -115,5 +113,5 @@ def page(results):
     if not done and not failed:
         return "Nothing is kept yet.\n"
     for title, head, row in TABLES if done else []:
-        parts += [title + "\n", table(["table", *head], [[name, *row(name, runs)] for name, runs in done.items()])]
+        parts += [title + "\n", markdown(["table", *head], [[name, *row(name, runs)] for name, runs in done.items()])]
     return "\n".join(parts)

@@ -7,6 +7,8 @@ import random
 TEST_SHARES = {"tables": 0.1, "small": 0.2}
 TEST_SHARE = 0.1  # of tables in other folders
 SPLIT_SEED = 20160502
+FOLDS = 5
+MISSING = ("", "?", "NA")
 
 
 def list_tables(data):
@@ -64,9 +66,29 @@ def split_rows(files):
 
 def write_split(folder, files, kept=None):
     """train.csv and test.csv, with the columns that are kept (None: all)."""
-    folder.mkdir(parents=True, exist_ok=True)
     names, train, test = split_rows(files)
     places = [names.index(name) for name in kept] if kept else range(len(names))
     for part, rows in (("train", train), ("test", test)):
-        with open(folder / f"{part}.csv", "w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([[row[place] for place in places] for row in [names, *rows]])
+        write_table(folder / f"{part}.csv", [names[place] for place in places], [[row[place] for place in places] for row in rows])
+
+
+def write_table(path, names, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([names, *rows])
+
+
+def read_table(path):
+    """The names of the columns and the rows of a file of write_table's or of nade's."""
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    return rows[0], rows[1:]
+
+
+def write_folds(folder, path):
+    """foldN/train.csv and test.csv: every row is in the test rows of one fold, by its place in an order drawn with the seed."""
+    names, rows = read_rows(path)
+    random.Random(SPLIT_SEED).shuffle(rows)
+    for fold in range(FOLDS):
+        write_table(folder / f"fold{fold}" / "train.csv", names, [row for i, row in enumerate(rows) if i % FOLDS != fold])
+        write_table(folder / f"fold{fold}" / "test.csv", names, [row for i, row in enumerate(rows) if i % FOLDS == fold])

@@ -125,6 +125,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	experiments/predict --check
 	experiments/imputation --check
 	experiments/outliers --check
+	$(PYTHON) experiments/impute-coverage --check
 
 .PHONY: check-lint
 check-lint: ## clang-tidy finds nothing in the library and the programs; the CUDA backend is left out

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from ._columns import Column
+from ._compare import Comparison, compare
 from ._conditions import Not, Probability
 from ._context import as_text, set_threads
 from ._density import Density
 from ._errors import (BadCall, BadInput, Error, Interrupted, NoDevice, NoMemory, NoOutput, NotFinite,  # noqa: A004
                       Warning)
 from ._library import library
-from ._model import Comparison, Model, Summary, compare, from_bytes, load
+from ._model import Model, Summary, from_bytes, load
 from ._train import fit
 
 __version__ = as_text(library.nade_version())

@@ -459,36 +459,6 @@ def from_bytes(file: bytes) -> Model:
     return Model(_load_bytes(file))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The paired difference of two models' mean log densities, in nats per row."""
-
-    difference: float  #: of the first to the second: above 0 the first is better
-    standard_error: float
-    rows: int
-
-
-def compare(a: Model, b: Model | str, data: Any, *, of: Any = None, given: Any = None, orderings: int = 8,
-            seed: int = 0) -> Comparison:
-    """Which of two models describes rows better, and by how much: row by row, so that what all rows share cancels.
-
-    b may be "independent": each column by itself, as the first model has stored it.
-    """
-    frame = frame_of(data)
-    options = [of, given, orderings, seed, None, False, "error"]
-    if isinstance(b, Model):
-        scores = [np.concatenate([model._score(table, model._score_options(*options), summarise=False)[0]
-                                  for table in frame.parts()]) for model in (a, b)]
-    elif b == "independent":
-        scores = list(a._beside_independent(frame.table(), options))
-    else:
-        raise BadCall(f"found {b!r}, expected a model or 'independent'")
-    difference = scores[0] - scores[1]
-    rows = len(difference)
-    error = float(difference.std(ddof=1) / np.sqrt(rows)) if rows > 1 else float("nan")
-    return Comparison(float(difference.mean()) if rows else float("nan"), error, rows)
-
-
 class _Interruptible:
     """Lets Ctrl-C, or any signal's exception, end a long call of the library."""
 

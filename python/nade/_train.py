@@ -14,9 +14,10 @@ from typing import Any, Callable, Iterator, Mapping
 import numpy as np
 
 from . import _library as c
+from ._added_column import with_column
 from ._context import _outside, as_text, call, column_list, number_of
 from ._errors import BadCall, Warning
-from ._frames import Frame, frame_of, with_column
+from ._frames import Frame, frame_of
 from ._library import library
 from ._model import Model, ModelHandle
 from ._progress import progress_shower
@@ -30,10 +31,10 @@ _ROWS_SAID = {c.TIDY_WEIGHTS: "weights of the rows", c.TIDY_GROUPS: "groups of t
 TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
 
 # Members of nade_train_options that are numbers, truth values or words: every row of train_options.h.
-OPTIONS = ("valid_fraction", "folds", "components", "atoms", "maps", "holes", "activation", "order", "masks", "blocks",
-           "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations", "updates", "optimizer",
-           "warmup", "schedule", "stratify", "momentum", "weight_decay", "direct_decay", "dropout", "clip", "average",
-           "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
+OPTIONS = ("valid_fraction", "folds", "components", "atoms", "maps", "holes", "activation", "order", "masks",
+           "blocks", "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations",
+           "updates", "optimizer", "warmup", "schedule", "stratify", "momentum", "weight_decay", "direct_decay",
+           "dropout", "clip", "average", "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
 
 
 def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None, keep: Any = None,

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ._added_column import with_column
 from ._density import ask
 from ._errors import BadCall
-from ._frames import Frame, frame_of, with_column
+from ._frames import Frame, frame_of
 from ._model import Model
 from ._train import fit as fit_model
 

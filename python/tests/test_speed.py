@@ -57,6 +57,6 @@ def test_one_row():
             print(f"one row of 15 columns, one ordering, {name}: p50 {np.median(whole):.0f} us, best {whole[0]:.0f} "
                   f"us; nade_score alone p50 {np.median(inside):.0f} us")
             assert whole[0] - inside[0] < 100
-        assert whole[0] < 200
+            assert whole[0] < 200
     finally:
         nade.set_threads(0)

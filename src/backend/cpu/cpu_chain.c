@@ -106,18 +106,17 @@ void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch 
     if (plan->direct) memcpy(scratch->direct + line * backend->widest_block, direct, c->output_width * sizeof *sum);
 }
 
-const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch)
+const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines)
 {
     const struct plan *plan = backend->plan;
     int now = 0;
-    if (plan->blocks) return nd_cpu_pass_blocks(backend, scratch);
+    if (plan->blocks) return nd_cpu_pass_blocks(backend, scratch, lines);
     for (size_t l = 1; l < plan->layers; l++) {
         size_t width = plan->hidden[l], stride = backend->stride[l], index = nd_weight_index(l);
         float *out = scratch->tile[1 - now];
-        backend->products->multiply(ND_TILE, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
+        backend->products->multiply(lines, plan->hidden[l - 1], width, scratch->tile[now], backend->stride[l - 1],
                                     backend->forward[l], out, stride);
-        backend->kernels->add_bias_activate(plan->activation, ND_TILE, width, stride, tensor_of(backend, index + 1),
-                                            out);
+        backend->kernels->add_bias_activate(plan->activation, lines, width, stride, tensor_of(backend, index + 1), out);
         now = 1 - now;
     }
     return scratch->tile[now];

@@ -1,5 +1,5 @@
 /* The way along an order, which scoring and sampling share: the first layer as a running sum (paper, eqs. 4-5), the
- * upper layers for a tile of ND_TILE lines as one product of constant shape, the outputs of a single column. */
+ * upper layers for a tile of at most ND_TILE lines as one product, the outputs of a single column. */
 #ifndef ND_BACKEND_CPU_CHAIN_H
 #define ND_BACKEND_CPU_CHAIN_H
 
@@ -23,19 +23,20 @@ void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const
 void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t line, size_t column,
                        const double *sum);
 
-/* The upper layers for scratch->tile[0], all ND_TILE lines of the first layer's values, used or not.  Returns the last
- * hidden layer's values, (ND_TILE, stride[L-1]), which lie in one of the tiles. */
-const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch);
+/* The upper layers for the first `lines` lines of scratch->tile[0], the first layer's values.  Returns the last hidden
+ * layer's values, (lines, stride[L-1]), which lie in one of the tiles.  A line's are the same whatever lines are beside
+ * it, and how many: products and kernels compute each by itself (cpu_products.h). */
+const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines);
 
 /* outputs (column->output_width) from one line of the last hidden layer. */
 void nd_cpu_column_outputs(const struct cpu_backend *backend, const struct plan_column *column, const float *hidden,
                            double *outputs);
 
-/* The same for a line of a tile that nd_cpu_pass_hidden gave hidden (ND_TILE, stride[L-1]) for. */
+/* The same for a line of a tile that nd_cpu_pass_hidden gave hidden (lines, stride[L-1]) for. */
 void nd_cpu_line_outputs(const struct cpu_backend *backend, const struct worker_scratch *scratch, size_t line,
                          const struct plan_column *column, const float *hidden, double *outputs);
 
 /* nd_cpu_pass_hidden of residual networks (cpu_residual.c). */
-const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker_scratch *scratch);
+const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines);
 
 #endif

@@ -34,7 +34,7 @@ static void conditional_tile(void *argument, size_t task, unsigned worker)
     struct worker_scratch *scratch = &backend->scratch[worker];
     size_t first = task * ND_TILE, left = job->cells->rows - first, rows = left < ND_TILE ? left : ND_TILE;
     for (size_t i = 0; i < rows; i++) begin_line(job, first + i, scratch, i);
-    const float *hidden = nd_cpu_pass_hidden(backend, scratch);
+    const float *hidden = nd_cpu_pass_hidden(backend, scratch, rows);
     for (size_t i = 0; i < rows; i++)
         nd_cpu_line_outputs(backend, scratch, i, &plan->column[job->target[first + i]], hidden,
                             job->outputs + (first + i) * job->widest);

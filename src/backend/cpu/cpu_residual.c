@@ -128,7 +128,7 @@ void nd_cpu_residual_forward(const struct batch_job *job, size_t first, size_t r
     pass_output(&w, input, one);
 }
 
-const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker_scratch *scratch)
+const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines)
 {
     const struct plan *plan = backend->plan;
     const struct cpu_kernels *kernels = backend->kernels;
@@ -136,15 +136,15 @@ const float *nd_cpu_pass_blocks(const struct cpu_backend *backend, struct worker
     float *stream = scratch->tile[0], *one = scratch->tile[1], *other = scratch->tile[2];
     for (size_t b = 0; b <= plan->blocks; b++) {
         size_t index = nd_norm_index(plan, b), up = 2 * b + 1, down = 2 * b + 2;
-        kernels->norm(ND_TILE, width, stride, stream, tensor_of(backend, index), tensor_of(backend, index + 1), NULL,
+        kernels->norm(lines, width, stride, stream, tensor_of(backend, index), tensor_of(backend, index + 1), NULL,
                       NULL, one);
         if (b == plan->blocks) break;
-        backend->products->multiply(ND_TILE, width, width, one, stride, backend->forward[up], other, stride);
-        kernels->gelu(ND_TILE, width, stride, bias_of(backend, up), other, NULL);
-        backend->products->multiply(ND_TILE, width, width, other, stride, backend->forward[down], one, stride);
-        kernels->add_rows(ND_TILE, width, stride, bias_of(backend, down), one, stream);
+        backend->products->multiply(lines, width, width, one, stride, backend->forward[up], other, stride);
+        kernels->gelu(lines, width, stride, bias_of(backend, up), other, NULL);
+        backend->products->multiply(lines, width, width, other, stride, backend->forward[down], one, stride);
+        kernels->add_rows(lines, width, stride, bias_of(backend, down), one, stream);
     }
-    kernels->gelu(ND_TILE, width, stride, NULL, one, NULL);
+    kernels->gelu(lines, width, stride, NULL, one, NULL);
     return one;
 }
 

@@ -91,7 +91,7 @@ static bool step(struct walk *walk)
         if (draws[i]) nd_cpu_begin_line(backend, walk->scratch, i, order_of(walk, i)[walk->next[i]], sum_of(walk, i));
     }
     if (!any) return false;
-    const float *hidden = nd_cpu_pass_hidden(backend, walk->scratch);
+    const float *hidden = nd_cpu_pass_hidden(backend, walk->scratch, walk->rows);
     for (size_t i = 0; i < walk->rows; i++)
         if (draws[i]) draw_cell(walk, i, hidden);
     return true;

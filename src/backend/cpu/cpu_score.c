@@ -48,7 +48,7 @@ static void finish_tile(const struct score_job *job, struct worker_scratch *scra
 {
     struct cpu_backend *backend = job->backend;
     if (tile->used == 0) return;
-    const float *hidden = nd_cpu_pass_hidden(backend, scratch);
+    const float *hidden = nd_cpu_pass_hidden(backend, scratch, tile->used);
     for (size_t i = 0; i < tile->used; i++)
         log_density[tile->line[i].row] += line_log_density(job, tile, i, hidden, scratch);
     tile->used = 0;

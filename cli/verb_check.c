@@ -1,6 +1,7 @@
 /* nade check: whether a model is right for rows that it has not seen. */
 #include "checked.h"
 #include "device.h"
+#include "known_rows.h"
 #include "output.h"
 #include "report.h"
 #include "shared_options.h"
@@ -98,6 +99,7 @@ static int run_check(void *arguments)
     int status =
         output_check_files(&check->common, NULL, check->png, (const char *[]){check->model, check->data, NULL});
     if (!status) status = check_model(check, &checked);
+    if (!status) warn_of_known_rows(&check->common, checked.input.model, check->model, checked.rows);
     if (!status) status = check->common.json ? write_check_json(&checked) : write_check_csv(&checked);
     if (!status) note_check(&checked);
     free_checked(&checked);

@@ -6,6 +6,7 @@
 #include "column.h"
 #include "contest.h"
 #include "json_answer.h"
+#include "known_rows.h"
 #include "output.h"
 #include "report.h"
 #include "row_writer.h"
@@ -259,6 +260,9 @@ static int run_compare(void *arguments)
     };
     int status = contest_run(&contest, compare->a, compare->b);
     if (!status) {
+        for (size_t i = 0; i < 2; i++)
+            if (contest.side[i].input.model)
+                warn_of_known_rows(&compare->common, contest.side[i].input.model, contest.side[i].word, contest.rows);
         struct difference d = contest_rows(&contest);
         status = compare->common.json ? write_json(&contest, &d) : write_csv(&contest, &d);
         if (!status) note_summary(&contest, &d);

@@ -65,27 +65,36 @@ static bool is_before(const double *points, size_t count)
     return false;
 }
 
+/* What lies between two points, from the side on which there is less: a tail is no difference of numbers near 1. */
+static double between(double below_low, double upto_high, double above_high, double onward_low)
+{
+    return below_low > 0.5 ? onward_low - above_high : upto_high - below_low;
+}
+
 /* Of values named one by one those that meet everything; else what lies between the ends without those excluded. */
 static nade_status add_numbers(nade_context *context, const nade_model *model, const struct conditions *event,
                                nade_prediction *prediction, const double *row, size_t most, double *places, double *sum)
 {
     bool among;
     size_t column = prediction->column, count = list_points(event, column, places, &among);
-    double *below = places + most, *upto = below + most;
+    double *below = places + most, *upto = below + most, *above = upto + most, *onward = above + most;
     places[count] = event->low[column];
     places[count + 1] = event->high[column];
     prediction->points = places;
     prediction->point_count = count + 2;
     prediction->below = below;
     prediction->upto = upto;
+    prediction->above = above;
+    prediction->onward = onward;
     nade_status status = nade_predict(context, model, prediction, 1, row);
     if (status != NADE_OK) return status;
-    *sum = among ? 0 : upto[count + 1] - below[count];
+    *sum = among ? 0 : between(below[count], upto[count + 1], above[count + 1], onward[count]);
     for (size_t i = 0; i < count; i++) {
         bool inside = places[i] >= event->low[column] && places[i] <= event->high[column];
         if (!inside || is_before(places, i) || ND_FAULT(FAULT_EVENT_WITHOUT_SETS)) continue;
-        if (among && meets(model, event, column, places[i])) *sum += upto[i] - below[i];
-        if (!among) *sum -= upto[i] - below[i];
+        double own = between(below[i], upto[i], above[i], onward[i]);
+        if (among && meets(model, event, column, places[i])) *sum += own;
+        if (!among) *sum -= own;
     }
     return status;
 }
@@ -98,7 +107,7 @@ nade_status exact_probability(nade_context *context, const nade_model *model, na
     nade_column known = column_of_model(model, column);
     size_t most = known.label_count + 4;
     for (size_t i = 0; i < event->set_count; i++) most += event->sets[i].count;
-    double *places = calloc(most, 3 * sizeof *places), sum;
+    double *places = calloc(most, 5 * sizeof *places), sum;
     if (!places) return NADE_NO_MEMORY;
     nade_status status = known.numeric
                              ? add_numbers(context, model, event, &prediction, given->given, most, places, &sum)

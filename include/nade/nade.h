@@ -479,13 +479,14 @@ typedef struct nade_prediction {
     const double *points; /* (rows, point_count) values of the column, as nade_table_values gives them; NaN: nothing is
                              asked there, and the answers are NaN */
     size_t point_count;
-    double *probability;  /* (rows, label_count, or 2 where a binary column has none) of each label */
-    double *mean;         /* (rows) of columns of numbers, as the next three */
-    double *quantile;     /* (rows, level_count) the least value up to which there is so much probability */
-    double *below, *upto; /* (rows, point_count) the probability of values below the point, and of these and the point.
-                             Of dates whose unit is finer than a minute, to the minute or hour that the point lies in */
-    double *log_density;  /* (rows, point_count) in data units, as nade_score gives it; -INFINITY where the column can't
-                             have the value */
+    double *probability; /* (rows, label_count, or 2 where a binary column has none) of each label */
+    double *mean;        /* (rows) of columns of numbers, as the next three */
+    double *quantile;    /* (rows, level_count) the least value up to which there is so much probability */
+    double *below,
+        *upto; /* (rows, point_count) the probability of values below the point, and of these and the point */
+    double *above, *onward; /* the same of values above it, and of these and the point: exact where they are tiny too */
+    double *log_density; /* (rows, point_count) in data units, as nade_score gives it; -INFINITY where the column can't
+                            have the value */
 } nade_prediction;
 
 /* The distribution of one column given the other cells of each row that are there: exact, one pass of the network a

@@ -9,16 +9,20 @@
 #include "model/head.h"
 #include "model/rare_labels.h"
 
-/* The cells up to a point, between two in the plan's units. */
+/* The cells on one side of a point, between two in the plan's units. */
 struct reach {
     enum { NOTHING, SOME, EVERYTHING } what;
     double low, high;
 };
 
+enum side { BELOW, UPTO, ABOVE, ONWARD, SIDES };
+
 struct point {
     bool asked, possible; /* possible: the column can hold it */
     float cell;
-    struct reach below, upto;
+    struct reach side[SIDES];
+    double
+        within[SIDES]; /* values of the point's own cell that belong to the side besides; 0 where a cell is a value */
 };
 
 struct predicting {
@@ -32,7 +36,7 @@ struct predicting {
     bool *wanted;         /* (rows, columns) */
     struct point *points; /* (rows, point_count) */
     /* Answers, handed over when there are all. */
-    double *probability, *mean, *quantile, *log_density, *below, *upto;
+    double *probability, *mean, *quantile, *log_density, *side[SIDES];
 };
 
 /* ---- what is asked ----------------------------------------------------------------------------------------------- */
@@ -41,7 +45,8 @@ static nade_status check(nade_context *context, const struct predicting *s)
 {
     const nade_prediction *p = s->asked;
     const struct head *head = nd_head_for(s->spec->type);
-    if (head->labels && (p->mean || p->quantile || p->below || p->upto))
+    bool sides = p->below || p->upto || p->above || p->onward;
+    if (head->labels && (p->mean || p->quantile || sides))
         return nd_fail(context, NADE_BAD_CALL,
                        "column '%s' is %s, expected a column of numbers for a mean, quantiles and cumulative "
                        "probabilities",
@@ -50,7 +55,7 @@ static nade_status check(nade_context *context, const struct predicting *s)
         return nd_fail(context, NADE_BAD_CALL,
                        "column '%s' is %s, expected one of labels for the probabilities of its labels", s->spec->name,
                        nade_type_name(s->spec->type));
-    if ((p->quantile && !p->levels) || ((p->log_density || p->below || p->upto) && !p->points))
+    if ((p->quantile && !p->levels) || ((p->log_density || sides) && !p->points))
         return nd_fail(context, NADE_BAD_CALL, "nade_predict needs %s for what it is asked",
                        p->quantile && !p->levels ? "levels" : "points");
     for (size_t i = 0; p->quantile && i < p->level_count; i++)
@@ -60,27 +65,56 @@ static nade_status check(nade_context *context, const struct predicting *s)
     return NADE_OK;
 }
 
-/* The least number that is below x for a column: a date's fractions of seconds are not exact. */
-static double just_below(const struct column_spec *spec, double x)
+/* A date's cell may be a minute of 60 seconds, all as likely. */
+static bool has_parts(const struct column_spec *spec)
 {
-    if (spec->type == NADE_DATE && spec->step < 1) return x - spec->step / 2;
-    return nextafter(x, -HUGE_VAL);
+    return nd_head_for(spec->type)->within && spec->step < spec->cell;
 }
 
 /* A range that holds no value is refused by a sentence; here it is an answer, so a context of its own takes it. */
-static struct reach find_reach(const struct predicting *s, double most)
+static struct reach find_reach(const struct predicting *s, double least, double most)
 {
     const struct head *head = nd_head_for(s->spec->type);
     struct nade_context unheard = {.allocator = s->arena.allocator};
-    struct range range = {.least = -HUGE_VAL, .most = most};
-    if (most == HUGE_VAL) return (struct reach){.what = EVERYTHING};
-    if (most == -HUGE_VAL) return (struct reach){.what = NOTHING};
+    struct range range = {.least = least, .most = most};
+    bool upwards = most == HUGE_VAL;
+    double end = upwards ? least : most;
+    if (isinf(end)) return (struct reach){.what = (end > 0) == upwards ? NOTHING : EVERYTHING};
     if (head->range(&unheard, s->spec, s->asked->exact != 0, &range) != NADE_OK) {
-        bool far_above = head->continuous && most > s->spec->mean;
-        return (struct reach){.what = far_above ? EVERYTHING : NOTHING};
+        bool far_beyond = head->continuous && (upwards ? end < s->spec->mean : end > s->spec->mean);
+        return (struct reach){.what = far_beyond ? EVERYTHING : NOTHING};
     }
-    if (range.high == HUGE_VAL) return (struct reach){.what = EVERYTHING};
-    return (struct reach){SOME, head->continuous ? -HUGE_VAL : range.low, range.high};
+    /* What lies beyond the outermost cells belongs to the values at the ends. */
+    if (head->continuous && upwards) range.high = HUGE_VAL;
+    if (head->continuous && !upwards) range.low = -HUGE_VAL;
+    if (range.low == -HUGE_VAL && range.high == HUGE_VAL) return (struct reach){.what = EVERYTHING};
+    return (struct reach){SOME, range.low, range.high};
+}
+
+static void find_sides(const struct predicting *s, double value, struct point *point)
+{
+    point->side[BELOW] = find_reach(s, -HUGE_VAL, nextafter(value, -HUGE_VAL));
+    point->side[UPTO] = find_reach(s, -HUGE_VAL, value);
+    point->side[ABOVE] = find_reach(s, nextafter(value, HUGE_VAL), HUGE_VAL);
+    point->side[ONWARD] = find_reach(s, value, HUGE_VAL);
+}
+
+/* The cells before and behind the point's own, and some of its values.  False: the column has no such cell. */
+static bool find_sides_of_part(const struct predicting *s, double value, struct point *point)
+{
+    const struct column_spec *spec = s->spec;
+    double parts = round(spec->cell / spec->step);
+    double start = spec->mean + spec->cell * floor((value - spec->mean) / spec->cell + 1e-8);
+    double number = fmin(floor((value - start) / spec->step + 1e-4), parts - 1); /* of the last value up to the point */
+    bool on_it = fabs(start + number * spec->step - value) < 1e-4 * spec->step;
+    if (!nd_head_for(spec->type)->encode(spec, start, &point->cell)) return false;
+    point->side[BELOW] = point->side[UPTO] = find_reach(s, -HUGE_VAL, start - spec->step / 2);
+    point->side[ABOVE] = point->side[ONWARD] = find_reach(s, start + spec->cell - spec->step / 2, HUGE_VAL);
+    point->within[UPTO] = number + 1;
+    point->within[BELOW] = number + 1 - on_it;
+    point->within[ABOVE] = parts - point->within[UPTO];
+    point->within[ONWARD] = parts - point->within[BELOW];
+    return true;
 }
 
 static void look_at_point(const struct predicting *s, double value, struct point *point)
@@ -92,8 +126,7 @@ static void look_at_point(const struct predicting *s, double value, struct point
     point->possible = isfinite(value) && head->encode(s->spec, value, &cell);
     point->cell = cell;
     if (head->labels) return;
-    point->below = find_reach(s, just_below(s->spec, value));
-    point->upto = find_reach(s, value);
+    if (!has_parts(s->spec) || !isfinite(value) || !find_sides_of_part(s, value, point)) find_sides(s, value, point);
 }
 
 /* One ordering knows the next cell's distribution alone. */
@@ -154,7 +187,10 @@ static nade_status prepare(nade_context *context, struct predicting *s, const do
     bool made = make_place(s, p->probability, label_count(s->spec), &s->probability) &&
                 make_place(s, p->mean, 1, &s->mean) && make_place(s, p->quantile, p->level_count, &s->quantile) &&
                 make_place(s, p->log_density, p->point_count, &s->log_density) &&
-                make_place(s, p->below, p->point_count, &s->below) && make_place(s, p->upto, p->point_count, &s->upto);
+                make_place(s, p->below, p->point_count, &s->side[BELOW]) &&
+                make_place(s, p->upto, p->point_count, &s->side[UPTO]) &&
+                make_place(s, p->above, p->point_count, &s->side[ABOVE]) &&
+                make_place(s, p->onward, p->point_count, &s->side[ONWARD]);
     if (made && p->points) {
         made = nd_multiply(s->rows, p->point_count, &points);
         s->points = made ? nd_arena_alloc(&s->arena, points, sizeof *s->points) : NULL;
@@ -192,10 +228,15 @@ static double log_density_at(const struct predicting *s, const struct plan_colum
            nd_log_share(s->spec, label);
 }
 
-static double probability_of(const struct plan_column *column, const double *outputs, const struct reach *reach)
+static double probability_of(const struct plan_column *column, const double *outputs, const struct point *point,
+                             enum side side)
 {
-    if (reach->what != SOME) return reach->what == EVERYTHING;
-    return fmin(exp(column->head->log_between(column, outputs, reach->low, reach->high)), 1);
+    const struct reach *reach = &point->side[side];
+    double probability = reach->what == EVERYTHING;
+    if (reach->what == SOME) probability = exp(column->head->log_between(column, outputs, reach->low, reach->high));
+    if (point->within[side] > 0)
+        probability += point->within[side] * exp(column->head->log_density(column, outputs, (double)point->cell));
+    return fmin(probability, 1);
 }
 
 static void answer_points(const struct predicting *s, size_t row, const struct plan_column *column,
@@ -203,11 +244,24 @@ static void answer_points(const struct predicting *s, size_t row, const struct p
 {
     for (size_t k = 0; k < s->asked->point_count; k++) {
         size_t i = row * s->asked->point_count + k;
-        bool asked = s->points[i].asked;
-        if (s->log_density) s->log_density[i] = asked ? log_density_at(s, column, outputs, i) : NAN;
-        if (s->below) s->below[i] = asked ? probability_of(column, outputs, &s->points[i].below) : NAN;
-        if (s->upto) s->upto[i] = asked ? probability_of(column, outputs, &s->points[i].upto) : NAN;
+        const struct point *point = &s->points[i];
+        if (s->log_density) s->log_density[i] = point->asked ? log_density_at(s, column, outputs, i) : NAN;
+        for (enum side side = BELOW; side < SIDES; side++)
+            if (s->side[side]) s->side[side][i] = point->asked ? probability_of(column, outputs, point, side) : NAN;
     }
+}
+
+/* Where a cell has several values, all as likely, the one that is reached within it. */
+static double quantile_of(const struct predicting *s, const struct plan_column *column, const double *outputs,
+                          double level)
+{
+    const struct column_spec *spec = s->spec;
+    double cell = column->head->quantile(column, outputs, level), value = nd_decode_value(spec, cell, s->asked->exact);
+    if (!has_parts(spec)) return value;
+    const struct point before = {.side[UPTO] = find_reach(s, -HUGE_VAL, value - spec->step / 2)};
+    double left = level - probability_of(column, outputs, &before, UPTO);
+    double number = ceil(left / exp(column->head->log_density(column, outputs, (double)(float)cell))) - 1;
+    return value + spec->step * fmin(fmax(number, 0), round(spec->cell / spec->step) - 1);
 }
 
 static void answer(void *user, size_t row, size_t c, const struct plan_column *column, const double *outputs)
@@ -217,10 +271,8 @@ static void answer(void *user, size_t row, size_t c, const struct plan_column *c
     (void)c;
     if (s->probability) answer_labels(s, column, outputs, s->probability + row * label_count(s->spec));
     if (s->mean) s->mean[row] = column->head->mean(column, outputs);
-    for (size_t i = 0; s->quantile && i < p->level_count; i++) {
-        double cell = column->head->quantile(column, outputs, p->levels[i]);
-        s->quantile[row * p->level_count + i] = nd_decode_value(s->spec, cell, p->exact);
-    }
+    for (size_t i = 0; s->quantile && i < p->level_count; i++)
+        s->quantile[row * p->level_count + i] = quantile_of(s, column, outputs, p->levels[i]);
     if (s->points) answer_points(s, row, column, outputs);
 }
 
@@ -274,8 +326,10 @@ nade_status nd_predict(nade_context *context, const nade_model *model, const nad
         hand_over(s.mean, rows, 1, p->mean);
         hand_over(s.quantile, rows, p->level_count, p->quantile);
         hand_over(s.log_density, rows, p->point_count, p->log_density);
-        hand_over(s.below, rows, p->point_count, p->below);
-        hand_over(s.upto, rows, p->point_count, p->upto);
+        hand_over(s.side[BELOW], rows, p->point_count, p->below);
+        hand_over(s.side[UPTO], rows, p->point_count, p->upto);
+        hand_over(s.side[ABOVE], rows, p->point_count, p->above);
+        hand_over(s.side[ONWARD], rows, p->point_count, p->onward);
     }
     nd_session_end(s.session, p->session);
     nd_arena_free(&s.arena);

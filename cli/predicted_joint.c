@@ -9,7 +9,7 @@
 #include "report.h"
 #include "row_writer.h"
 
-static int count_combinations(struct predicted_joint *j, const struct common *common, size_t *longest, size_t *largest)
+static int count_combinations(struct predicted_joint *j, const struct common *common, size_t *longest)
 {
     j->combinations = 1;
     for (size_t i = 0; i < j->count; i++) {
@@ -25,87 +25,11 @@ static int count_combinations(struct predicted_joint *j, const struct common *co
         j->combinations *= p->labels;
         for (size_t k = 0; k < p->labels; k++) most = strlen(p->names[k]) > most ? strlen(p->names[k]) : most;
         *longest += most + 3;
-        *largest = p->labels > *largest ? p->labels : *largest;
     }
     return EXIT_DONE;
 }
 
-int begin_joint(struct predicted_joint *j, const struct common *common, const nade_model *model,
-                const struct predicted_column *predicted, size_t count, size_t part)
-{
-    size_t longest = 1, largest = 1, columns = nade_model_columns(model);
-    j->predicted = predicted;
-    j->count = count;
-    if (count < 2 || count > JOINT_COLUMNS_MOST)
-        return report_error(common, NADE_BAD_CALL, "--joint: --of has %zu column%s, expected 2 to %d", count,
-                            count == 1 ? "" : "s", JOINT_COLUMNS_MOST);
-    int status = count_combinations(j, common, &longest, &largest);
-    if (!status) status = check_memory(common, part, j->combinations * sizeof *j->probability, "the combinations");
-    if (status) return status;
-    j->probability = calloc(part, j->combinations * sizeof *j->probability);
-    j->rows = calloc(j->combinations, columns * sizeof *j->rows);
-    j->so_far = calloc(j->combinations, sizeof *j->so_far);
-    j->label = calloc(j->combinations, largest * sizeof *j->label);
-    j->name_size = longest;
-    j->name = malloc(longest);
-    if (j->probability && j->rows && j->so_far && j->label && j->name) return EXIT_DONE;
-    return report_no_memory(common);
-}
-
-void free_joint(struct predicted_joint *j)
-{
-    free(j->probability);
-    free(j->rows);
-    free(j->so_far);
-    free(j->label);
-    free(j->name);
-}
-
-/* ---- along an ordering ------------------------------------------------------------------------------------------- */
-
-/* Combinations that follow from those before by one more column, whose labels change first: (ways, labels). */
-static void extend(struct predicted_joint *j, size_t columns, const struct predicted_column *p, size_t ways)
-{
-    for (size_t way = ways; way-- > 0;)
-        for (size_t k = p->labels; k-- > 0;) {
-            size_t to = way * p->labels + k;
-            j->so_far[to] = j->so_far[way] * j->label[to];
-            if (to != way) memcpy(j->rows + to * columns, j->rows + way * columns, columns * sizeof *j->rows);
-            j->rows[to * columns + p->column] = (double)k;
-        }
-}
-
-/* Where a combination, whose labels changed in the order given, the last column's first, stands among all. */
-static size_t place_of(const struct predicted_joint *j, const size_t *order, size_t way)
-{
-    size_t label[JOINT_COLUMNS_MOST] = {0}, place = 0;
-    for (size_t t = j->count; t-- > 0;) {
-        label[order[t]] = way % j->predicted[order[t]].labels;
-        way /= j->predicted[order[t]].labels;
-    }
-    for (size_t i = 0; i < j->count; i++) place = place * j->predicted[i].labels + label[i];
-    return place;
-}
-
-/* Adds the products of one row along one ordering of the columns, each times `weight`. */
-static nade_status walk(struct predicted_joint *j, nade_context *context, const nade_model *model,
-                        nade_session *session, const size_t *order, const double *values, double weight, double *sum)
-{
-    size_t columns = nade_model_columns(model), ways = 1;
-    memcpy(j->rows, values, columns * sizeof *values);
-    j->so_far[0] = weight;
-    for (size_t t = 0; t < j->count; t++) {
-        const struct predicted_column *p = &j->predicted[order[t]];
-        const nade_prediction asked = {
-            .size = sizeof asked, .column = p->column, .session = session, .probability = j->label};
-        nade_status status = nade_predict(context, model, &asked, ways, j->rows);
-        if (status != NADE_OK) return status;
-        extend(j, columns, p, ways);
-        ways *= p->labels;
-    }
-    for (size_t way = 0; way < ways; way++) sum[place_of(j, order, way)] += j->so_far[way];
-    return NADE_OK;
-}
+/* ---- densities of combinations ----------------------------------------------------------------------------------- */
 
 /* The next permutation in lexical order; false after the last. */
 static bool next_order(size_t *order, size_t count)
@@ -126,19 +50,78 @@ static bool next_order(size_t *order, size_t count)
     return true;
 }
 
+/* All orderings of the columns asked for, the others behind them: (orders, model columns). */
+static bool make_orders(struct predicted_joint *j, size_t columns)
+{
+    size_t order[JOINT_COLUMNS_MOST] = {0, 1, 2, 3}, orders = 1;
+    for (size_t i = 2; i <= j->count; i++) orders *= i;
+    j->orders = calloc(orders, columns * sizeof *j->orders);
+    if (!j->orders) return false;
+    do {
+        size_t *row = j->orders + j->order_count++ * columns, used = 0;
+        for (size_t t = 0; t < j->count; t++) row[used++] = j->predicted[order[t]].column;
+        for (size_t c = 0; c < columns; c++) {
+            bool asked = false;
+            for (size_t t = 0; t < j->count; t++) asked = asked || j->predicted[t].column == c;
+            if (!asked) row[used++] = c;
+        }
+    } while (j->order_count < orders && next_order(order, j->count));
+    return true;
+}
+
+int begin_joint(struct predicted_joint *j, const struct common *common, const nade_model *model,
+                const struct predicted_column *predicted, size_t count, size_t part)
+{
+    size_t longest = 1, columns = nade_model_columns(model);
+    j->predicted = predicted;
+    j->count = count;
+    if (count < 2 || count > JOINT_COLUMNS_MOST)
+        return report_error(common, NADE_BAD_CALL, "--joint: --of has %zu column%s, expected 2 to %d", count,
+                            count == 1 ? "" : "s", JOINT_COLUMNS_MOST);
+    int status = count_combinations(j, common, &longest);
+    if (!status) status = check_memory(common, part, j->combinations * sizeof *j->probability, "the combinations");
+    if (status) return status;
+    j->probability = calloc(part, j->combinations * sizeof *j->probability);
+    j->rows = calloc(j->combinations, columns * sizeof *j->rows);
+    j->name_size = longest;
+    j->name = malloc(longest);
+    if (j->probability && j->rows && j->name && make_orders(j, columns)) return EXIT_DONE;
+    return report_no_memory(common);
+}
+
+void free_joint(struct predicted_joint *j)
+{
+    free(j->probability);
+    free(j->rows);
+    free(j->orders);
+    free(j->name);
+}
+
+/* The labels of combination i into a row. */
+static void fill_in(const struct predicted_joint *j, size_t i, double *row)
+{
+    for (size_t c = j->count; c-- > 0; i /= j->predicted[c].labels)
+        row[j->predicted[c].column] = (double)(i % j->predicted[c].labels);
+}
+
 nade_status predict_joint(struct predicted_joint *j, nade_context *context, const nade_model *model,
-                          nade_session *session, size_t rows, const double *values)
+                          const nade_score_options *scoring, size_t rows, const double *values)
 {
     size_t columns = nade_model_columns(model);
-    double orders = tgamma((double)j->count + 1);
-    memset(j->probability, 0, rows * j->combinations * sizeof *j->probability);
+    nade_score_options options = *scoring;
+    options.order = j->orders;
+    options.orderings = j->order_count;
+    options.values = j->rows;
+    options.value_rows = j->combinations;
     for (size_t row = 0; row < rows; row++) {
-        size_t order[JOINT_COLUMNS_MOST] = {0, 1, 2, 3};
-        do {
-            nade_status status = walk(j, context, model, session, order, values + row * columns, 1 / orders,
-                                      j->probability + row * j->combinations);
-            if (status != NADE_OK) return status;
-        } while (next_order(order, j->count));
+        double *probability = j->probability + row * j->combinations;
+        for (size_t i = 0; i < j->combinations; i++) {
+            memcpy(j->rows + i * columns, values + row * columns, columns * sizeof *values);
+            fill_in(j, i, j->rows + i * columns);
+        }
+        nade_status status = nade_score(context, model, NULL, &options, probability, NULL, NULL);
+        if (status != NADE_OK) return status;
+        for (size_t i = 0; i < j->combinations; i++) probability[i] = exp(probability[i]);
     }
     return NADE_OK;
 }

@@ -13,10 +13,10 @@ struct predicted_joint {
     size_t count;
     size_t combinations; /* the last column's label changes first; 0: not asked for */
     double *probability; /* (part, combinations) */
-    double *rows;        /* (combinations, model columns) a row with the labels so far filled in */
-    double *so_far;      /* (combinations) */
-    double *label;       /* (combinations, labels of the largest) */
-    char *name;          /* of one combination */
+    double *rows;        /* (combinations, model columns) a row with the labels of each filled in */
+    size_t *orders;      /* (order_count, model columns) all orderings of the columns, the others behind them */
+    size_t order_count;
+    char *name; /* of one combination */
     size_t name_size;
 };
 
@@ -25,10 +25,11 @@ int begin_joint(struct predicted_joint *joint, const struct common *common, cons
                 const struct predicted_column *predicted, size_t count, size_t part);
 void free_joint(struct predicted_joint *joint);
 
-/* For rows of values (rows, model columns) that do not hold what is asked for: the mean over all orderings of the
- * columns of the product of their conditionals. */
+/* For rows of values (rows, model columns) that do not hold what is asked for: the density of each combination as
+ * nade_score gives it, the mean over all orderings of the columns and over members.  scoring says what is of and given.
+ */
 nade_status predict_joint(struct predicted_joint *joint, nade_context *context, const nade_model *model,
-                          nade_session *session, size_t rows, const double *values);
+                          const nade_score_options *scoring, size_t rows, const double *values);
 
 /* "a=x & b=y" of each combination, and its probability in a row; all begin with a separator. */
 void write_joint_names(struct output *output, const struct predicted_joint *joint);

@@ -208,13 +208,9 @@ static bool has_truth(const struct predict_run *run, size_t row)
     return true;
 }
 
-/* The joint log density of what is asked for, where a row has all of it. */
-static nade_status add_joint(const struct predict_arguments *predict, struct predict_run *run, nade_context *context,
-                             const nade_table *table)
+/* The density of all that is asked for together. */
+static nade_score_options scoring_of(const struct predict_arguments *predict, const struct predict_run *run)
 {
-    size_t rows = nade_table_rows(table);
-    for (size_t c = 0; c < run->columns; c++)
-        if (run->of[c] && run->source[c] == SIZE_MAX) return NADE_OK;
     nade_score_options scoring;
     nade_score_options_init(&scoring, sizeof scoring);
     scoring.orderings = predict->orderings;
@@ -223,6 +219,17 @@ static nade_status add_joint(const struct predict_arguments *predict, struct pre
     scoring.given = run->given_list[0] ? run->given_list : NULL;
     scoring.unseen_missing = predict->unseen_missing;
     scoring.session = run->input.session;
+    return scoring;
+}
+
+/* The joint log density of what is asked for, where a row has all of it. */
+static nade_status add_joint(const struct predict_arguments *predict, struct predict_run *run, nade_context *context,
+                             const nade_table *table)
+{
+    size_t rows = nade_table_rows(table);
+    for (size_t c = 0; c < run->columns; c++)
+        if (run->of[c] && run->source[c] == SIZE_MAX) return NADE_OK;
+    const nade_score_options scoring = scoring_of(predict, run);
     nade_status status = nade_score(context, run->input.model, table, &scoring, run->joint, NULL, NULL);
     for (size_t row = 0; status == NADE_OK && row < rows; row++) {
         if (!has_truth(run, row)) continue;
@@ -272,8 +279,10 @@ static int predict_table(const struct predict_arguments *predict, struct predict
     for (size_t i = 0; i < run->predicted_count && status == NADE_OK; i++)
         status = predict_column(&run->predicted[i], context, run->input.model, run->input.session, predict->interval,
                                 rows, run->values);
-    if (status == NADE_OK && predict->joint)
-        status = predict_joint(&run->together, context, run->input.model, run->input.session, rows, run->values);
+    if (status == NADE_OK && predict->joint) {
+        const nade_score_options scoring = scoring_of(predict, run);
+        status = predict_joint(&run->together, context, run->input.model, &scoring, rows, run->values);
+    }
     if (status != NADE_OK) return refuse_rows(predict, context, status);
     if (run->predicted_count > 1) status = add_joint(predict, run, context, table);
     if (status != NADE_OK) return report_failure(&predict->common, context, status);

@@ -48,6 +48,14 @@ exactly "$(awk "BEGIN { printf \"%.17g\", 1 - $below - $above }")" --where x=3.1
 exactly "$(awk "BEGIN { printf \"%.17g\", $below + $above }")" --where 'x != 3.1' --given flag=0
 exactly "$below" --where 'x<=3.0' --given flag=0
 
+# Far above, where 1 less what lies below is nothing, there is still something.
+for far in 11 12 14 16 18 20 25 30; do
+    below=$(prob --where "x<$far" --given flag=0)
+    [ "$below" != 1 ] || break
+done
+[ "$below" = 1 ] || fail "x<$far: $below"
+awk -v p="$(prob --where "x>=$far" --given flag=0)" 'BEGIN { exit !(p > 0 && p < 1e-12) }' || fail "x>=$far"
+
 # What does not happen, and what always does, is said in words too.
 expect 0 "$NADE" prob model -n 50 --where kind=red --given kind=red
 [ "$(sed -n 2p out)" = 1,0 ] || fail "$(cat out)"

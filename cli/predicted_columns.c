@@ -17,6 +17,10 @@ static const char *label_text(const struct predicted_column *p, size_t label)
     return p->known.label_count > 0 ? p->known.labels[label] : label ? "1" : "0";
 }
 
+/* What is written of numbers. */
+enum { SUFFIXES = 4 };
+static const char *const suffixes[SUFFIXES] = {"_mean", "_median", "_low", "_high"};
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static bool make_names(struct predicted_column *p)
@@ -96,6 +100,32 @@ static size_t likeliest(const struct predicted_column *p, size_t row)
     return best;
 }
 
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* True when a column that has this very name would be written under one of p's. */
+static bool writes_name(const struct predicted_column *p, const char *name)
+{
+    size_t length = strlen(p->known.name);
+    if (strncmp(name, p->known.name, length) != 0) return false;
+    for (size_t i = 0; i < p->labels; i++)
+        if (strcmp(name, p->names[i]) == 0) return true;
+    for (size_t i = 0; p->labels == 0 && i < SUFFIXES; i++)
+        if (strcmp(name + length, suffixes[i]) == 0) return true;
+    return false;
+}
+
+int check_predicted_names(const struct predicted_column *predicted, size_t count, const struct common *common)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (predicted[k].labels > 0 && writes_name(&predicted[i], predicted[k].known.name))
+                return report_error(common, NADE_BAD_CALL,
+                                    "--of: columns '%s' and '%s' would both be written under the name '%s', expected "
+                                    "one of them at a time",
+                                    predicted[i].known.name, predicted[k].known.name, predicted[k].known.name);
+    return EXIT_DONE;
+}
+
 /* ---- beside the truth -------------------------------------------------------------------------------------------- */
 
 static bool keep_for_curves(struct predicted_column *p, size_t row, size_t truth)
@@ -160,13 +190,12 @@ int judge_predicted(struct predicted_column *p, const struct common *common, siz
 
 void write_predicted_names(struct output *output, const struct predicted_column *p)
 {
-    static const char *const suffixes[] = {"_mean", "_median", "_low", "_high"};
     if (p->labels > 0) write_field(output, p->known.name, "", ',');
     for (size_t i = 0; i < p->labels; i++) {
         output_print(output, ",");
         write_field(output, p->names[i], "", ',');
     }
-    for (size_t i = 0; p->labels == 0 && i < sizeof suffixes / sizeof *suffixes; i++) {
+    for (size_t i = 0; p->labels == 0 && i < SUFFIXES; i++) {
         if (i > 0) output_print(output, ",");
         write_field(output, p->known.name, suffixes[i], ',');
     }

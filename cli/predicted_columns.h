@@ -43,6 +43,10 @@ int begin_predicted(struct predicted_column *predicted, const struct common *com
                     size_t column, size_t part);
 void free_predicted(struct predicted_column *predicted);
 
+/* Of several columns no two may be written under one name, as a column c=a and label a of c would: 0 or an exit status.
+ */
+int check_predicted_names(const struct predicted_column *predicted, size_t count, const struct common *common);
+
 /* Predicts the column in rows of values (rows, model columns), which do not hold what is asked for; truth is set.
  * interval: the probability between the ends. */
 nade_status predict_column(struct predicted_column *predicted, nade_context *context, const nade_model *model,

@@ -163,6 +163,7 @@ static int allocate(const struct predict_arguments *predict, struct predict_run 
         while (!run->of[c]) c++;
         status = begin_predicted(&run->predicted[i], &predict->common, model, c, run->part);
     }
+    if (!status) status = check_predicted_names(run->predicted, run->predicted_count, &predict->common);
     if (status || !predict->joint) return status;
     if (run->part > JOINT_ROWS) run->part = JOINT_ROWS;
     return begin_joint(&run->together, &predict->common, model, run->predicted, run->predicted_count, run->part);

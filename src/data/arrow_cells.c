@@ -212,7 +212,8 @@ static double to_seconds(int64_t item, int64_t per_second, enum finest *finest)
 {
     enum { MICROSECONDS = 1000000 };
     if (per_second == 0) return (double)item * ND_DAY;
-    int64_t second = item / per_second - (item % per_second < 0), rest = item - second * per_second;
+    int64_t rest = item % per_second, second = item / per_second - (rest < 0);
+    if (rest < 0) rest += per_second;
     int64_t parts = per_second < MICROSECONDS ? per_second : MICROSECONDS;
     rest /= per_second / parts;
     enum finest found = second % 86400 == 0 ? FINEST_DAY : FINEST_SECOND;

@@ -73,7 +73,7 @@ static nade_status refuse_text(nade_context *context, const struct nade_table *t
         const struct label *label = &column->labels[i];
         if (!label->is_number)
             return nd_fail(context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", table->source,
-                           table->array ? "row" : "line", label->first_line, column->name,
+                           nd_row_word(table), label->first_line, column->name,
                            nd_excerpt(label->text, strlen(label->text), excerpt), what);
     }
     return NADE_OK;
@@ -85,8 +85,7 @@ static nade_status refuse_cell(nade_context *context, const struct nade_table *t
     char found[40] = "no value";
     if (!isnan(cell)) snprintf(found, sizeof found, "%.15g", cell);
     return nd_fail(context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found %s, expected %s", table->source,
-                   table->array ? "row" : "line", nd_table_position(table, row), table->column[number].name, found,
-                   what);
+                   nd_row_word(table), nd_table_position(table, row), table->column[number].name, found, what);
 }
 
 /* *numbers (rows): its cells, all of which must be there and at least this. */

@@ -144,3 +144,10 @@ refuse 2 "has no column 'size'" -- "$NADE" predict model kinds.csv --of price
 expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 5 --iterations 1 --quiet
 expect 0 "$NADE" predict fixed rows.csv --of price --quiet
 refuse 2 "rows.csv, row 0, column 'size' is given but 'kind'" "fixed ordering" -- "$NADE" predict fixed rows.csv --of kind
+
+# No two columns under one name.
+awk 'BEGIN { print "c,c=a,x,x_mean"; for (i = 0; i < 60; i++) print (i % 3 ? "a" : "b") "," (i % 2 ? "u" : "v") "," i * 7 % 11 / 10 "," (i % 5 ? "p" : "q") }' >names.csv
+expect 0 "$NADE" train names.csv -o names "${network[@]}" --iterations 1 --real x --quiet
+refuse 2 "'c' and 'c=a' would both be written under the name 'c=a'" -- "$NADE" predict names names.csv --of c,c=a
+refuse 2 "'x' and 'x_mean' would both be written" -- "$NADE" predict names names.csv --of x,x_mean
+expect 0 "$NADE" predict names names.csv --of c,x --quiet

@@ -354,6 +354,9 @@ static void dates(void **state)
                  "YYYY-MM-DD hh:mm:ss.ffffff");
     expect_dates("tsn:", nano, sizeof nano, (const double[]){1.5, -1 + 999999 / 1e6, 0},
                  "YYYY-MM-DD hh:mm:ss.ffffff"); /* cut to microseconds */
+    const int64_t first[] = {INT64_MIN, -1, 0}; /* the first nanosecond that there is */
+    expect_dates("tsn:", first, sizeof first, (const double[]){-9223372037 + 145224 / 1e6, -1 + 999999 / 1e6, 0},
+                 "YYYY-MM-DD hh:mm:ss.ffffff");
     expect_dates("tsn:", midnights, sizeof midnights, (const double[]){0, -86400, 86400}, "YYYY-MM-DD");
     expect_dates("tss:Europe/Berlin", day_ms, sizeof day_ms, (const double[]){0, -86400000, 86400000},
                  "YYYY-MM-DD hh:mm:ssZ");

@@ -82,6 +82,12 @@ static double large_weight(size_t row)
     return 1e4 * whole_weight(row);
 }
 
+/* Of a survey: how many people each row stands for. */
+static double survey_weight(size_t row)
+{
+    return (double)(300 + row * row % 50);
+}
+
 static struct row_copies copies_of(nade_context *context, struct arena *arena, const nade_table *table, uint32_t seed)
 {
     const struct copying copying = {.seed = seed, .part = PART_TRAIN};
@@ -147,6 +153,7 @@ static void test_shares(void **state)
     check_shares(context, uneven_weight);
     check_shares(context, huge_weight);
     check_shares(context, large_weight);
+    check_shares(context, survey_weight);
     struct arena arena = {context->allocator, NULL};
     nade_table *one = make_table(context, uneven_weight), *other = make_table(context, half_of_it);
     struct row_copies a = copies_of(context, &arena, one, 3), b = copies_of(context, &arena, other, 3);
@@ -259,6 +266,33 @@ static void test_comparing_weights(void **state)
     assert_int_equal(plan.copies, ND_COPIES * ROWS);
     nade_model_free(model);
     nade_table_free(table);
+    nade_context_free(context);
+}
+
+/* Whole weights that sum to more than ND_COPIES a row compare rows as their thousandths do, in all that is learnt: else
+ * every value would repeat hundreds of times and be an atom. */
+static void test_whole_weights_compare(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    nade_model *model[2];
+    nade_train_options o = small_options();
+    for (int part = 0; part < 2; part++) {
+        struct csv_text csv = {.text = NULL};
+        add_text(&csv, "real,w,x\n");
+        for (size_t i = 0; i < ROWS; i++)
+            add_text(&csv, "%.9f,%s%.0f,%zu\n", sin((double)i * 1.7), part ? "0." : "", survey_weight(i), i % 3 % 2);
+        nade_table *table = weighed(context, read_made(context, &csv));
+        model[part] = train(context, table, NULL, &o);
+        nade_table_free(table);
+    }
+    assert_int_equal(model[0]->schema.column[0].atoms, 0);
+    assert_int_equal(model[0]->record.train_rows + model[0]->record.valid_rows, ROWS);
+    check_columns(model[0], model[1]);
+    assert_memory_equal(model[0]->parameters, model[1]->parameters,
+                        model[0]->plan.parameters * sizeof *model[0]->parameters);
+    nade_model_free(model[0]);
+    nade_model_free(model[1]);
     nade_context_free(context);
 }
 
@@ -376,10 +410,15 @@ static void test_resume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_copies),          cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_weights_are_copies),    cmocka_unit_test(test_comparing_weights),
-        cmocka_unit_test(test_tilted_distribution),   cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_folds_count_by_weight), cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_exact_copies),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_weights_are_copies),
+        cmocka_unit_test(test_comparing_weights),
+        cmocka_unit_test(test_whole_weights_compare),
+        cmocka_unit_test(test_tilted_distribution),
+        cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_folds_count_by_weight),
+        cmocka_unit_test(test_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/philox.h"
 #include "column_fixture.h"
 #include "data/row_roles.h"
+#include "model/rare_labels.h"
 #include "support/model_support.h"
 #include "support/support.h"
 #include "train/row_copies.h"
@@ -336,6 +337,72 @@ static void test_tilted_distribution(void **state)
     nade_context_free(context);
 }
 
+static double town_weight(size_t town)
+{
+    return town % 2 ? 1.9 : 0.1;
+}
+
+/* 600 towns of 5 rows each, which share an output by what these rows weigh, not by how many there are. */
+static void test_rare_labels(void **state)
+{
+    (void)state;
+    enum { TOWNS = 600, EACH = 5 };
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    double sum = 0, heavy = 0;
+    add_text(&csv, "town,w,x\n");
+    for (size_t i = 0; i < EACH * TOWNS; i++)
+        add_text(&csv, "town %03zu,%.1f,%zu\n", i % TOWNS, town_weight(i % TOWNS), i / 7 % 2);
+    nade_table *table = weighed(context, read_made(context, &csv));
+    nade_train_options o = small_options();
+    o.valid_fraction = 0;
+    nade_model *model = train(context, table, NULL, &o);
+    const struct column_spec *spec = &model->schema.column[0];
+    assert_int_equal(spec->label_count, TOWNS);
+    assert_int_equal(spec->rare_count, TOWNS);
+    for (size_t i = 0; i < TOWNS; i++) {
+        double share = exp(nd_log_share(spec, i));
+        support_assert_close("cells", spec->rare[i], EACH * town_weight(i), 0, 1e-9);
+        sum += share;
+        if (i % 2) heavy += share;
+    }
+    support_assert_close("sum", sum, 1, 0, 1e-9);
+    /* A half is added to each town's cells: (5 * 1.9 + 0.5) / (5 * 2 + 1). */
+    support_assert_close("heavy towns", heavy, 10.0 / 11, 0, 1e-9);
+    nade_model_free(model);
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
+/* So do integers in few cells, with others that were not seen. */
+static void test_rare_integers(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "grade,w,x\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t grade = i == 7 ? 6 : i == 77 ? 7 : 1 + i % 5;
+        add_text(&csv, "%zu,%s,%zu\n", grade, grade == 6 ? "8.5" : "0.5", i % 3 % 2);
+    }
+    nade_table *table = weighed(context, read_made(context, &csv));
+    nade_train_options o = small_options();
+    o.valid_fraction = 0;
+    nade_model *model = train(context, table, NULL, &o);
+    const struct column_spec *spec = &model->schema.column[0];
+    double mean = (8.5 + 0.5 * (ROWS - 1)) / ROWS;
+    assert_int_equal(spec->rare_count, 4);
+    const char *const labels[] = {"6", "7", "8", "9"};
+    const double cells[] = {8.5 / mean, 0.5 / mean, 0, 0};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(spec->labels[5 + i], labels[i]);
+        support_assert_close(labels[i], spec->rare[i], cells[i], 0, 1e-9);
+    }
+    nade_model_free(model);
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
 /* In folds too: what they begin with is the weighed share. */
 static void test_folds(void **state)
 {
@@ -416,6 +483,8 @@ int main(void)
         cmocka_unit_test(test_comparing_weights),
         cmocka_unit_test(test_whole_weights_compare),
         cmocka_unit_test(test_tilted_distribution),
+        cmocka_unit_test(test_rare_labels),
+        cmocka_unit_test(test_rare_integers),
         cmocka_unit_test(test_folds),
         cmocka_unit_test(test_folds_count_by_weight),
         cmocka_unit_test(test_resume),

@@ -138,6 +138,9 @@ enum fault {
     FAULT_COPIES_COUNTED = 407,      /* test_row_weights: copies that only compare rows make atoms and longer runs */
     FAULT_FOLDS_UNWEIGHED = 408,     /* test_row_weights: rows of folds count alike */
     FAULT_FOLDS_ALIKE = 413,         /* test_row_weights: folds count by their rows, not by what these weigh */
+    FAULT_COPIES_MANY = 414,         /* test_row_weights: whole weights in the hundreds are copies that count as rows */
+    FAULT_RARE_UNWEIGHED = 415,      /* test_row_weights: labels that share a value do so by rows that count alike */
+    FAULT_RARE_UNSCALED = 416,       /* test_row_weights: weighed cells of rare labels are in units of the greatest weight */
     FAULT_SAMPLES_ALIKE = 409,       /* test_bootstrap: all members are trained on the sample of the first */
     FAULT_SAMPLE_FORGOTTEN = 410,    /* test_bootstrap: a resumed member is trained on all rows */
     FAULT_GROUPS_RESAMPLED = 411,    /* test_bootstrap: rows are drawn, not their groups */

@@ -6,9 +6,10 @@
 
 #include "data/table.h"
 
-/* Whole weights are numbers of copies while all together are at most so many times the rows, or so many; others only
- * compare rows, and ND_COPIES a row stand for them (train/row_copies.h). */
-enum { ND_COPIES = 4, ND_COPIES_LEAST = 100000 };
+/* Whole weights are numbers of copies while all together are at most so many times the rows: copies count as rows, and
+ * many of each would make every value one that repeats.  Others only compare rows, and ND_COPIES a row stand for them
+ * (train/row_copies.h). */
+enum { ND_COPIES = 4 };
 
 nade_status nd_weigh_rows(nade_context *context, struct nade_table *table, const char *column);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/label_search.h"
@@ -13,16 +14,23 @@ enum { LABELS_ALL_FREQUENT = 256, FREQUENT_MOST = 255, CELLS_LEAST = 10 };
 
 /* ---- learning ---------------------------------------------------------------------------------------------------- */
 
-/* The chosen rows' cells of each label; those of other rows alone have none.  False: no memory. */
+/* How much a cell counts: its row's weight divided by unit. */
+struct cell_weights {
+    const double *weight; /* of the table's rows */
+    double unit;
+};
+
+/* The chosen rows' cells of each label, each one or as its row weighs; those of other rows alone have none.  False: no
+ * memory. */
 static bool count_cells(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
-                        const struct column_spec *spec, size_t *cells)
+                        const struct cell_weights *weights, const struct column_spec *spec, double *cells)
 {
     struct label_search search = {.spec = spec, .allocator = &arena->allocator};
-    size_t *of_code = nd_alloc(&arena->allocator, column->label_count, sizeof *of_code);
+    double *of_code = nd_alloc(&arena->allocator, column->label_count, sizeof *of_code);
     bool good = of_code != NULL;
     for (size_t i = 0; i < rows->count && good; i++) {
         size_t code = nd_table_code(column, rows->row[i]);
-        if (code != SIZE_MAX) of_code[code]++;
+        if (code != SIZE_MAX) of_code[code] += weights ? weights->weight[rows->row[i]] / weights->unit : 1;
     }
     for (size_t i = 0; i < column->label_count && good; i++) {
         const char *text = nd_utf8_text(arena, column->labels[i].text);
@@ -37,14 +45,14 @@ static bool count_cells(struct arena *arena, const struct table_column *column, 
 
 static int compare_counts(const void *a, const void *b)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
 }
 
 /* A label is frequent with more cells than this; false: no memory. */
-static bool find_limit(struct arena *arena, const size_t *cells, size_t count, size_t *limit)
+static bool find_limit(struct arena *arena, const double *cells, size_t count, double *limit)
 {
-    size_t *sorted = nd_alloc(&arena->allocator, count, sizeof *sorted);
+    double *sorted = nd_alloc(&arena->allocator, count, sizeof *sorted);
     if (!sorted) return false;
     memcpy(sorted, cells, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_counts);
@@ -63,7 +71,7 @@ static bool add_up(struct arena *arena, struct column_spec *spec)
 }
 
 /* Absence is always a value of its own, since a missing cell is told by it. */
-static bool is_frequent(const char *label, size_t cells, size_t limit)
+static bool is_frequent(const char *label, double cells, double limit)
 {
     return cells > limit || label[0] == '\0';
 }
@@ -71,12 +79,13 @@ static bool is_frequent(const char *label, size_t cells, size_t limit)
 bool nd_group_rare_labels(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
                           const char **labels, struct column_spec *spec)
 {
-    size_t count = spec->label_count, limit, frequent = 0, rare = 0;
+    size_t count = spec->label_count, frequent = 0, rare = 0;
+    double limit;
     if (count <= LABELS_ALL_FREQUENT) return true;
-    size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
+    double *cells = nd_arena_alloc(arena, count, sizeof *cells);
     const char **texts = nd_arena_alloc(arena, count, sizeof *texts);
     double *counts = nd_arena_alloc(arena, count, sizeof *counts);
-    if (!cells || !texts || !counts || !count_cells(arena, column, rows, spec, cells) ||
+    if (!cells || !texts || !counts || !count_cells(arena, column, rows, NULL, spec, cells) ||
         !find_limit(arena, cells, count, &limit))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +93,7 @@ bool nd_group_rare_labels(struct arena *arena, const struct table_column *column
             labels[frequent++] = labels[i];
         } else {
             texts[rare] = labels[i];
-            counts[rare++] = (double)cells[i];
+            counts[rare++] = cells[i];
         }
     }
     memcpy(labels + frequent, texts, rare * sizeof *texts);
@@ -108,7 +117,7 @@ static double number_of(const char *label)
 
 /* From which integer to which labels are expected; false: none but those that were seen.  Beyond an end only where the
  * cells thin out towards it: grades from 1 to 5 have no 6. */
-static bool find_span(const struct column_spec *spec, const size_t *cells, double *low, double *high)
+static bool find_span(const struct column_spec *spec, const double *cells, double *low, double *high)
 {
     double first = number_of(spec->labels[0]), last = number_of(spec->labels[spec->label_count - 1]);
     bool few = false;
@@ -126,11 +135,11 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
     double low, high;
     size_t count = spec->label_count, most = count + 3 * (size_t)SPAN_MOST + 1, own = 0, rare = 0;
     if (column->typed || column->declared != DECLARED_NOTHING || count > LABELS_ALL_FREQUENT) return true;
-    size_t *cells = nd_arena_alloc(arena, count, sizeof *cells);
+    double *cells = nd_arena_alloc(arena, count, sizeof *cells);
     const char **labels = nd_arena_alloc(arena, most, sizeof *labels);
     const char **others = nd_arena_alloc(arena, most, sizeof *others);
     double *counts = nd_arena_alloc(arena, most, sizeof *counts);
-    if (!cells || !labels || !others || !counts || !count_cells(arena, column, rows, spec, cells)) return false;
+    if (!cells || !labels || !others || !counts || !count_cells(arena, column, rows, NULL, spec, cells)) return false;
     if (!find_span(spec, cells, &low, &high)) return true;
     size_t span = (size_t)(high - low) + 1;
     for (size_t i = 0, place = 0; place < span; place++) {
@@ -141,7 +150,7 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
         if (seen && cells[i] > CELLS_RARE) {
             labels[own++] = spec->labels[i];
         } else {
-            counts[rare] = seen ? (double)cells[i] : 0;
+            counts[rare] = seen ? cells[i] : 0;
             others[rare] = seen ? spec->labels[i] : nd_arena_text(arena, text);
             if (!others[rare++]) return false;
         }
@@ -152,6 +161,26 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
     spec->label_count = own + rare;
     spec->rare = counts;
     spec->rare_count = rare;
+    return add_up(arena, spec);
+}
+
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
+
+bool nd_weigh_rare_labels(struct arena *arena, const nade_table *table, size_t number, const struct chosen_rows *rows,
+                          struct column_spec *spec)
+{
+    const double *weight = table->roles.weight;
+    double most = 0, sum = 0; /* weights are divided by the greatest, so that no sum overflows */
+    if (spec->rare_count == 0 || !weight || table->roles.whole || ND_FAULT(FAULT_RARE_UNWEIGHED)) return true;
+    for (size_t i = 0; i < rows->count; i++) most = fmax(most, weight[rows->row[i]]);
+    for (size_t i = 0; i < rows->count; i++) sum += weight[rows->row[i]] / most;
+    double *cells = nd_arena_alloc(arena, spec->label_count, sizeof *cells);
+    const struct cell_weights weights = {weight, most};
+    if (!cells || !count_cells(arena, &table->column[number], rows, &weights, spec, cells)) return false;
+    double *rare = cells + (spec->label_count - spec->rare_count);
+    double scale = ND_FAULT(FAULT_RARE_UNSCALED) ? 1 : (double)rows->count / sum;
+    for (size_t i = 0; i < spec->rare_count; i++) rare[i] *= scale;
+    spec->rare = rare;
     return add_up(arena, spec);
 }
 

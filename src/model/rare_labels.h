@@ -21,7 +21,12 @@ bool nd_group_rare_labels(struct arena *arena, const struct table_column *column
 bool nd_expect_integers(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
                         struct column_spec *spec);
 
-/* The key `rare` of the model file: the training cells of each, absent where there are none. */
+/* Where weights compare rows, the rare labels of a column, which were chosen by how many of the rows hold each, get
+ * shares by what these rows weigh, in units of their mean weight.  False: no memory. */
+bool nd_weigh_rare_labels(struct arena *arena, const nade_table *table, size_t number, const struct chosen_rows *rows,
+                          struct column_spec *spec);
+
+/* The key `rare` of the model file: the training cells of each, by weight, absent where there are none. */
 void nd_write_rare_labels(struct model_writer *w, const struct column_spec *spec);
 void nd_read_rare_labels(struct model_reader *r, const struct json_value *object, struct column_spec *spec);
 

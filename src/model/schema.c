@@ -9,6 +9,7 @@
 #include "data/cell_text.h"
 #include "data/number_form.h"
 #include "model/head.h"
+#include "model/rare_labels.h"
 
 /* Looking through the cells of all columns, side by side. */
 struct measuring {
@@ -205,8 +206,11 @@ nade_status nd_schema_learn_weighed(nade_context *context, struct arena *arena, 
     if (!measuring.spec || !measuring.measured) return nd_no_memory(context, "the columns");
     *schema = (struct schema){.count = table->columns, .column = measuring.spec, .named = table->named};
     status = learn_left_out(context, arena, table, schema);
-    for (size_t c = 0; c < table->columns && status == NADE_OK; c++)
+    for (size_t c = 0; c < table->columns && status == NADE_OK; c++) {
         status = learn_column(context, arena, table, c, counted, &schema->column[c]);
+        if (status == NADE_OK && !nd_weigh_rare_labels(arena, table, c, counted, &schema->column[c]))
+            status = nd_no_memory(context, "the columns");
+    }
     if (status == NADE_OK) status = measure_columns(context, &measuring);
     if (status != NADE_OK) return status;
     warn_of_constants(context, &measuring);

@@ -61,7 +61,7 @@ struct column_spec {
     size_t label_count;     /* categorical: V.  binary: 2, or 0 when the values are the numbers 0 and 1.  real: 0 */
     const double *number;   /* (label_count) what they are as numbers, absence NaN; NULL: not all are */
     size_t rare_count;      /* the last labels, which share a value: rare_labels.h.  0: none */
-    const double *rare;     /* (rare_count) their cells in training */
+    const double *rare;     /* (rare_count) their cells in training, by weight */
     const double *rare_sum; /* (rare_count) of the above and a half each, added up */
     double *marginal;       /* (output width) the head's parameters fitted to this column alone */
     size_t marginal_count;
@@ -122,8 +122,8 @@ struct chosen_rows {
 nade_status nd_schema_learn(nade_context *context, struct arena *arena, const nade_table *table, const size_t *rows,
                             size_t row_count, struct schema *schema);
 
-/* The same where rows have weights: what is counted, such as labels that are rare, is counted in one list of rows, mean
- * and deviation are those of another, in which rows are as often as they weigh. */
+/* The same where rows have weights: what is counted, such as which labels are rare, is counted in one list of rows,
+ * mean and deviation are those of another, in which rows are as often as they weigh. */
 nade_status nd_schema_learn_weighed(nade_context *context, struct arena *arena, const nade_table *table,
                                     const struct chosen_rows *counted, const struct chosen_rows *weighed,
                                     struct schema *schema);

@@ -6,6 +6,7 @@
 #include "base/philox.h"
 #include "column_fixture.h"
 #include "data/row_roles.h"
+#include "model/rare_labels.h"
 #include "support/model_support.h"
 #include "support/support.h"
 #include "train/row_copies.h"
@@ -82,6 +83,12 @@ static double large_weight(size_t row)
     return 1e4 * whole_weight(row);
 }
 
+/* Of a survey: how many people each row stands for. */
+static double survey_weight(size_t row)
+{
+    return (double)(300 + row * row % 50);
+}
+
 static struct row_copies copies_of(nade_context *context, struct arena *arena, const nade_table *table, uint32_t seed)
 {
     const struct copying copying = {.seed = seed, .part = PART_TRAIN};
@@ -147,6 +154,7 @@ static void test_shares(void **state)
     check_shares(context, uneven_weight);
     check_shares(context, huge_weight);
     check_shares(context, large_weight);
+    check_shares(context, survey_weight);
     struct arena arena = {context->allocator, NULL};
     nade_table *one = make_table(context, uneven_weight), *other = make_table(context, half_of_it);
     struct row_copies a = copies_of(context, &arena, one, 3), b = copies_of(context, &arena, other, 3);
@@ -262,6 +270,33 @@ static void test_comparing_weights(void **state)
     nade_context_free(context);
 }
 
+/* Whole weights that sum to more than ND_COPIES a row compare rows as their thousandths do, in all that is learnt: else
+ * every value would repeat hundreds of times and be an atom. */
+static void test_whole_weights_compare(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    nade_model *model[2];
+    nade_train_options o = small_options();
+    for (int part = 0; part < 2; part++) {
+        struct csv_text csv = {.text = NULL};
+        add_text(&csv, "real,w,x\n");
+        for (size_t i = 0; i < ROWS; i++)
+            add_text(&csv, "%.9f,%s%.0f,%zu\n", sin((double)i * 1.7), part ? "0." : "", survey_weight(i), i % 3 % 2);
+        nade_table *table = weighed(context, read_made(context, &csv));
+        model[part] = train(context, table, NULL, &o);
+        nade_table_free(table);
+    }
+    assert_int_equal(model[0]->schema.column[0].atoms, 0);
+    assert_int_equal(model[0]->record.train_rows + model[0]->record.valid_rows, ROWS);
+    check_columns(model[0], model[1]);
+    assert_memory_equal(model[0]->parameters, model[1]->parameters,
+                        model[0]->plan.parameters * sizeof *model[0]->parameters);
+    nade_model_free(model[0]);
+    nade_model_free(model[1]);
+    nade_context_free(context);
+}
+
 /* Two fair coins, of which rows with equal sides weigh three times as much: these come with probability 3/4.  Held-out
  * rows are about that distribution too. */
 static void test_tilted_distribution(void **state)
@@ -299,6 +334,72 @@ static void test_tilted_distribution(void **state)
     nade_table_free(all);
     nade_table_free(table);
     free(values);
+    nade_context_free(context);
+}
+
+static double town_weight(size_t town)
+{
+    return town % 2 ? 1.9 : 0.1;
+}
+
+/* 600 towns of 5 rows each, which share an output by what these rows weigh, not by how many there are. */
+static void test_rare_labels(void **state)
+{
+    (void)state;
+    enum { TOWNS = 600, EACH = 5 };
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    double sum = 0, heavy = 0;
+    add_text(&csv, "town,w,x\n");
+    for (size_t i = 0; i < EACH * TOWNS; i++)
+        add_text(&csv, "town %03zu,%.1f,%zu\n", i % TOWNS, town_weight(i % TOWNS), i / 7 % 2);
+    nade_table *table = weighed(context, read_made(context, &csv));
+    nade_train_options o = small_options();
+    o.valid_fraction = 0;
+    nade_model *model = train(context, table, NULL, &o);
+    const struct column_spec *spec = &model->schema.column[0];
+    assert_int_equal(spec->label_count, TOWNS);
+    assert_int_equal(spec->rare_count, TOWNS);
+    for (size_t i = 0; i < TOWNS; i++) {
+        double share = exp(nd_log_share(spec, i));
+        support_assert_close("cells", spec->rare[i], EACH * town_weight(i), 0, 1e-9);
+        sum += share;
+        if (i % 2) heavy += share;
+    }
+    support_assert_close("sum", sum, 1, 0, 1e-9);
+    /* A half is added to each town's cells: (5 * 1.9 + 0.5) / (5 * 2 + 1). */
+    support_assert_close("heavy towns", heavy, 10.0 / 11, 0, 1e-9);
+    nade_model_free(model);
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
+/* So do integers in few cells, with others that were not seen. */
+static void test_rare_integers(void **state)
+{
+    (void)state;
+    nade_context *context = new_context();
+    struct csv_text csv = {.text = NULL};
+    add_text(&csv, "grade,w,x\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t grade = i == 7 ? 6 : i == 77 ? 7 : 1 + i % 5;
+        add_text(&csv, "%zu,%s,%zu\n", grade, grade == 6 ? "8.5" : "0.5", i % 3 % 2);
+    }
+    nade_table *table = weighed(context, read_made(context, &csv));
+    nade_train_options o = small_options();
+    o.valid_fraction = 0;
+    nade_model *model = train(context, table, NULL, &o);
+    const struct column_spec *spec = &model->schema.column[0];
+    double mean = (8.5 + 0.5 * (ROWS - 1)) / ROWS;
+    assert_int_equal(spec->rare_count, 4);
+    const char *const labels[] = {"6", "7", "8", "9"};
+    const double cells[] = {8.5 / mean, 0.5 / mean, 0, 0};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(spec->labels[5 + i], labels[i]);
+        support_assert_close(labels[i], spec->rare[i], cells[i], 0, 1e-9);
+    }
+    nade_model_free(model);
+    nade_table_free(table);
     nade_context_free(context);
 }
 
@@ -376,10 +477,17 @@ static void test_resume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_copies),          cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_weights_are_copies),    cmocka_unit_test(test_comparing_weights),
-        cmocka_unit_test(test_tilted_distribution),   cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_folds_count_by_weight), cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_exact_copies),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_weights_are_copies),
+        cmocka_unit_test(test_comparing_weights),
+        cmocka_unit_test(test_whole_weights_compare),
+        cmocka_unit_test(test_tilted_distribution),
+        cmocka_unit_test(test_rare_labels),
+        cmocka_unit_test(test_rare_integers),
+        cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_folds_count_by_weight),
+        cmocka_unit_test(test_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

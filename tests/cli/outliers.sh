@@ -145,7 +145,7 @@ with open("sales.csv", "w") as train, open("later.csv", "w") as later:
             price = draw.choice((4.99, 9.99, 14.99, 19.99, 24.99))
             file.write(f"{draw.expovariate(0.02):.2f},{draw.choice('ABC')},{int(draw.expovariate(0.3))},{price}\n")
 END_PYTHON
-expect 0 "$NADE" train sales.csv -o sales "${small[@]}" --type amount=real --type visits=count --type shop=categorical
+expect 0 "$NADE" train sales.csv -o sales "${small[@]}" --real amount --count visits --ordered price
 cat >wrong.csv <<'END_ROWS'
 amount,shop,visits,price
 12.5,A,3,9.99
@@ -154,10 +154,11 @@ amount,shop,visits,price
 12.5,A,-2,9.99
 ,"the ""new"", far one",,
 -500,"the ""new"", far one",3,9.99
+12.5,A,3,99.99
 12.5,A,3,
 END_ROWS
 expect 0 "$NADE" outliers sales wrong.csv --reference later.csv --cells 2
-holds err "7 rows" "a value the column can't have      5, the first: line 3, column 'amount': '-500'"
+holds err "8 rows" "a value the column can't have      6, the first: line 3, column 'amount': '-500'"
 ! grep -q missing err || fail "$(cat err)"
 cp out wrong.out
 "$python" - <<'END_PYTHON'
@@ -165,7 +166,7 @@ import csv
 lines = list(csv.DictReader(open("wrong.out")))
 label = 'the "new", far one'
 blamed = {1: [("amount", "-500")], 2: [("shop", label)], 3: [("visits", "-2")], 4: [("shop", label)],
-          5: [("amount", "-500"), ("shop", label)]}
+          5: [("amount", "-500"), ("shop", label)], 6: [("price", "99.99")]}
 for i, line in enumerate(lines):
     if i not in blamed:
         assert float(line["log_density"]) > -100 and float(line["p_value"]) > 0.05, line
@@ -179,16 +180,16 @@ for i, line in enumerate(lines):
         assert line["column_2"] == "", line
 END_PYTHON
 # Among the most unusual they are first, whatever else they hold, and the summary is JSON.
-expect 0 "$NADE" outliers sales wrong.csv --reference later.csv --top 5 --json
-[ "$(cut -d , -f 1 out | tr '\n' ' ')" = "row 1 2 3 4 5 " ] || fail "$(cat out)"
-"$python" -c 'import json; s = json.load(open("err")); assert (s["impossible_rows"], s["unseen"], s["by"]) == (5, 6, "row"), s'
+expect 0 "$NADE" outliers sales wrong.csv --reference later.csv --top 6 --json
+[ "$(cut -d , -f 1 out | tr '\n' ' ')" = "row 1 2 3 4 5 6 " ] || fail "$(cat out)"
+"$python" -c 'import json; s = json.load(open("err")); assert (s["impossible_rows"], s["unseen"], s["by"]) == (6, 7, "row"), s'
 # Where the reference has such rows too, they count: among them one is as unusual as they are.
 (cat later.csv && for _ in 1 2 3; do printf '5,Z,3,9.99\n'; done) >later_odd.csv
 expect 0 "$NADE" outliers sales wrong.csv --reference later_odd.csv --quiet
 "$python" - <<'END_PYTHON'
 import csv
 p = [float(line["p_value"]) for line in csv.DictReader(open("out"))]
-assert all(abs(p[i] - 4 / 124) < 1e-12 for i in (1, 2, 3, 4, 5)), p
+assert all(abs(p[i] - 4 / 124) < 1e-12 for i in (1, 2, 3, 4, 5, 6)), p
 END_PYTHON
 # A long text is cut between characters.
 printf 'amount,shop,visits,price\n1,%s,3,9.99\n' "$(printf 'é%.0s' $(seq 100))" >long_label.csv

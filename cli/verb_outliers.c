@@ -390,8 +390,8 @@ static int summarise(const struct outlier_arguments *outliers, struct outlier_ru
                     run->few, run->few == 1 ? "" : "s", REFERENCE_LEAST, UNUSUAL);
     if (common->json) return summarise_as_json(outliers, run, unusual, discoveries);
     note_basis(outliers, run);
-    report_note(common, "  %-34s %zu, expected %.3g", "p-value of at most 0.01", unusual,
-                UNUSUAL * (double)run->tested);
+    report_note(common, "  %-34s %zu, expected %s%.3g", "p-value of at most 0.01", unusual,
+                outliers->by == BY_CELL ? "at most " : "", UNUSUAL * (double)run->tested);
     report_note(common, "  %-34s %zu", "unusual at 10 % false discoveries", discoveries);
     note_cells(outliers, run);
     if (outliers->by == BY_ROW && discoveries == 0 && unusual > 0 && run->p[0] * (double)(run->reference.rows + 1) <= 1)

@@ -18,10 +18,17 @@ struct blame {
 int blame_begin(struct blame *blame, struct model_input *input, const nade_score_options *score, size_t cells,
                 size_t part);
 
-/* Fills in the blamed cells of the findings of a table's rows, whose values are these; first: the number of its first
- * row. */
-nade_status blame_rows(struct blame *blame, nade_context *context, const nade_table *table, size_t first,
-                       const double *values, const struct findings *findings, char *found);
+/* Rows of a table: its columns of the model's, and their values, INFINITY where a column can't have what is found. */
+struct judged_rows {
+    const nade_table *table;
+    size_t first;         /* number of the first row */
+    const size_t *source; /* (model columns), as nade_table_values gives it */
+    const double *values; /* (rows, model columns) */
+};
+
+/* Fills in the blamed cells of the rows' findings. */
+nade_status blame_rows(struct blame *blame, nade_context *context, const struct judged_rows *rows,
+                       const struct findings *findings, char *found);
 
 void blame_free(struct blame *blame);
 

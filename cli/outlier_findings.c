@@ -1,5 +1,6 @@
 #include "outlier_findings.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,9 @@ char *findings_room(const struct findings *findings, size_t count)
 static int by_rarity(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    const double differences[] = {x->standing.p - y->standing.p, x->standing.distance - y->standing.distance};
-    for (int i = 0; i < 2 && !ND_FAULT(FAULT_TOP_FIRST); i++)
-        if (differences[i] != 0) return differences[i] < 0 ? -1 : 1;
+    const double of_x[] = {x->standing.p, x->standing.distance}, of_y[] = {y->standing.p, y->standing.distance};
+    for (int i = 0; i < 2 && !ND_FAULT(FAULT_TOP_FIRST); i++) /* which may be infinite */
+        if (of_x[i] != of_y[i]) return of_x[i] < of_y[i] ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -81,7 +82,10 @@ static void write_cell(struct output *output, const nade_model *model, const str
     output_print(output, ",");
     write_field(output, column_of_model(model, cell->column).name, "", ',');
     output_print(output, ",");
-    write_value(output, model, cell->column, cell->found, ',');
+    if (isinf(cell->found))
+        write_field(output, cell->text, "", ',');
+    else
+        write_value(output, model, cell->column, cell->found, ',');
     output_print(output, ",");
     write_value(output, model, cell->column, cell->expected, ',');
     output_print(output, ",%s", format_exact(cell->tail, number));

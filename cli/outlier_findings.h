@@ -5,17 +5,23 @@
 #include "output.h"
 #include "reference_rows.h"
 
+/* Bytes of a cell's text that are shown, the last one 0. */
+enum { FOUND_SIZE = 128 };
+
 /* A cell that is to blame. */
 struct blamed_cell {
-    size_t column; /* of the model; SIZE_MAX: there is none */
-    double found, expected;
-    double tail; /* the probability of a value no likelier, given the rest of the row */
+    size_t column;         /* of the model; SIZE_MAX: there is none */
+    double found;          /* INFINITY: a value that the column can't have */
+    double expected;       /* NaN: not known */
+    double tail;           /* the probability of a value no likelier, given the rest of the row */
+    char text[FOUND_SIZE]; /* of a value that the column can't have */
 };
 
 struct finding {
     size_t row;
     double log_density;
     struct standing standing;
+    double cell_p;             /* the smallest tail times the number of cells, at most 1 */
     struct blamed_cell cell[]; /* the most unlikely first */
 };
 

@@ -15,7 +15,8 @@ enum { PART_ROWS = 4096, PART_CELLS = 1 << 21, HELD_MOST = 1 << 22 };
 /* A set of cells that are there, and the reference rows' log densities of these. */
 struct pattern {
     struct pattern *next;
-    size_t count;
+    size_t impossible;   /* reference rows of density 0 */
+    size_t count;        /* the others */
     double *log_density; /* (count) ascending */
     double mean, deviation;
     unsigned char present[]; /* (columns) */
@@ -59,7 +60,7 @@ static nade_status take_values(struct reference_rows *reference, nade_context *c
     if (status != NADE_OK) return status;
     if (unseen > 0 && reference->unseen == 0) memcpy(reference->first_unseen, first, sizeof first);
     reference->unseen += unseen;
-    for (size_t at = 0; at < rows * reference->columns; at++)
+    for (size_t at = 0; at < rows * reference->columns && !reference->impossible; at++)
         if (isinf(values[at])) values[at] = NAN;
     reference->rows += rows;
     return NADE_OK;
@@ -150,6 +151,15 @@ static bool covers(const struct reference_rows *reference, const struct pattern 
     return true;
 }
 
+/* Whether a cell of the pattern holds what its column can't have in reference row number i. */
+static bool is_impossible(const struct reference_rows *reference, const struct pattern *pattern, size_t i)
+{
+    const double *row = reference->values + i * reference->columns;
+    for (size_t c = 0; c < reference->columns; c++)
+        if (pattern->present[c] && isinf(row[c])) return true;
+    return false;
+}
+
 /* Scores the first `rows` rows of part into the pattern. */
 static int score_part(struct reference_rows *reference, struct pattern *pattern, size_t rows)
 {
@@ -163,6 +173,14 @@ static int score_part(struct reference_rows *reference, struct pattern *pattern,
     return EXIT_DONE;
 }
 
+/* The pattern's cells of reference row number i. */
+static void copy_cells(const struct reference_rows *reference, const struct pattern *pattern, size_t i, double *row)
+{
+    const double *from = reference->values + i * reference->columns;
+    for (size_t c = 0; c < reference->columns; c++)
+        row[c] = (pattern->present[c] || ND_FAULT(FAULT_REFERENCE_WHOLE)) && !isinf(from[c]) ? from[c] : NAN;
+}
+
 /* Scores `count` of the reference rows that cover the pattern, every so many-th of all `total`. */
 static int score_covering(struct reference_rows *reference, struct pattern *pattern, size_t count, size_t total)
 {
@@ -171,16 +189,17 @@ static int score_covering(struct reference_rows *reference, struct pattern *patt
     for (size_t i = 0; i < reference->rows && taken < count && !status; i++) {
         if (!covers(reference, pattern, i) || seen++ < (size_t)((double)taken * (double)total / (double)count))
             continue;
-        for (size_t c = 0; c < columns; c++) {
-            bool kept = pattern->present[c] || ND_FAULT(FAULT_REFERENCE_WHOLE);
-            reference->part[filled * columns + c] = kept ? reference->values[i * columns + c] : NAN;
-        }
         taken++;
-        if (++filled < reference->part_rows && taken < count) continue;
+        if (is_impossible(reference, pattern, i)) {
+            pattern->impossible += !ND_FAULT(FAULT_IMPOSSIBLE_APART);
+            continue;
+        }
+        copy_cells(reference, pattern, i, reference->part + filled * columns);
+        if (++filled < reference->part_rows) continue;
         status = score_part(reference, pattern, filled);
         filled = 0;
     }
-    return status;
+    return filled > 0 && !status ? score_part(reference, pattern, filled) : status;
 }
 
 static int by_value(const void *a, const void *b)
@@ -258,10 +277,11 @@ int reference_compare(struct reference_rows *reference, size_t count, const doub
     for (size_t i = 0; i < count; i++) {
         int status = find_pattern(reference, values + i * reference->columns, &pattern);
         if (status) return status;
-        double below = (double)count_up_to(pattern, log_density[i]), rows = (double)pattern->count;
+        double below = (double)(pattern->impossible + count_up_to(pattern, log_density[i]));
+        double rows = (double)(pattern->impossible + pattern->count);
         standing[i].p = ND_FAULT(FAULT_RANK_WITHOUT_ITSELF) ? below / rows : (1 + below) / (1 + rows);
         standing[i].distance = pattern->deviation > 0 ? (log_density[i] - pattern->mean) / pattern->deviation : 0;
-        standing[i].compared = pattern->count;
+        standing[i].compared = pattern->impossible + pattern->count;
     }
     return EXIT_DONE;
 }

@@ -14,6 +14,7 @@ enum { PATTERN_BUCKETS = 4096 };
 struct reference_rows {
     struct model_input *input; /* model, session and contexts */
     nade_score_options score;  /* how rows are scored */
+    bool impossible;   /* values that their column can't have make a row's density 0; else they count as missing */
     size_t most_holed; /* reference rows that a row with holes is compared with at most, evenly spread; 0: any number */
     size_t columns, rows, room;
     double *values;                          /* (room, columns) of which there are rows */
@@ -21,7 +22,7 @@ struct reference_rows {
     size_t part_rows;                        /* scored at a time */
     struct pattern *bucket[PATTERN_BUCKETS]; /* what is known of sets of present cells */
     size_t held;                             /* numbers that the patterns hold */
-    size_t unseen;                           /* cells of the file whose label training has not seen */
+    size_t unseen;                           /* cells of the file with values that their columns can't have */
     char first_unseen[256];
 };
 
@@ -40,7 +41,7 @@ int reference_begin(struct reference_rows *reference, struct model_input *input,
 int reference_read(struct reference_rows *reference, const char *path, const nade_read_options *read);
 int reference_draw(struct reference_rows *reference, size_t rows);
 
-/* Where rows (count, columns) of these log densities stand. */
+/* Where rows (count, columns) of these log densities stand; INFINITY is a value that its column can't have. */
 int reference_compare(struct reference_rows *reference, size_t count, const double *values, const double *log_density,
                       struct standing *standing);
 

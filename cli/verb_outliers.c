@@ -1,8 +1,10 @@
 /* nade outliers: which rows are unusual, how sure that is, which cells are to blame and what was expected there. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "blamed_cells.h"
 #include "device.h"
 #include "max_memory.h"
@@ -18,6 +20,7 @@ struct outlier_arguments {
     struct common common;
     const char *model, *data, *reference, *output;
     size_t draws, holed_reference, top, cells;
+    int unseen, by;
     uint32_t threads;
     nade_read_options read;
     nade_score_options options;
@@ -32,6 +35,14 @@ enum { REFERENCE_LEAST = 99 };
 /* The summary counts p-values up to UNUSUAL, and what the procedure of Benjamini and Hochberg finds at FALSE_RATE. */
 static const double UNUSUAL = 0.01, FALSE_RATE = 0.1;
 
+/* What a value is that its column can't have, and what a p-value is of. */
+enum { UNSEEN_IMPOSSIBLE, UNSEEN_MISSING, UNSEEN_ERROR };
+enum { BY_ROW, BY_CELL };
+
+static const struct choice kinds_of_unseen[] = {
+    {"impossible", UNSEEN_IMPOSSIBLE}, {"missing", UNSEEN_MISSING}, {"error", UNSEEN_ERROR}, {NULL, 0}};
+static const struct choice kinds_of_p[] = {{"row", BY_ROW}, {"cell", BY_CELL}, {NULL, 0}};
+
 /* What a run owns. */
 struct outlier_run {
     struct model_input input;
@@ -40,12 +51,15 @@ struct outlier_run {
     struct findings findings;
     size_t columns, part;
     double *values;            /* (part, columns) */
+    size_t *source;            /* (columns) of the table */
     double *log_density;       /* (part) */
     struct standing *standing; /* (part) */
     char *found;               /* (part) findings */
     double *p;                 /* (room) p-values of all rows so far that have cells, `tested` of them */
     size_t rows, tested, room, few;
-    size_t unseen; /* cells whose label training has not seen */
+    size_t odd_cells;  /* rows with a cell that is unusual for one of so many */
+    size_t impossible; /* rows with a value that its column can't have */
+    size_t unseen;     /* such cells */
     char first_unseen[256];
     struct output output;
     struct progress progress;
@@ -65,6 +79,10 @@ static const struct option options[] = {
     {.name = "reference", .metavar = "FILE", .kind = OPTION_TEXT, AT(reference), .excludes = "draws",
      .help = "compare with the rows of this table, read as DATA is: ordinary rows that the model was not trained on; "
              "without it with rows drawn from the model"},
+    {.name = "by", .metavar = "row|cell", .kind = OPTION_CHOICE, AT(by), .choices = kinds_of_p,
+     .help = "what p_value is of: the row's density among those of reference rows, or the smallest tail among the row's "
+             "cells, times their number and at most 1, which finds one wrong cell in a wide row, needs no reference and "
+             "is right as far as the model is"},
     {.name = "draws", .metavar = "N", .kind = OPTION_SIZE, AT(draws), .least = 1, .below = 100000001,
      .help = "rows to draw from the model where there is no --reference"},
     {.name = "holed-reference", .metavar = "N", .kind = OPTION_SIZE, AT(holed_reference),
@@ -75,7 +93,10 @@ static const struct option options[] = {
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(options.seed),
      .help = "fixes the K orderings and the rows that are drawn"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    UNSEEN_OPTION(AT(options.unseen_missing), ""),
+    {.name = "unseen", .metavar = "impossible|missing|error", .kind = OPTION_CHOICE, AT(unseen),
+     .choices = kinds_of_unseen,
+     .help = "what a label that training has not seen, or another value that its column can't have, is: of density 0 "
+             "and to blame, a missing cell, or an error"},
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     ARRAY_OPTION(AT(read.array)),
@@ -113,6 +134,9 @@ static int check_call(const struct outlier_arguments *outliers)
     if (outliers->reference && strcmp(outliers->reference, "-") == 0 && strcmp(outliers->data, "-") == 0)
         return report_error(&outliers->common, NADE_BAD_CALL,
                             "DATA and --reference are both standard input, expected a file for one of them");
+    if (outliers->reference && outliers->by == BY_CELL)
+        return report_error(&outliers->common, NADE_BAD_CALL,
+                            "--reference has no meaning with --by cell, whose p-values rest on the model");
     return output_check_files(&outliers->common, outliers->output, NULL,
                               (const char *[]){outliers->model, outliers->data, outliers->reference, NULL});
 }
@@ -126,10 +150,11 @@ static int allocate(const struct outlier_arguments *outliers, struct outlier_run
     run->part = PART_CELLS / (run->columns * run->findings.cells);
     run->part = run->part > PART_ROWS ? PART_ROWS : run->part > 0 ? run->part : 1;
     run->values = calloc(run->part, run->columns * sizeof *run->values);
+    run->source = calloc(run->columns, sizeof *run->source);
     run->log_density = calloc(run->part, sizeof *run->log_density);
     run->standing = calloc(run->part, sizeof *run->standing);
     run->found = findings_room(&run->findings, run->part);
-    if (run->values && run->log_density && run->standing && run->found) return EXIT_DONE;
+    if (run->values && run->source && run->log_density && run->standing && run->found) return EXIT_DONE;
     return report_no_memory(&outliers->common);
 }
 
@@ -138,12 +163,14 @@ static int take_reference(struct outlier_arguments *outliers, struct outlier_run
     struct reference_rows *reference = &run->reference;
     int status = reference_begin(reference, &run->input, &outliers->options, outliers->holed_reference);
     if (status) return status;
+    reference->impossible = outliers->unseen == UNSEEN_IMPOSSIBLE;
     if (!outliers->reference) return reference_draw(reference, outliers->draws);
     status = reference_read(reference, outliers->reference, &outliers->read);
     if (!status && reference->rows == 0)
         status = report_error(&outliers->common, NADE_BAD_INPUT, "%s has no rows, expected some to compare with",
                               outliers->reference);
-    if (!status) warn_of_unseen(&outliers->common, reference->unseen, reference->first_unseen);
+    if (!status && !reference->impossible)
+        warn_of_unseen(&outliers->common, reference->unseen, reference->first_unseen);
     return status;
 }
 
@@ -151,6 +178,8 @@ static int load_inputs(struct outlier_arguments *outliers, struct outlier_run *r
 {
     struct model_input *input = &run->input;
     nade_score_options *score = &outliers->options;
+    score->unseen_missing = outliers->unseen != UNSEEN_ERROR;
+    outliers->read.keep_text = outliers->unseen == UNSEEN_IMPOSSIBLE;
     int status = load_input_model(input, &outliers->common, outliers->threads, &score->device, &score->precision,
                                   outliers->model);
     if (!status) status = open_input_table(input, outliers->data, &outliers->read, score->device, score->precision);
@@ -158,10 +187,30 @@ static int load_inputs(struct outlier_arguments *outliers, struct outlier_run *r
     if (status) return status;
     score->session = input->session;
     status = blame_begin(&run->blame, input, score, run->findings.cells, run->part);
-    return status ? status : take_reference(outliers, run);
+    if (!status && run->blame.blind && outliers->by == BY_CELL)
+        return report_error(&outliers->common, NADE_BAD_CALL,
+                            "--by cell: %s was trained for one fixed ordering and can't tell how likely a cell is",
+                            outliers->model);
+    return status || outliers->by == BY_CELL ? status : take_reference(outliers, run);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Rows with a value that its column can't have are of density 0; where that does not count, the value is missing. */
+static void take_impossible(struct outlier_run *run, size_t rows, bool counts)
+{
+    for (size_t i = 0; i < rows; i++) {
+        bool found = false;
+        for (size_t c = 0; c < run->columns; c++) {
+            double *cell = &run->values[i * run->columns + c];
+            if (!isinf(*cell)) continue;
+            found = counts && !ND_FAULT(FAULT_IMPOSSIBLE_MISSING);
+            if (!found) *cell = NAN;
+        }
+        if (found) run->log_density[i] = -INFINITY;
+        run->impossible += found;
+    }
+}
 
 /* The part's log densities, and its cells as values, of which scoring has told all there is to tell. */
 static int score_rows(const struct outlier_arguments *outliers, struct outlier_run *run, nade_context *context,
@@ -174,15 +223,15 @@ static int score_rows(const struct outlier_arguments *outliers, struct outlier_r
     if (status != NADE_OK) return report_failure(&outliers->common, context, status);
     if (run->unseen == 0) memcpy(run->first_unseen, summary.first_unseen, sizeof run->first_unseen);
     run->unseen += summary.unseen;
-    status = nade_table_values(run->input.silent, run->input.model, table, NULL, run->values, NULL, &unseen, NULL);
+    status =
+        nade_table_values(run->input.silent, run->input.model, table, NULL, run->values, run->source, &unseen, NULL);
     if (status != NADE_OK) return report_failure(&outliers->common, run->input.silent, status);
-    for (size_t at = 0; at < nade_table_rows(table) * run->columns; at++)
-        if (isinf(run->values[at])) run->values[at] = NAN;
+    take_impossible(run, nade_table_rows(table), outliers->unseen == UNSEEN_IMPOSSIBLE);
     return EXIT_DONE;
 }
 
 /* Keeps a row's p-value for the summary. */
-static int count_row(struct outlier_run *run, const double *values, const struct standing *standing)
+static int count_row(struct outlier_run *run, const double *values, const struct finding *finding)
 {
     size_t c = 0;
     while (c < run->columns && isnan(values[c])) c++;
@@ -196,13 +245,21 @@ static int count_row(struct outlier_run *run, const double *values, const struct
         run->p = p;
         run->room = room;
     }
-    run->p[run->tested++] = standing->p;
-    run->few += standing->compared < REFERENCE_LEAST;
+    run->p[run->tested++] = finding->standing.p;
+    run->few += finding->standing.compared < REFERENCE_LEAST;
+    run->odd_cells += finding->cell_p <= UNUSUAL;
     return EXIT_DONE;
 }
 
+/* By its cells alone: of equal p-values, which are 0 or 1, the smallest tail comes first. */
+static struct standing standing_of_cells(const struct finding *finding)
+{
+    const struct blamed_cell *worst = &finding->cell[0];
+    return (struct standing){finding->cell_p, worst->column == SIZE_MAX ? 1 : worst->tail, SIZE_MAX};
+}
+
 /* Writes the part's findings, or keeps those that may be among the most unusual. */
-static int take_findings(struct outlier_run *run, size_t rows)
+static int take_findings(struct outlier_run *run, int by, size_t rows)
 {
     if (run->rows == 0) write_findings_header(&run->output, &run->findings);
     for (size_t i = 0; i < rows; i++) {
@@ -210,7 +267,8 @@ static int take_findings(struct outlier_run *run, size_t rows)
         finding->row = run->rows + i;
         finding->log_density = run->log_density[i];
         finding->standing = run->standing[i];
-        int failed = count_row(run, run->values + i * run->columns, &run->standing[i]);
+        if (by == BY_CELL) finding->standing = standing_of_cells(finding);
+        int failed = count_row(run, run->values + i * run->columns, finding);
         if (!failed && run->findings.top) failed = findings_keep(&run->findings, run->input.common, finding);
         if (failed) return failed;
         if (!run->findings.top && output_good(&run->output)) write_finding(&run->output, &run->findings, finding);
@@ -239,10 +297,12 @@ static int judge_table(const struct outlier_arguments *outliers, struct outlier_
     size_t rows = nade_table_rows(table);
     nade_context *silent = run->input.silent;
     int failed = score_rows(outliers, run, context, table);
-    if (!failed) failed = compare_rows(run, rows);
+    if (!failed && outliers->by == BY_ROW) failed = compare_rows(run, rows);
     if (failed) return failed;
-    nade_status status = blame_rows(&run->blame, silent, table, run->rows, run->values, &run->findings, run->found);
-    return status == NADE_OK ? take_findings(run, rows) : report_failure(&outliers->common, silent, status);
+    const struct judged_rows judged = {table, run->rows, run->source, run->values};
+    nade_status status = blame_rows(&run->blame, silent, &judged, &run->findings, run->found);
+    return status == NADE_OK ? take_findings(run, outliers->by, rows)
+                             : report_failure(&outliers->common, silent, status);
 }
 
 /* Reads and judges the next part; *more is false after the last. */
@@ -278,10 +338,12 @@ static int summarise_as_json(const struct outlier_arguments *outliers, const str
                              size_t discoveries)
 {
     json_t *summary = json_pack(
-        "{s:I,s:s,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "reference",
-        outliers->reference ? "file" : "model", "reference_rows", (json_int_t)run->reference.rows, "unusual",
-        (json_int_t)unusual, "expected_unusual", json_number(UNUSUAL * (double)run->tested), "discoveries",
-        (json_int_t)discoveries, "few_reference_rows", (json_int_t)run->few, "unseen", (json_int_t)run->unseen,
+        "{s:I,s:s,s:s,s:I,s:I,s:o,s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "rows", (json_int_t)run->rows, "by",
+        outliers->by == BY_CELL ? "cell" : "row", "reference", outliers->reference ? "file" : "model", "reference_rows",
+        (json_int_t)run->reference.rows, "unusual", (json_int_t)unusual, "expected_unusual",
+        json_number(UNUSUAL * (double)run->tested), "discoveries", (json_int_t)discoveries, "unusual_by_cell",
+        run->blame.blind ? json_null() : json_integer((json_int_t)run->odd_cells), "impossible_rows",
+        (json_int_t)run->impossible, "few_reference_rows", (json_int_t)run->few, "unseen", (json_int_t)run->unseen,
         "orderings", (json_int_t)outliers->options.orderings, "seed", (json_int_t)outliers->options.seed);
     return report_json(json_with_device(summary, outliers->options.device, outliers->options.precision));
 }
@@ -289,13 +351,28 @@ static int summarise_as_json(const struct outlier_arguments *outliers, const str
 static void note_basis(const struct outlier_arguments *outliers, const struct outlier_run *run)
 {
     const struct common *common = &outliers->common;
-    if (outliers->reference)
+    if (outliers->by == BY_CELL)
+        report_note(common, "%zu row%s, each by its least likely cell given the others, so p-values rest on the model:",
+                    run->rows, run->rows == 1 ? "" : "s");
+    else if (outliers->reference)
         report_note(common, "%zu row%s, each by its rank among %zu of %s:", run->rows, run->rows == 1 ? "" : "s",
                     run->reference.rows, outliers->reference);
     else
         report_note(common,
                     "%zu row%s, each by its rank among %zu drawn from the model, so p-values rest on it:", run->rows,
                     run->rows == 1 ? "" : "s", run->reference.rows);
+}
+
+/* What single cells tell, of which the p-values of rows may know nothing. */
+static void note_cells(const struct outlier_arguments *outliers, const struct outlier_run *run)
+{
+    const struct common *common = &outliers->common;
+    if (!run->blame.blind && outliers->by == BY_ROW)
+        report_note(common, "  %-34s %zu, expected at most %.3g", "a cell that unusual (--by cell)", run->odd_cells,
+                    UNUSUAL * (double)run->tested);
+    if (run->impossible > 0)
+        report_note(common, "  %-34s %zu, the first: %s", "a value the column can't have", run->impossible,
+                    run->first_unseen);
 }
 
 static int summarise(const struct outlier_arguments *outliers, struct outlier_run *run)
@@ -305,7 +382,7 @@ static int summarise(const struct outlier_arguments *outliers, struct outlier_ru
     if (run->tested > 0) qsort(run->p, run->tested, sizeof *run->p, by_value);
     while (unusual < run->tested && run->p[unusual] <= UNUSUAL) unusual++;
     discoveries = count_discoveries(run->p, run->tested);
-    warn_of_unseen(common, run->unseen, run->first_unseen);
+    if (outliers->unseen == UNSEEN_MISSING) warn_of_unseen(common, run->unseen, run->first_unseen);
     if (run->few > 0)
         report_warn(common,
                     "%zu row%s could be compared with fewer than %d reference rows, so that no p-value of %g "
@@ -313,10 +390,11 @@ static int summarise(const struct outlier_arguments *outliers, struct outlier_ru
                     run->few, run->few == 1 ? "" : "s", REFERENCE_LEAST, UNUSUAL);
     if (common->json) return summarise_as_json(outliers, run, unusual, discoveries);
     note_basis(outliers, run);
-    report_note(common, "  %-34s %zu, expected %.3g", "p-value of at most 0.01", unusual,
-                UNUSUAL * (double)run->tested);
+    report_note(common, "  %-34s %zu, expected %s%.3g", "p-value of at most 0.01", unusual,
+                outliers->by == BY_CELL ? "at most " : "", UNUSUAL * (double)run->tested);
     report_note(common, "  %-34s %zu", "unusual at 10 % false discoveries", discoveries);
-    if (discoveries == 0 && unusual > 0 && run->p[0] * (double)(run->reference.rows + 1) <= 1)
+    note_cells(outliers, run);
+    if (outliers->by == BY_ROW && discoveries == 0 && unusual > 0 && run->p[0] * (double)(run->reference.rows + 1) <= 1)
         report_note(common, "  no p-value among %zu reference rows is below %.2g: more of them could tell more",
                     run->reference.rows, 1 / (double)(run->reference.rows + 1));
     if (run->blame.blind)
@@ -349,6 +427,7 @@ static int judge_all(struct outlier_arguments *outliers, struct outlier_run *run
 static void free_run(struct outlier_run *run)
 {
     free(run->values);
+    free(run->source);
     free(run->log_density);
     free(run->standing);
     free(run->found);
@@ -380,10 +459,13 @@ const struct verb verb_outliers = {
         "reference rows, (1 + those no likelier) / (1 + their number); column, the cell most to blame, which is the "
         "one "
         "least likely given the rest of its row; found, what it holds; expected, the median or likeliest label in its "
-        "place; and tail, the probability of a value no likelier than what was found. With --reference the p-value is "
+        "place; and tail, the probability of a value no likelier than what was found. A value that its column can't "
+        "have, a label that training has not seen say, makes the row's log_density -inf and has the tail 0. With "
+        "--reference the p-value is "
         "exact for rows of the reference's kind: it is at most p with probability p. Without it that holds as far as "
         "the model is right. A summary goes to stderr: how many rows have a p-value of at most 0.01 and how many would "
-        "by chance, and how many are unusual at a false discovery rate of 10 % (Benjamini and Hochberg).",
+        "by chance, how many are unusual at a false discovery rate of 10 % (Benjamini and Hochberg), and how many have "
+        "a cell whose tail, times the number of the row's cells, is at most 0.01.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -182,7 +182,8 @@ class Model:
 
     # ---- rows into the library ---------------------------------------------------------------------------------------
 
-    def _values(self, table: Table, may_lack: Any = None, unseen: str = "error") -> tuple[np.ndarray, np.ndarray]:
+    def _values(self, table: Table, may_lack: Any = None, unseen: str = "error",
+                warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """A table's cells in the library's numbers (rows, columns), infinite where a label is not known and that is
         allowed; and which of the table's columns each of the model's is."""
         values = np.empty((table.rows, len(self.columns)))
@@ -191,7 +192,7 @@ class Model:
         allowed = _allows_unseen(unseen)
         call(library.nade_table_values, self._pointer, table.pointer, column_list(may_lack), doubles(values), source,
              ctypes.byref(count) if allowed else None, first if allowed else None)
-        if count.value:
+        if count.value and warn:
             _warn_of_unseen(count.value, as_text(first.value))
         return values, np.array(source, dtype=np.uint64)
 
@@ -264,6 +265,18 @@ class Model:
         if summary.unseen:
             _warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
         return found, summary
+
+    def _score_values(self, values: np.ndarray, orderings: int) -> np.ndarray:
+        """The log density of each of rows in the library's numbers (rows, columns)."""
+        options = self._score_options(None, None, orderings, 0, None, False, "error")
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        found = np.empty(len(values))
+        options.values, options.value_rows = doubles(values), len(values)
+        options.session = self._session().pointer
+        if len(values):
+            with _Interruptible(options, len(values)):
+                call(library.nade_score, self._pointer, None, ctypes.byref(options), doubles(found), None, None)
+        return found
 
     def _beside_independent(self, table: Table, asked: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Each row's log density, and what it would be if columns were independent."""

@@ -15,6 +15,7 @@ from ._density import ask
 from ._errors import BadCall
 from ._frames import Frame, frame_of
 from ._model import Model
+from ._thresholds import Thresholds
 from ._train import fit as fit_model
 
 try:
@@ -232,6 +233,10 @@ class OutlierDetector(OutlierMixin, _Estimator):
 
     contamination: the share of the training rows that are. Other parameters as of DensityEstimator. After fit,
     offset_ is the log density that divides the two.
+
+    A value that its column can't have, a label that training has not seen or a number beyond the column's bounds, has
+    the density 0, and its row is an outlier. A row with holes is held against training rows without the same cells,
+    since log densities of different cells do not compare.
     """
 
     def __init__(self, *, contamination: float = 0.1, orderings: int = 8, effort: str = "normal",
@@ -248,18 +253,24 @@ class OutlierDetector(OutlierMixin, _Estimator):
             raise BadCall(f"contamination: found {self.contamination!r}, expected a share above 0 and up to 0.5")
         frame = self._take(X, reset=True)
         self.model_ = self._fit_model(frame)
-        self.offset_ = float(np.percentile(self._score(frame), 100 * self.contamination))
+        self._thresholds = Thresholds(self.model_, self._values(frame), self.contamination, self.orderings)
+        self.offset_ = self._thresholds.whole
         return self
 
-    def _score(self, frame: Frame) -> np.ndarray:
-        return np.asarray(self.model_.log_density(frame, orderings=self.orderings, unseen="missing"))
+    def _values(self, frame: Frame) -> np.ndarray:
+        return self.model_._values(frame.table(), None, "missing", warn=False)[0]
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The log density of each row: the lower, the odder."""
-        return self._score(self._take(X, reset=False))
+        """The log density of each row: the lower, the odder. That of a row with holes is shifted, by as much as the
+        density that divides rows with its cells alone differs from offset_; -inf where a value is impossible."""
+        values = self._values(self._take(X, reset=False))
+        impossible = np.isinf(values)
+        values[impossible] = np.nan
+        shift = self.offset_ - self._thresholds.of(values)
+        return np.where(impossible.any(axis=1), -np.inf, self.model_._score_values(values, self.orderings) + shift)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log density less offset_: negative for outliers."""
+        """score_samples less offset_: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -59,6 +60,47 @@ def test_outliers():
     detector = nade.OutlierDetector(contamination=0.05, **SMALL).fit(x)
     assert detector.predict(odd)[-1] == -1 and abs(np.mean(detector.predict(x) == -1) - 0.05) < 0.01
     assert detector.decision_function(odd).argmin() == len(x)
+    np.testing.assert_array_equal(detector.score_samples(x), detector.model_.log_density(x))
+
+
+def test_impossible_values_are_outliers():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"amount": rng.exponential(50, 400).round(2), "shop": rng.choice(list("ABC"), 400),
+                              "price": rng.choice([4.99, 9.99, 14.99, 19.99], 400), "visits": rng.poisson(3, 400)})
+    detector = nade.OutlierDetector(contamination=0.05, types={"amount": "real", "price": "ordered", "visits": "count"},
+                                    **SMALL).fit(frame)
+    usual = {"amount": 40.0, "shop": "A", "price": 9.99, "visits": 3}
+    odd = pandas.DataFrame([usual, {**usual, "amount": -500.0}, {**usual, "shop": "Z"}, {**usual, "price": 99.99},
+                            {**usual, "visits": -1}, {"shop": "Z"}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # they are not missing
+        assert detector.predict(odd).tolist() == [1, -1, -1, -1, -1, -1]
+        assert np.isneginf(detector.score_samples(odd)[1:]).all() and detector.decision_function(odd)[1] == -np.inf
+
+
+@pytest.mark.parametrize("holed_training", [False, True])
+def test_rows_with_holes_are_held_against_their_kind(holed_training):
+    # A column of small numbers has a high density, one of large numbers a low one: a hole there changes a row's most.
+    rng = np.random.default_rng(2)
+
+    def rows(count):
+        return rng.normal(size=(count, 3)) * [1e-4, 1, 1e4]
+
+    x = rows(600)
+    if holed_training:  # no row is whole
+        x[np.arange(600), np.arange(600) % 3] = np.nan
+    detector = nade.OutlierDetector(contamination=0.1, **LONGER).fit(x)
+    assert 0.03 < np.mean(detector.predict(x) == -1) < 0.2
+    for hole in range(3):
+        new = rows(400)
+        new[:, hole] = np.nan
+        assert 0.03 < np.mean(detector.predict(new) == -1) < 0.25, hole
+        new[:, 1 if hole != 1 else 2] *= 30
+        assert np.mean(detector.predict(new) == -1) > 0.7, hole
+    assert detector.predict(np.full((1, 3), np.nan)).tolist() == [1]
+    again = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(again.score_samples(new), detector.score_samples(new))
 
 
 def test_imputer_in_a_pipeline():

@@ -208,6 +208,11 @@ enum fault {
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */
     FAULT_TOP_FIRST = 446,           /* outliers: --top takes the first rows of a table */
+    FAULT_IMPOSSIBLE_MISSING = 450,  /* outliers: a value that its column can't have counts as missing */
+    FAULT_IMPOSSIBLE_UNBLAMED = 451, /* outliers: such a cell is not to blame */
+    FAULT_IMPOSSIBLE_APART = 452,    /* outliers: reference rows with such a value do not count in ranks */
+    FAULT_CELLS_NOT_COUNTED = 453,   /* outliers: by cell, the number of cells looked at makes no difference */
+    FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

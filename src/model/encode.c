@@ -215,12 +215,11 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
              nd_excerpt(found, strlen(found), excerpt));
 }
 
-/* A label or value that training has not seen, or a number beyond the bounds of its column. */
+/* A label or value that training has not seen, or a number that its column can't hold. */
 static bool may_be_unseen(const struct encoder *e, size_t column, bool is_number)
 {
-    const struct column_spec *spec = &e->schema->column[column];
-    const struct head *head = nd_head_for(spec->type);
-    return e->unseen && (head->labels || (is_number && (head->one_hot || spec->bounded)));
+    const struct head *head = nd_head_for(e->schema->column[column].type);
+    return e->unseen && (head->labels || is_number);
 }
 
 /* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */

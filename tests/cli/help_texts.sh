@@ -47,7 +47,7 @@ for option in method draws form interval seed device precision threads delimiter
 done
 holds out "Rubin's sense"
 expect 0 "$NADE" outliers --help
-for option in reference draws holed-reference orderings seed unseen top cells output; do
+for option in reference by draws holed-reference orderings seed unseen top cells output; do
     grep -qE -- "--$option( |$)" out || fail "outliers --help does not list --$option"
 done
 

@@ -207,6 +207,7 @@ def scenarios(fixtures):
         Scenario("check", ["check", model, holes, "--threads", "1"]),
         Scenario("check.png", ["check", f("count.st"), data, "--rows", "20", "--json", "--png", "p", "--threads", "1"], ("p",)),
         Scenario("outliers", ["outliers", model, holes, "--draws", "20", "--threads", "1"]),
+        Scenario("outliers.cell", ["outliers", model, holes, "--by", "cell", "--json", "--threads", "1"]),
         Scenario("outliers.reference", ["outliers", f("members.st"), holes, "--reference", data, "--top", "3", "--cells",
                                         "2", "--json", "--threads", "1", "-o", "s"], ("s",)),
         Scenario("info", ["info", model]),

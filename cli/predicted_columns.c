@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "column.h"
 #include "report.h"
 #include "row_writer.h"
@@ -172,12 +173,17 @@ void write_predicted_names(struct output *output, const struct predicted_column 
     }
 }
 
+/* A date as its column writes dates; a number plainly, whatever marks and units the column has, as the probabilities
+ * beside it are. */
 static void write_one(struct output *output, const struct predicted_column *p, double value)
 {
+    char number[EXACT_SIZE];
     if (p->known.form)
         write_date(output, p->known.form, value, ',');
-    else
+    else if (ND_FAULT(FAULT_PREDICTED_FORM))
         write_number(output, &p->known, value, ',');
+    else
+        output_print(output, "%s", format_exact(value, number));
 }
 
 void write_predicted_row(struct output *output, const struct predicted_column *p, size_t row)

@@ -18,6 +18,11 @@ expect 0 "$NADE" impute model holes.csv --quiet --interval 0.5
 head -n 2 out | tail -n 1 | grep -qx $'4,70 cm;1.000,00;7 %;;;;\r' || fail "kept: $(cat -A out)"
 tail -n 1 out | grep -Eq $'^03,5 cm;[0-9.]+(,[0-9]+)?;[0-9]+(,[0-9]+)? %;[0-9.]+,5;[0-9.]+,5;[0-9]+ %;[0-9]+ %\r$' || fail "filled: $(cat -A out)"
 
+# Predictions are plain numbers, and the table with them is one that any program reads.
+expect 0 "$NADE" predict model holes.csv --of price,length,share --quiet
+head -n 1 out | grep -qx 'length_mean,length_median,length_low,length_high,price_mean,.*,share_high' || fail "$(cat out)"
+tail -n +2 out | grep -Evq '^(-?[0-9]+(\.[0-9]+)?,){11}-?[0-9]+(\.[0-9]+)?$' && fail "predicted: $(cat out)"
+
 expect 0 "$NADE" sample model -n 1 --where 'length=4,5 cm' --where 'price>=1.500' --quiet
 tail -n 1 out | grep -q '^"4,5 cm",' || fail "where: $(cat out)"
 expect 0 "$NADE" sample model -n 1 --where length=4.5 --quiet

@@ -48,7 +48,7 @@ head -1 data.csv >bad.csv
 echo '30.02.2020,2020-01-01 00:00:00,20' >>bad.csv
 refuse 2 "bad.csv, line 2, column 'day': found '30.02.2020', expected a date like DD.MM.YYYY to the day, from 0001-01-01 to 9999-12-26" -- "$NADE" score model bad.csv
 sed -i '2s/.*/31.12.9999,2020-01-01 00:00:00,20/' bad.csv
-refuse 2 "found '31.12.9999', expected a date" -- "$NADE" score model bad.csv
+refuse 2 "found '31.12.9999', expected a date" "(or --unseen missing, which makes it a missing cell)" -- "$NADE" score model bad.csv
 expect 0 "$NADE" score model bad.csv --unseen missing
 holds err "line 2, column 'day': '31.12.9999'"
 

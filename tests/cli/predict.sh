@@ -129,7 +129,7 @@ sed 1d lacking.csv | expect 0 "$NADE" predict bare - --header no --of 3 --quiet
 sed '3s/^[a-z]*/pink/; 4s/^[a-z]*//' rows.csv >odd.csv
 refuse 2 "odd.csv, line 3, column 'kind': found 'pink'" "--unseen missing" -- "$NADE" predict model odd.csv --of price
 expect 0 "$NADE" predict model odd.csv --of price --unseen missing -o odd.out
-holds err "1 cell holds a label that training has not seen"
+holds err "1 cell holds a value that training has not seen"
 sed '3s/^[a-z]*//; 4s/^[a-z]*//' rows.csv >holed.csv
 expect 0 "$NADE" predict model holed.csv --of price --quiet
 cmp -s out odd.out || fail "an unseen label is evidence"

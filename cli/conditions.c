@@ -8,7 +8,8 @@
 #include "base/fault.h"
 #include "column.h"
 #include "data/date_text.h"
-#include "data/number_form.h"
+#include "label_numbers.h"
+#include "name_search.h"
 #include "report.h"
 
 enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 };
@@ -16,6 +17,9 @@ enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 
 /* ---- which column -------------------------------------------------------------------------------------------- */
 
 enum relation { EQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST, OTHER_THAN, AMONG };
+
+/* What operators consist of. */
+#define SIGNS "<>=!"
 
 /* The operator that the text begins with, and blanks around it; its length with them, 0: none. */
 static size_t find_relation(const char *text, enum relation *relation)
@@ -85,28 +89,6 @@ static bool find_column(const nade_model *model, const char *text, struct condit
     return find_by_name(model, text, condition) || find_by_number(model, text, condition);
 }
 
-static const char number_characters[] = "0123456789+-.eE";
-
-/* The number that the first `length` bytes of the text are. */
-static bool parse_number(const char *text, size_t length, double *value)
-{
-    char *end;
-    if (length == 0 || strspn(text, number_characters) < length) return false;
-    *value = strtod(text, &end);
-    return end == text + length && isfinite(*value);
-}
-
-/* A number as the column writes it, or plainly. */
-static bool parse_written(const nade_column *column, const char *text, double *value)
-{
-    struct number_form form;
-    if (!column->written || !nd_form_take(column->written, &form)) return parse_number(text, strlen(text), value);
-    return nd_form_read_loosely(&form, text, value) && isfinite(*value);
-}
-
-/* What numbers and dates are written with. */
-static const char end_characters[] = "0123456789+-.eE/: TZAPMapm";
-
 /* An end of a range of a column: a number, or a date. */
 static bool parse_end(const nade_model *model, size_t column, const char *text, double *value)
 {
@@ -139,7 +121,8 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
         [EQUAL] = EQUAL, [BELOW] = ABOVE, [AT_MOST] = AT_LEAST, [ABOVE] = BELOW, [AT_LEAST] = AT_MOST};
     enum relation relation;
     double left;
-    size_t length = strspn(text, end_characters), sign = find_relation(text + length, &relation);
+    size_t length = strcspn(text, SIGNS), sign = find_relation(text + length, &relation);
+    if (ND_FAULT(FAULT_LEFT_PLAIN) && strspn(text, "0123456789+-.eE/: TZAPMapm") < length) return false;
     if (sign == 0 || !is_bound(relation) || length >= ENDS_MOST) return false;
     const char *rest = text + length + sign;
     if (!(whole ? find_whole(model, rest, &condition->column) : find_column(model, rest, condition))) return false;
@@ -156,7 +139,7 @@ static bool find_left(const nade_model *model, const char *text, bool whole, str
 /* ---- which value --------------------------------------------------------------------------------------------- */
 
 /* The number of a label.  Where none has the very text, the one that is the same number is taken, if it is the only
- * one: 1.0 is the label 1. */
+ * one: 1.0 is the label 1, and 95 is 95%. */
 static bool find_label(const nade_column *column, const char *text, double *value)
 {
     double number, label;
@@ -165,10 +148,11 @@ static bool find_label(const nade_column *column, const char *text, double *valu
         *value = (double)i;
         if (strcmp(column->labels[i], text) == 0) return true;
     }
-    if (!parse_number(text, strlen(text), &number)) return false;
+    struct number_form form;
+    bool formed = form_of_labels(column, &form);
+    if (!read_label(formed ? &form : NULL, text, &number)) return false;
     for (size_t i = 0; i < column->label_count; i++) {
-        const char *other = column->labels[i];
-        if (!parse_number(other, strlen(other), &label) || label != number) continue;
+        if (!read_label(formed ? &form : NULL, column->labels[i], &label) || label != number) continue;
         *value = (double)i;
         found++;
     }
@@ -234,25 +218,18 @@ static void narrow(enum relation relation, double value, double *low, double *hi
         *low = fmax(*low, value);
 }
 
-/* The number that a value of a column without an order is: of its label, or 0 or 1 itself; NaN: none. */
-static double number_of(const nade_column *column, double value)
+/* One more set, empty, with room for so many values; NULL: no memory. */
+static struct value_set *add_set(struct conditions *conditions, size_t column, size_t room)
 {
-    double number = NAN;
-    if (column->label_count == 0) return value;
-    const char *label = column->labels[(size_t)value];
-    return parse_number(label, strlen(label), &number) ? number : NAN;
-}
-
-/* True when all labels are numbers, absence aside. */
-static bool has_numbers(const nade_column *column)
-{
-    size_t numbers = 0;
-    for (size_t i = 0; i < column->label_count; i++) {
-        bool number = !isnan(number_of(column, (double)i));
-        if (!number && column->labels[i][0] != '\0') return false;
-        numbers += number;
+    struct value_set *grown = realloc(conditions->sets, (conditions->set_count + 1) * sizeof *grown);
+    double *values = calloc(room, sizeof *values);
+    if (grown) conditions->sets = grown;
+    if (!grown || !values) {
+        free(values);
+        return NULL;
     }
-    return column->label_count == 0 || numbers > 0;
+    grown[conditions->set_count] = (struct value_set){.column = column, .values = values};
+    return &grown[conditions->set_count++];
 }
 
 /* Of two values a range holds one, which then is given, or both. */
@@ -293,12 +270,31 @@ bool meets_range(const nade_model *model, const struct conditions *conditions, s
     return number >= low && number <= high;
 }
 
+/* Labels within a range that the library does not know for numbers: a row must hold one of them. */
+static int take_labels(const struct common *common, const struct condition *condition, const nade_column *column,
+                       const struct number_form *form, const double ends[2], struct conditions *conditions)
+{
+    struct value_set *set = add_set(conditions, condition->column, column->label_count);
+    if (!set) return report_no_memory(common);
+    set->among = true;
+    for (size_t i = 0; i < column->label_count; i++) {
+        double number;
+        if (!read_label(form, column->labels[i], &number)) continue;
+        if (number >= ends[0] && number <= ends[1]) set->values[set->count++] = (double)i;
+    }
+    if (set->count > 0) return EXIT_DONE;
+    return report_error(common, NADE_BAD_CALL, "%s: no value of column '%s' meets '%s'", condition->option,
+                        column->name, condition->text);
+}
+
 static int take_range(const struct common *common, const nade_model *model, const struct condition *condition,
                       struct conditions *conditions)
 {
     double value, left, low = -HUGE_VAL, high = HUGE_VAL;
     nade_column column = column_of_model(model, condition->column);
-    if (!column.numeric && !has_numbers(&column))
+    struct number_form form;
+    bool formed = !column.numeric && form_of_labels(&column, &form);
+    if (!column.numeric && !formed && !has_numbers(&column))
         return report_error(common, NADE_BAD_CALL,
                             "%s: column '%s' is %s, expected a range on a column of numbers, or of labels that are",
                             condition->option, column.name, nade_type_name(column.type));
@@ -315,6 +311,7 @@ static int take_range(const struct common *common, const nade_model *model, cons
     if (low > high)
         return report_error(common, NADE_BAD_CALL, "%s: no number meets '%s', expected a range that holds some",
                             condition->option, condition->text);
+    if (formed) return take_labels(common, condition, &column, &form, (const double[]){low, high}, conditions);
     if (column.type == NADE_BINARY) return take_binary_range(common, condition, &column, low, high, conditions);
     conditions->low[condition->column] = fmax(conditions->low[condition->column], low);
     conditions->high[condition->column] = fmin(conditions->high[condition->column], high);
@@ -334,14 +331,19 @@ static int take_value(const struct common *common, const nade_model *model, cons
     return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 
-/* Reads the texts of a list {a,b}, or the one behind !=, into the set; false: no memory, or one is no value. */
-static bool read_set(const nade_column *column, struct condition *condition, struct value_set *set)
+/* The most values that the texts of a list {a,b}, or the one behind !=, can be. */
+static size_t most_values(const struct condition *condition)
+{
+    size_t most = 1;
+    for (const char *c = condition->value; *c; c++) most += *c == ',';
+    return most;
+}
+
+/* Reads these texts into the set; false: one is no value. */
+static bool read_set(const nade_column *column, const struct condition *condition, struct value_set *set)
 {
     bool list = condition->relation == AMONG;
     const char *at = condition->value + list;
-    size_t most = 1;
-    for (const char *c = at; *c; c++) most += *c == ',';
-    if (!(set->values = calloc(most, sizeof *set->values))) return false;
     for (const char *end; *at; at = end + (*end != '\0')) {
         char text[LABEL_SHOWN * 8];
         end = list ? at + strcspn(at, ",}") : at + strlen(at);
@@ -355,16 +357,60 @@ static bool read_set(const nade_column *column, struct condition *condition, str
     return set->count > 0;
 }
 
-static int take_set(const struct common *common, const nade_model *model, struct condition *condition,
+static int take_set(const struct common *common, const nade_model *model, const struct condition *condition,
                     struct conditions *conditions)
 {
     nade_column column = column_of_model(model, condition->column);
-    struct value_set *grown = realloc(conditions->sets, (conditions->set_count + 1) * sizeof *grown);
-    if (!grown) return report_no_memory(common);
-    conditions->sets = grown;
-    struct value_set *set = &grown[conditions->set_count++];
-    *set = (struct value_set){.column = condition->column, .among = condition->relation == AMONG};
+    struct value_set *set = add_set(conditions, condition->column, most_values(condition));
+    if (!set) return report_no_memory(common);
+    set->among = condition->relation == AMONG;
     return read_set(&column, condition, set) ? EXIT_DONE : refuse_value(common, model, condition);
+}
+
+/* ---- what is none --------------------------------------------------------------------------------------------- */
+
+/* Bytes before the first operator and the blanks around it, whose length *sign gets; 0: there is none. */
+static size_t before_relation(const char *text, size_t *sign, enum relation *relation)
+{
+    size_t length = 0;
+    while (!(*sign = find_relation(text + length, relation)) && text[length]) length++;
+    return length;
+}
+
+/* The text before an operator that must be meant for a column, or behind the first where a number stands before that;
+ * false: there is no operator, or no such text. */
+static bool find_name(const char *text, char name[LABEL_SHOWN * 8])
+{
+    enum relation relation;
+    size_t sign, length = before_relation(text, &sign, &relation);
+    if (sign == 0) return false;
+    const char *behind = text + length + sign;
+    bool number = strchr("0123456789+-.", text[0]) && is_bound(relation);
+    if (number && *behind && !strchr("0123456789+-.", *behind)) {
+        text = behind;
+        length = before_relation(text, &sign, &relation);
+    }
+    snprintf(name, LABEL_SHOWN * 8, "%.*s", (int)length, text);
+    return length > 0 && length < LABEL_SHOWN * 8;
+}
+
+static int refuse_condition(const struct common *common, const nade_model *model, const char *option, const char *text)
+{
+    char name[LABEL_SHOWN * 8];
+    size_t columns = nade_model_columns(model);
+    if (!find_name(text, name))
+        return report_error(common, NADE_BAD_CALL,
+                            "%s: found '%s', expected COL=VALUE, COL!=VALUE, 'COL in {A,B}' or a range such as COL>=30 "
+                            "or 30<=COL<50, with the name or zero-based number of one of the model's %zu columns",
+                            option, text, columns);
+    const char *meant = nearest_column(model, name);
+    if (meant)
+        return report_error(common, NADE_BAD_CALL, "%s: found '%s', but there is no column '%s'; did you mean '%s'?",
+                            option, text, name, meant);
+    return report_error(common, NADE_BAD_CALL,
+                        "%s: found '%s', but there is no column '%s', expected the name or zero-based number of one of "
+                        "the model's %zu columns",
+                        option, text, name, columns);
 }
 
 static int parse_condition(const struct common *common, const nade_model *model, const char *option, const char *text,
@@ -373,11 +419,7 @@ static int parse_condition(const struct common *common, const nade_model *model,
     struct condition condition = {.text = text, .option = option};
     if (!find_left(model, text, false, &condition) && !find_column(model, text, &condition) &&
         !find_left(model, text, true, &condition))
-        return report_error(common, NADE_BAD_CALL,
-                            "%s: found '%s', expected COL=VALUE, COL!=VALUE, 'COL in {A,B}' or a range such as COL>=30 "
-                            "or 30<=COL<50, with the "
-                            "name or zero-based number of one of the model's %zu columns",
-                            option, text, nade_model_columns(model));
+        return refuse_condition(common, model, option, text);
     bool range = condition.has_left || is_bound(condition.relation);
     if (!range && condition.relation != EQUAL) return take_set(common, model, &condition, conditions);
     return range ? take_range(common, model, &condition, conditions)

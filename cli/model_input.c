@@ -66,9 +66,9 @@ int next_input_part(struct model_input *input, size_t most, nade_table **table, 
 void warn_of_unseen(const struct common *common, size_t count, const char *first)
 {
     if (count == 1)
-        report_warn(common, "1 cell holds a label that training has not seen and counts as missing: %s", first);
+        report_warn(common, "1 cell holds a value that training has not seen and counts as missing: %s", first);
     else if (count > 1)
-        report_warn(common, "%zu cells hold labels that training has not seen and count as missing; the first: %s",
+        report_warn(common, "%zu cells hold values that training has not seen and count as missing; the first: %s",
                     count, first);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "column.h"
+#include "slips.h"
 
 struct named_column {
     const char *name;
@@ -63,4 +64,18 @@ size_t find_named(const struct name_search *search, const char *text, size_t len
     const struct named_column *found =
         bsearch(&wanted, search->column, search->count, sizeof *search->column, compare_names);
     return found ? found->number : SIZE_MAX;
+}
+
+const char *nearest_column(const nade_model *model, const char *name)
+{
+    const char *nearest = NULL;
+    size_t fewest = SLIPS_MOST + 1;
+    for (size_t c = 0; c < nade_model_columns(model); c++) {
+        const char *other = column_of_model(model, c).name;
+        size_t slips = slips_between(name, other);
+        if (slips >= fewest || (slips > 0 && slips + 1 >= strlen(other))) continue;
+        fewest = slips;
+        nearest = other;
+    }
+    return nearest;
 }

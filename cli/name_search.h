@@ -20,4 +20,7 @@ void end_name_search(struct name_search *search);
 /* The number of the column whose name is the first length bytes of the text; SIZE_MAX: none. */
 size_t find_named(const struct name_search *search, const char *text, size_t length);
 
+/* The name of the model's column that this one, of none, is likely meant for; NULL: none. */
+const char *nearest_column(const nade_model *model, const char *name);
+
 #endif

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "column.h"
+#include "data/date_text.h"
 #include "report.h"
 #include "row_writer.h"
 
@@ -41,8 +43,9 @@ int begin_predicted(struct predicted_column *p, const struct common *common, con
     p->known = column_of_model(model, column);
     if (!p->known.numeric) p->labels = p->known.label_count > 0 ? p->known.label_count : 2;
     p->truth = calloc(part, sizeof *p->truth);
+    p->foreign = calloc(part, sizeof *p->foreign);
     p->log_p = calloc(part, sizeof *p->log_p);
-    bool good = p->truth && p->log_p;
+    bool good = p->truth && p->foreign && p->log_p;
     if (p->labels > 0) {
         p->probability = calloc(part, p->labels * sizeof *p->probability);
         p->quality.truths = calloc(p->labels, sizeof *p->quality.truths);
@@ -64,6 +67,7 @@ void free_predicted(struct predicted_column *p)
     free(p->quantile);
     free(p->log_p);
     free(p->truth);
+    free(p->foreign);
     free(p->quality.truths);
     free(p->quality.said);
     free(p->quality.truth);
@@ -132,7 +136,8 @@ static bool keep_for_curves(struct predicted_column *p, size_t row, size_t truth
 {
     struct prediction_quality *q = &p->quality;
     if (p->labels > CURVE_LABELS_MOST) return true;
-    if (q->cells == q->room) {
+    size_t kept = q->cells - q->foreign;
+    if (kept == q->room) {
         size_t room = 2 * q->room + 1024;
         float *said = realloc(q->said, room * p->labels * sizeof *said);
         if (said) q->said = said;
@@ -141,9 +146,8 @@ static bool keep_for_curves(struct predicted_column *p, size_t row, size_t truth
         q->truth = truths;
         q->room = room;
     }
-    for (size_t i = 0; i < p->labels; i++)
-        q->said[q->cells * p->labels + i] = (float)p->probability[row * p->labels + i];
-    q->truth[q->cells] = (uint32_t)truth;
+    for (size_t i = 0; i < p->labels; i++) q->said[kept * p->labels + i] = (float)p->probability[row * p->labels + i];
+    q->truth[kept] = (uint32_t)truth;
     return true;
 }
 
@@ -164,14 +168,25 @@ static void judge_number(struct predicted_column *p, size_t row)
     q->hits += quantile[LOW] <= truth && truth <= quantile[HIGH];
     q->squares += off * off;
     q->distances += fabs(quantile[MEDIAN] - truth);
-    q->mean += before / (double)(q->cells + 1);
+    q->mean += before / (double)(q->cells - q->foreign + 1);
     q->deviations += before * (truth - q->mean);
+}
+
+void put_truth(struct predicted_column *p, size_t row, double value)
+{
+    p->foreign[row] = isinf(value) != 0;
+    p->truth[row] = p->foreign[row] ? (double)NAN : value;
 }
 
 int judge_predicted(struct predicted_column *p, const struct common *common, size_t rows)
 {
     struct prediction_quality *q = &p->quality;
     for (size_t row = 0; row < rows; row++) {
+        if (p->foreign[row]) {
+            q->cells++;
+            q->impossible++;
+            q->foreign++;
+        }
         if (isnan(p->truth[row])) continue;
         if (p->labels == 0)
             judge_number(p, row);
@@ -201,12 +216,17 @@ void write_predicted_names(struct output *output, const struct predicted_column 
     }
 }
 
+/* A date as its column writes dates; a number plainly, whatever marks and units the column has, as the probabilities
+ * beside it are. */
 static void write_one(struct output *output, const struct predicted_column *p, double value)
 {
+    char number[EXACT_SIZE];
     if (p->known.form)
         write_date(output, p->known.form, value, ',');
-    else
+    else if (ND_FAULT(FAULT_PREDICTED_FORM))
         write_number(output, &p->known, value, ',');
+    else
+        output_print(output, "%s", format_exact(value, number));
 }
 
 void write_predicted_row(struct output *output, const struct predicted_column *p, size_t row)
@@ -244,14 +264,13 @@ static int compare_said(const void *a, const void *b)
 static double area_of_label(const struct predicted_column *p, size_t label, struct said *sorted)
 {
     const struct prediction_quality *q = &p->quality;
-    double with = (double)q->truths[label], without = (double)q->cells - with, ranks = 0;
-    for (size_t i = 0; i < q->cells; i++)
-        sorted[i] = (struct said){q->said[i * p->labels + label], q->truth[i] == label};
-    qsort(sorted, q->cells, sizeof *sorted, compare_said);
-    for (size_t first = 0, end; first < q->cells; first = end) {
+    size_t kept = q->cells - q->foreign;
+    double with = (double)q->truths[label], without = (double)kept - with, ranks = 0;
+    for (size_t i = 0; i < kept; i++) sorted[i] = (struct said){q->said[i * p->labels + label], q->truth[i] == label};
+    qsort(sorted, kept, sizeof *sorted, compare_said);
+    for (size_t first = 0, end; first < kept; first = end) {
         size_t here = 0;
-        for (end = first; end < q->cells && sorted[end].value == sorted[first].value; end++)
-            here += sorted[end].is_label;
+        for (end = first; end < kept && sorted[end].value == sorted[first].value; end++) here += sorted[end].is_label;
         ranks += (double)here * ((double)(first + end) + 1) / 2; /* the mean of ranks first + 1 ... end */
     }
     return with > 0 && without > 0 ? (ranks - with * (with + 1) / 2) / (with * without) : (double)NAN;
@@ -277,9 +296,10 @@ int finish_predicted(struct predicted_column *p, const struct common *common)
     return EXIT_DONE;
 }
 
+/* The mean over the truths that have a density; NaN without any. */
 static double log_loss(const struct prediction_quality *q)
 {
-    return -q->log_sum / (double)(q->cells - q->impossible);
+    return q->cells > q->impossible ? -q->log_sum / (double)(q->cells - q->impossible) : (double)NAN;
 }
 
 static double commonest_share(const struct predicted_column *p)
@@ -289,58 +309,98 @@ static double commonest_share(const struct predicted_column *p)
     return (double)most / (double)p->quality.cells;
 }
 
+static double share_of_hits(const struct prediction_quality *q)
+{
+    return (double)q->hits / (double)q->cells;
+}
+
+/* Over the truths that are known as numbers, dates in days: NaN without any. */
+struct errors {
+    double root_square, deviation, distance;
+};
+
+static struct errors errors_of(const struct predicted_column *p)
+{
+    const struct prediction_quality *q = &p->quality;
+    double known = (double)(q->cells - q->foreign), unit = p->known.form ? ND_DAY : 1;
+    if (ND_FAULT(FAULT_DATES_IN_SECONDS)) unit = 1;
+    return (struct errors){sqrt(q->squares / known) / unit, sqrt(q->deviations / known) / unit,
+                           q->distances / known / unit};
+}
+
+static void note_log_loss(const struct prediction_quality *q, const struct common *common)
+{
+    if (!isnan(log_loss(q))) report_note(common, "  %-34s %.4f nats", "log-loss", log_loss(q));
+}
+
 static void note_impossible(const struct predicted_column *p, const struct common *common)
 {
-    if (p->quality.impossible > 0)
-        report_note(common,
-                    "  %zu of them the column can't have, as training saw it: they have no part in the log-loss",
-                    p->quality.impossible);
+    const struct prediction_quality *q = &p->quality;
+    if (q->impossible > 0)
+        report_note(common, "  %zu of them the column can't have, as training saw it: %s no part in the log-loss%s",
+                    q->impossible, q->impossible == 1 ? "it has" : "they have",
+                    p->labels > 0 || q->foreign == 0 ? ""
+                    : q->foreign < q->impossible     ? ", and some none in the errors"
+                                                     : " and the errors");
+}
+
+static void note_labels(const struct predicted_column *p, const struct common *common)
+{
+    const struct prediction_quality *q = &p->quality;
+    note_log_loss(q, common);
+    report_note(common, "  %-34s %.4f (the commonest label always: %.4f)", "accuracy", share_of_hits(q),
+                commonest_share(p));
+    if (!isnan(q->area))
+        report_note(common, "  %-34s %.4f", p->labels == 2 ? "area under the ROC curve" : "area under the curves, mean",
+                    q->area);
+}
+
+static void note_numbers(const struct predicted_column *p, const struct common *common, double interval)
+{
+    char label[64];
+    struct errors errors = errors_of(p);
+    const char *unit = p->known.form ? " days" : "";
+    snprintf(label, sizeof label, "share within %g %% intervals", 100 * interval);
+    if (!isnan(errors.distance)) {
+        report_note(common, "  %-34s %.6g%s (standard deviation of the truth: %.6g%s)",
+                    "root mean square error of the mean", errors.root_square, unit, errors.deviation, unit);
+        report_note(common, "  %-34s %.6g%s", "mean distance of the median", errors.distance, unit);
+    }
+    report_note(common, "  %-34s %.4f", label, share_of_hits(&p->quality));
+    note_log_loss(&p->quality, common);
 }
 
 void note_predicted(const struct predicted_column *p, const struct common *common, double interval)
 {
     const struct prediction_quality *q = &p->quality;
-    double cells = (double)q->cells;
     if (q->cells == 0) {
         report_note(common, "%s: its truth is not in the table", p->known.name);
         return;
     }
     report_note(common, "%s: beside the truth in %zu row%s:", p->known.name, q->cells, q->cells == 1 ? "" : "s");
-    if (p->labels > 0) {
-        report_note(common, "  %-34s %.4f nats", "log-loss", log_loss(q));
-        report_note(common, "  %-34s %.4f (the commonest label always: %.4f)", "accuracy", (double)q->hits / cells,
-                    commonest_share(p));
-        if (!isnan(q->area))
-            report_note(common, "  %-34s %.4f",
-                        p->labels == 2 ? "area under the ROC curve" : "area under the curves, mean", q->area);
-    } else {
-        char label[64];
-        snprintf(label, sizeof label, "share within %g %% intervals", 100 * interval);
-        report_note(common, "  %-34s %.6g (standard deviation of the truth: %.6g)",
-                    "root mean square error of the mean", sqrt(q->squares / cells), sqrt(q->deviations / cells));
-        report_note(common, "  %-34s %.6g", "mean distance of the median", q->distances / cells);
-        report_note(common, "  %-34s %.4f", label, (double)q->hits / cells);
-        report_note(common, "  %-34s %.4f nats", "log-loss", log_loss(q));
-    }
+    if (p->labels > 0)
+        note_labels(p, common);
+    else
+        note_numbers(p, common, interval);
     note_impossible(p, common);
 }
 
 json_t *predicted_as_json(const struct predicted_column *p)
 {
     const struct prediction_quality *q = &p->quality;
-    double cells = (double)q->cells;
+    struct errors errors = errors_of(p);
     json_t *object =
         json_pack("{s:o,s:s,s:I,s:I}", "name", json_text(p->known.name), "type", nade_type_name(p->known.type),
                   "truths", (json_int_t)q->cells, "impossible", (json_int_t)q->impossible);
     if (q->cells == 0) return object;
-    json_t *quality =
-        p->labels > 0
-            ? json_pack("{s:o,s:o,s:o,s:o}", "log_loss", json_number(log_loss(q)), "accuracy",
-                        json_number((double)q->hits / cells), "commonest", json_number(commonest_share(p)), "auc",
-                        json_number(q->area))
-            : json_pack("{s:o,s:o,s:o,s:o,s:o}", "log_loss", json_number(log_loss(q)), "rmse",
-                        json_number(sqrt(q->squares / cells)), "sd", json_number(sqrt(q->deviations / cells)), "mae",
-                        json_number(q->distances / cells), "coverage", json_number((double)q->hits / cells));
+    json_t *quality = p->labels > 0
+                          ? json_pack("{s:o,s:o,s:o,s:o}", "log_loss", json_number(log_loss(q)), "accuracy",
+                                      json_number(share_of_hits(q)), "commonest", json_number(commonest_share(p)),
+                                      "auc", json_number(q->area))
+                          : json_pack("{s:o,s:o,s:o,s:o,s:o}", "log_loss", json_number(log_loss(q)), "rmse",
+                                      json_number(errors.root_square), "sd", json_number(errors.deviation), "mae",
+                                      json_number(errors.distance), "coverage", json_number(share_of_hits(q)));
+    if (quality && p->known.form) json_object_set_new(quality, "unit", json_string("days"));
     if (object && quality) json_object_update(object, quality);
     json_decref(quality);
     return object;

@@ -11,9 +11,10 @@
 
 /* Of the cells whose truth is known, so far. */
 struct prediction_quality {
-    size_t cells, impossible;  /* impossible: the column can't have the truth; they count in no mean of logarithms */
-    double log_sum;            /* of log p of the truth */
-    size_t hits;               /* labels: the likeliest is the truth; numbers: the interval holds it */
+    size_t cells, impossible; /* impossible: the column can't have the truth; they count in no mean of logarithms */
+    size_t foreign;           /* of these, those that are no value of the column's at all: they are told by no number */
+    double log_sum;           /* of log p of the truth */
+    size_t hits;              /* labels: the likeliest is the truth; numbers: the interval holds it */
     double squares, distances; /* numbers: of what the mean is off by, and the median */
     double mean, deviations;   /* numbers: the mean of the truths, and the sum of squares of their distances from it */
     size_t *truths;            /* (labels) how often each is the truth */
@@ -31,7 +32,8 @@ struct predicted_column {
     char **names;                    /* (labels) NAME=LABEL */
     double *probability;             /* (part, labels) */
     double *mean, *quantile, *log_p; /* (part), (part, 3), (part) */
-    double *truth;                   /* (part) NaN where it is not known */
+    double *truth;                   /* (part) NaN where it is not known, or foreign */
+    bool *foreign;                   /* (part) the cell holds what is no value of the column's */
     struct prediction_quality quality;
 };
 
@@ -51,6 +53,9 @@ int check_predicted_names(const struct predicted_column *predicted, size_t count
  * interval: the probability between the ends. */
 nade_status predict_column(struct predicted_column *predicted, nade_context *context, const nade_model *model,
                            nade_session *session, double interval, size_t rows, const double *values);
+
+/* The truth of a row, as nade_table_values gives it: INFINITY for what is no value of the column's. */
+void put_truth(struct predicted_column *predicted, size_t row, double value);
 
 /* Takes the truth of these rows into account: 0 or an exit status. */
 int judge_predicted(struct predicted_column *predicted, const struct common *common, size_t rows);

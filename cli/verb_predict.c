@@ -77,7 +77,7 @@ static const struct option options[] = {
      .help = "of several columns: their joint density in the summary is the mean over K orderings of them"},
     {.name = "seed", .metavar = "N", .kind = OPTION_U32, AT(seed), .help = "fixes these orderings"},
     {.kind = OPTION_HEADING, .help = "Data"},
-    UNSEEN_OPTION(AT(unseen_missing), ""),
+    UNSEEN_OPTION(AT(unseen_missing), ", among the cells that are given; columns of --of may hold any"),
     DELIMITER_OPTION(AT(read.delimiter)),
     HEADER_OPTION(AT(read.header)),
     ARRAY_OPTION(AT(read.array)),
@@ -181,25 +181,50 @@ static int load_inputs(struct predict_arguments *predict, struct predict_run *ru
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* The part's cells as the model's values; the truth is put aside, and what is not given is made missing. */
+/* What is said of given cells whose values their columns do not have: they are refused, or counted and the first named.
+ * A score of the given columns alone says it, since those that are asked for may hold any value. */
+static nade_status take_unseen(const struct predict_arguments *predict, struct predict_run *run, nade_context *context,
+                               const nade_table *table, size_t unseen)
+{
+    nade_score_options scoring;
+    nade_score_summary summary = {.size = sizeof summary};
+    run->unseen += unseen;
+    if (unseen == 0 || (predict->unseen_missing && run->unseen > unseen)) return NADE_OK;
+    nade_score_options_init(&scoring, sizeof scoring);
+    scoring.orderings = 1;
+    scoring.of = run->given_list;
+    scoring.unseen_missing = predict->unseen_missing;
+    scoring.session = run->input.session;
+    nade_status status = nade_score(context, run->input.model, table, &scoring, run->joint, NULL, &summary);
+    memcpy(run->first_unseen, summary.first_unseen, sizeof run->first_unseen);
+    return status;
+}
+
+/* Puts the truth aside, and makes what is not given missing; how many given cells hold what their columns do not. */
+static size_t split_values(struct predict_run *run, size_t rows)
+{
+    size_t unseen = 0;
+    for (size_t i = 0; i < run->predicted_count; i++)
+        for (size_t row = 0; row < rows; row++)
+            put_truth(&run->predicted[i], row, run->values[row * run->columns + run->predicted[i].column]);
+    for (size_t at = 0; at < rows * run->columns; at++) {
+        bool given = run->given[at % run->columns];
+        unseen += given && isinf(run->values[at]);
+        if (isinf(run->values[at]) || (!given && !ND_FAULT(FAULT_PREDICT_GIVEN_ALL))) run->values[at] = NAN;
+    }
+    return unseen;
+}
+
+/* The part's cells as the model's values. */
 static nade_status read_values(const struct predict_arguments *predict, struct predict_run *run, nade_context *context,
                                const nade_table *table)
 {
-    size_t unseen = 0, rows = nade_table_rows(table);
-    char first[sizeof run->first_unseen];
+    size_t unseen = 0;
+    bool refused = ND_FAULT(FAULT_TRUTH_REFUSED) && !predict->unseen_missing;
     nade_status status = nade_table_values(context, run->input.model, table, run->may_lack, run->values, run->source,
-                                           predict->unseen_missing ? &unseen : NULL, first);
+                                           refused ? NULL : &unseen, NULL);
     if (status != NADE_OK) return status;
-    if (unseen > 0 && run->unseen == 0) memcpy(run->first_unseen, first, sizeof first);
-    run->unseen += unseen;
-    for (size_t at = 0; at < rows * run->columns; at++)
-        if (isinf(run->values[at])) run->values[at] = NAN;
-    for (size_t i = 0; i < run->predicted_count; i++)
-        for (size_t row = 0; row < rows; row++)
-            run->predicted[i].truth[row] = run->values[row * run->columns + run->predicted[i].column];
-    for (size_t at = 0; at < rows * run->columns; at++)
-        if (!run->given[at % run->columns] && !ND_FAULT(FAULT_PREDICT_GIVEN_ALL)) run->values[at] = NAN;
-    return NADE_OK;
+    return take_unseen(predict, run, context, table, split_values(run, nade_table_rows(table)));
 }
 
 static bool has_truth(const struct predict_run *run, size_t row)
@@ -218,7 +243,7 @@ static nade_score_options scoring_of(const struct predict_arguments *predict, co
     scoring.seed = predict->seed;
     scoring.of = run->of_list;
     scoring.given = run->given_list[0] ? run->given_list : NULL;
-    scoring.unseen_missing = predict->unseen_missing;
+    scoring.unseen_missing = 1; /* what may not be was refused before */
     scoring.session = run->input.session;
     return scoring;
 }
@@ -391,9 +416,9 @@ const struct verb verb_predict = {
     .description =
         "Writes for each row of DATA the distribution of the columns of --of given the other cells of the row that are "
         "there, as CSV. A column of labels has NAME, its likeliest label, and NAME=LABEL, the probability, for each; a "
-        "column of numbers NAME_mean, NAME_median, NAME_low and NAME_high. It is exact: one pass of the network, "
-        "nothing is "
-        "drawn. DATA may lack the columns that are predicted; where it has them, they are not looked at but for the "
+        "column of numbers NAME_mean, NAME_median, NAME_low and NAME_high, plain numbers with a point whatever marks "
+        "and units DATA has. It is exact: one pass of the network, nothing is drawn. DATA may lack the columns that "
+        "are predicted; where it has them, they are not looked at but for the "
         "summary on stderr, which says how good the predictions are: log-loss, accuracy and area under the ROC curve "
         "for labels, error, coverage and log-loss for numbers. DATA may be - for standard input.",
     .positionals = positionals,

@@ -435,7 +435,7 @@ typedef struct nade_score_summary {
     double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
     size_t cells;           /* present cells that were scored */
     size_t orderings;       /* that were averaged: 1 for a model of one fixed ordering */
-    size_t unseen;          /* cells that count as missing because training has not seen their label */
+    size_t unseen;          /* cells that count as missing because their column does not have the value */
     char first_unseen[256]; /* where the first of them is and what it holds; "" when there is none */
     size_t empty_rows;      /* of the rows, those without a cell to score: log density 0, left out of all means */
 } nade_score_summary;

@@ -76,10 +76,10 @@ void nade_model_column(const nade_model *model, size_t column, nade_column *fill
 nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                               const char *may_lack, double *values, size_t *source, size_t *unseen, char first[256])
 {
-    struct unseen_cells found = {.count = 0};
+    struct unseen_cells found = {.refused = !unseen};
     if (!model || !table || !values)
         return nd_fail(context, NADE_BAD_CALL, "nade_table_values needs a model, a table and a place for the values");
-    nade_status status = nd_table_values(context, model, table, may_lack, values, source, unseen ? &found : NULL);
+    nade_status status = nd_table_values(context, model, table, may_lack, values, source, &found);
     if (status != NADE_OK || !unseen) return status;
     *unseen = found.count;
     if (first) memcpy(first, found.first, sizeof found.first);

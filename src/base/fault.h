@@ -204,6 +204,12 @@ enum fault {
     FAULT_ENERGY_BY_COLUMN = 427, /* test_calibration: distances of rows are sums over columns, blind to dependence */
     FAULT_LEVEL_NOT_SHARED = 428, /* test_calibration: each column is tested at the level of all together */
     FAULT_HARMLESS_COUNTS = 429,  /* test_calibration: what is measurable is called a fault however small */
+    FAULT_PREDICTED_FORM = 430,   /* number_forms: predictions have the decimal commas and units of their column */
+    FAULT_TRUTH_REFUSED = 431,    /* predict: a truth that the column can't have stops the run */
+    FAULT_WAY_OUT_HIDDEN = 432,   /* column_bounds: refused numbers do not say that they can be missing cells */
+    FAULT_DATES_IN_SECONDS = 433, /* date_columns: errors of predicted dates are in seconds */
+    FAULT_LEFT_PLAIN = 434,       /* number_forms: the left end of a range is no number as the column writes them */
+    FAULT_LABELS_PLAIN = 435,     /* sample_ranges: labels such as 95% are no numbers */
     FAULT_REFERENCE_WHOLE = 443,  /* outliers: rows with holes are compared with whole reference rows */
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */

@@ -199,13 +199,28 @@ enum number_kind nd_form_read(const struct number_form *form, const char *text, 
     return nd_parse_number(plain, strlen(plain), value);
 }
 
+/* The form with a blank between digits and unit, or without it. */
+static struct number_form with_blank(const struct number_form *form, bool blank)
+{
+    struct number_form made = {.decimal = form->decimal, .thousands = form->thousands};
+    size_t prefix = strlen(form->prefix);
+    size_t skipped = blank_bytes(form->suffix, form->suffix + strlen(form->suffix));
+    for (size_t i = 0; i < prefix; i++)
+        if (blank_bytes(form->prefix + i, form->prefix + prefix) == prefix - i) prefix = i;
+    const char *gap = blank ? " " : "";
+    if (prefix > 0) snprintf(made.prefix, sizeof made.prefix, "%.*s%s", (int)prefix, form->prefix, gap);
+    if (form->suffix[skipped]) snprintf(made.suffix, sizeof made.suffix, "%s%s", gap, form->suffix + skipped);
+    return made;
+}
+
 bool nd_form_read_loosely(const struct number_form *form, const char *text, double *value)
 {
+    const struct number_form tight = with_blank(form, false), wide = with_blank(form, true);
     const struct number_form bare = {.decimal = form->decimal, .thousands = form->thousands};
-    size_t length = strlen(text);
-    return nd_form_read(form, text, length, value) == NUMBER_FINITE ||
-           nd_form_read(&bare, text, length, value) == NUMBER_FINITE ||
-           nd_parse_number(text, length, value) == NUMBER_FINITE;
+    const struct number_form *const forms[] = {form, &tight, &wide, &bare, NULL};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (nd_form_read(forms[i], text, strlen(text), value) == NUMBER_FINITE) return true;
+    return false;
 }
 
 void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER])

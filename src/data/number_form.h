@@ -43,7 +43,8 @@ bool nd_number_parts(const char *text, size_t length, struct number_parts *parts
 /* The number that a text is in this form; NULL: the plain one. */
 enum number_kind nd_form_read(const struct number_form *form, const char *text, size_t length, double *value);
 
-/* The same, with or without what stands around the digits, or a plain number: as people ask for numbers. */
+/* The same, with or without what stands around the digits and a blank between them, or a plain number: as people ask
+ * for numbers. */
 bool nd_form_read_loosely(const struct number_form *form, const char *text, double *value);
 
 /* Writes a number, given as the plain text of it. */

@@ -48,8 +48,8 @@ nade_status nd_take_scored_rows(nade_context *context, struct arena *arena, cons
         status = take_values(context, arena, model, options, needed, &rows->cells);
         return status == NADE_OK ? take_labels(context, arena, schema, options, of, &rows->labels) : status;
     }
-    status = nd_encode(context, arena, schema, table, NULL, 0, needed, options->unseen_missing ? &rows->unseen : NULL,
-                       &rows->cells);
+    rows->unseen.refused = !options->unseen_missing;
+    status = nd_encode(context, arena, schema, table, NULL, 0, needed, &rows->unseen, &rows->cells);
     if (status != NADE_OK) return status;
     return nd_encode_rare(context, arena, schema, table, NULL, 0, of, &rows->labels);
 }

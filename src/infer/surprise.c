@@ -131,7 +131,7 @@ nade_status nd_surprise(nade_context *context, const nade_model *model, const na
         if (tail) memcpy(tail, s.tail, s.count * sizeof *tail);
         for (size_t c = 0; scored && c < model->schema.count; c++) scored[c] = s.query.of[c];
         if (s.rows.unseen.count)
-            nd_warn(context, "labels that training has not seen count as missing in %zu cell%s; the first: %s",
+            nd_warn(context, "values that training has not seen count as missing in %zu cell%s; the first: %s",
                     s.rows.unseen.count, s.rows.unseen.count == 1 ? "" : "s", s.rows.unseen.first);
     }
     nd_session_end(session, options->session);

@@ -27,7 +27,7 @@ struct encoder {
     size_t row_count;
     const bool *needed;          /* (schema columns) that are looked at, NULL: all */
     const bool *expected;        /* (schema columns) that the table must have, NULL: all */
-    struct unseen_cells *unseen; /* NULL: an unknown label is an error */
+    struct unseen_cells *unseen; /* NULL: an unknown label is an error, whatever the caller says */
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
     bool *used;                  /* (table columns): in the model */
@@ -184,21 +184,29 @@ nade_status nd_match_columns(nade_context *context, struct arena *arena, const s
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* Fails for a value that a column can't hold. */
-static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found)
+/* Whether a value that the column can't hold is a label that training has not seen, or a number or date. */
+static bool is_unseen(const struct column_spec *spec, bool is_number)
+{
+    return nd_head_for(spec->type)->labels || is_number;
+}
+
+/* Fails for a value that a column can't hold; is_number: it is one as the table writes them, or a date. */
+static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found, bool is_number)
 {
     const struct column_spec *spec = &e->schema->column[column];
     double number = NAN;
-    bool is_number = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
-    const char *expected = "one of the labels seen in training (or `unseen_missing`, which makes it a missing cell)";
-    char number_text[ND_EXPECTED];
+    bool plain = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
+    bool way_out = e->unseen && e->unseen->refused && is_unseen(spec, is_number);
+    const char *expected = "one of the labels seen in training";
+    char number_text[ND_EXPECTED], excerpt[ND_EXCERPT];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
+        expected = is_number || plain || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
     else if (spec->label_count == 0)
         expected = "0 or 1";
-    char excerpt[ND_EXCERPT];
-    return nd_fail(e->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s", e->table->source,
-                   nd_row_word(e->table), place, spec->name, nd_excerpt(found, strlen(found), excerpt), expected);
+    if (ND_FAULT(FAULT_WAY_OUT_HIDDEN)) way_out = way_out && nd_head_for(spec->type)->labels;
+    return nd_fail(e->context, NADE_BAD_INPUT, "%s, %s %zu, column '%s': found '%s', expected %s%s", e->table->source,
+                   nd_row_word(e->table), place, spec->name, nd_excerpt(found, strlen(found), excerpt), expected,
+                   way_out ? " (or `unseen_missing`, which makes it a missing cell)" : "");
 }
 
 /* Counts a value that training has not seen and that is to be a missing cell. */
@@ -215,11 +223,10 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
              nd_excerpt(found, strlen(found), excerpt));
 }
 
-/* A label or value that training has not seen, or a number that its column can't hold. */
+/* Whether such a value of the column is to be a missing cell. */
 static bool may_be_unseen(const struct encoder *e, size_t column, bool is_number)
 {
-    const struct head *head = nd_head_for(e->schema->column[column].type);
-    return e->unseen && (head->labels || is_number);
+    return e->unseen && !e->unseen->refused && is_unseen(&e->schema->column[column], is_number);
 }
 
 /* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */
@@ -287,7 +294,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         if (encode_label(labels, from, label, text, &value[i])) continue;
         value[i] = is_mark(e, label->text) ? absent : UNSEEN;
         if (value[i] == UNSEEN && !may_be_unseen(e, column, label->is_number))
-            return refuse(e, column, label->first_line, label->text);
+            return refuse(e, column, label->first_line, label->text, label->is_number);
     }
     for (size_t i = 0; i < e->row_count; i++) {
         size_t code = nd_table_code(from, e->rows ? e->rows[i] : i);
@@ -313,7 +320,8 @@ static nade_status encode_numbers(const struct encoder *e, size_t column, struct
         if (spec->label_count > 0) nd_format_cell(from, number, text);
         if (!isnan(number) && !encode_value(labels, text, !dates, number, &value)) {
             nd_format_cell(from, number, text);
-            if (!may_be_unseen(e, column, !dates)) return refuse(e, column, nd_table_position(e->table, row), text);
+            if (!may_be_unseen(e, column, !dates))
+                return refuse(e, column, nd_table_position(e->table, row), text, !dates);
             note_unseen(e, i, column, text);
             value = NAN;
         }
@@ -344,7 +352,7 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         bool date = nd_date_cell(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);
-            if (!date || !e->unseen) return refuse(e, column, nd_table_position(e->table, row), text);
+            if (!may_be_unseen(e, column, date)) return refuse(e, column, nd_table_position(e->table, row), text, date);
             note_unseen(e, i, column, text);
             value = NAN;
         }

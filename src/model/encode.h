@@ -4,8 +4,9 @@
 
 #include "model/schema.h"
 
-/* Values of discrete columns that training has not seen. */
+/* Values of discrete columns that training has not seen, and numbers beyond the bounds of their columns. */
 struct unseen_cells {
+    bool refused; /* they are errors, whose sentence says that they could be missing cells; all else has no meaning */
     size_t count;
     size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
     char first[256]; /* its place and text, for a message */
@@ -20,8 +21,8 @@ nade_status nd_match_columns(nade_context *context, struct arena *arena, const s
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
  * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a
- * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error: they come out
- * as missing and are counted there.  The columns of holes (holes.h) come out as missing. */
+ * column with the label "" is that label.  With unseen, which may be NULL, unknown labels are no error unless it says
+ * so: they come out as missing and are counted there.  The columns of holes (holes.h) come out as missing. */
 nade_status nd_encode(nade_context *context, struct arena *arena, const struct schema *schema, const nade_table *table,
                       const size_t *rows, size_t row_count, const bool *needed, struct unseen_cells *unseen,
                       struct encoded_rows *cells);

@@ -34,8 +34,8 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
     const size_t *from = NULL;
     bool *needed = NULL;
     const float *labels = NULL;
-    if (unseen && !(unseen->marks = nd_arena_alloc(&arena, table->rows, schema->count * sizeof *unseen->marks)))
-        return nd_no_memory(context, "the rows");
+    if (!unseen->refused) unseen->marks = nd_arena_alloc(&arena, table->rows, schema->count * sizeof *unseen->marks);
+    if (!unseen->refused && !unseen->marks) return nd_no_memory(context, "the rows");
     nade_status status = find_columns(context, &arena, schema, table, may_lack, &needed, &from);
     if (status == NADE_OK) status = nd_encode(context, &arena, schema, table, NULL, 0, needed, unseen, &cells);
     if (status == NADE_OK) status = nd_encode_rare(context, &arena, schema, table, NULL, 0, needed, &labels);
@@ -48,10 +48,10 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
             nd_date_cell(&table->column[from[c]], row, schema->column[c].form, &values[at]);
         else if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
             values[at] = nd_table_number(&table->column[from[c]], row);
-        if (unseen && unseen->marks[at]) values[at] = ND_FAULT(FAULT_UNSEEN_FILLED) ? (double)NAN : HUGE_VAL;
+        if (unseen->marks && unseen->marks[at]) values[at] = ND_FAULT(FAULT_UNSEEN_FILLED) ? (double)NAN : HUGE_VAL;
     }
     if (status == NADE_OK && source) memcpy(source, from, schema->count * sizeof *source);
-    if (unseen) unseen->marks = NULL;
+    unseen->marks = NULL;
     nd_arena_free(&arena);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "model/encode.h"
 #include "model/model.h"
 
-/* See nade_table_values in the public header; unseen may be NULL. */
+/* See nade_table_values in the public header; unseen says whether such cells are refused. */
 nade_status nd_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                             const char *may_lack, double *values, size_t *source, struct unseen_cells *unseen);
 

@@ -89,7 +89,7 @@ holds err "1 row can't tell"
 sed '3s/,[a-z]*,/,pink,/' new.csv >pink.csv
 refuse 2 "pink" "--unseen" -- "$NADE" check model pink.csv
 expect 0 "$NADE" check model pink.csv --unseen missing
-holds err "1 cell holds a label that training has not seen"
+holds err "1 cell holds a value that training has not seen"
 expect 0 "$NADE" train data.csv -o fixed --hidden 8 --components 3 --batch 50 --updates 50 --iterations 2 --lr 0.01 --order fixed --quiet
 sed '/^,/d' new.csv >whole.csv
 expect 0 "$NADE" check fixed whole.csv

@@ -48,10 +48,21 @@ refuse 2 "no value of column 'share' is -1 or less, expected a range" -- "$NADE"
 
 # What lies outside is refused with its place, or missing.
 printf 'code,share,temp,level\nk1,-0.25,3,5\nk1,0.5,3,6\n' >new.csv
-refuse 2 "new.csv, line 2, column 'share': found '-0.25', expected a number from 0 to 1" -- "$NADE" score model new.csv
+refuse 2 "new.csv, line 2, column 'share': found '-0.25', expected a number from 0 to 1, the column's bounds (or --unseen missing, which makes it a missing cell)" -- "$NADE" score model new.csv
 expect 0 "$NADE" score model new.csv --unseen missing
-holds err 'warning: ' "'share'"
+holds err "2 cells hold values that training has not seen and count as missing; the first: line 2, column 'share': '-0.25'"
 [ "$(wc -l <out)" = 3 ]
 printf 'code,share,temp,level\nk1,0.5,3,6\n' >new.csv
-refuse 2 "new.csv, line 2, column 'level': found '6', expected one of the column's values" -- "$NADE" score model new.csv
-only bounded data.csv model new.csv
+refuse 2 "new.csv, line 2, column 'level': found '6', expected one of the column's values" "(or --unseen missing, which makes it a missing cell)" -- "$NADE" score model new.csv
+printf 'code,share,temp,level\nk1,half,3,5\n' >text.csv
+refuse 2 "text.csv, line 2, column 'share': found 'half', expected a number" -- "$NADE" score model text.csv --header yes
+! grep -q unseen err || fail "a text is no number however it is asked: $(cat err)"
+
+# Training has no such way out and does not name it.
+printf 'code,share,temp,level\nk1,1.25,3,5\nk1,0.5,3,5\n' >valid.csv
+refuse 2 "valid.csv, line 2, column 'share': found '1.25', expected a number from 0 to 1" -- "$NADE" train data.csv -o x "${small[@]}" --valid valid.csv --quiet
+! grep -q unseen err || fail "an option that train does not have: $(cat err)"
+printf 'code,share,temp,level\nk9,0.25,3,5\nk1,0.5,3,5\n' >valid.csv
+refuse 2 "valid.csv, line 2, column 'code': found 'k9', expected one of the labels seen in training" -- "$NADE" train data.csv -o x "${small[@]}" --valid valid.csv --quiet
+! grep -q unseen err || fail "an option that train does not have: $(cat err)"
+only bounded data.csv model new.csv text.csv valid.csv

@@ -43,12 +43,30 @@ for method in draw mean median mode; do
         END { exit bad || holes != 21 }' out || fail "$method: $(cat out)"
 done
 
+# Predictions are dates, and what they are off by is counted in days.
+expect 0 "$NADE" predict model data.csv --of day --quiet -o days.csv
+expect 0 "$NADE" predict model data.csv --of day -o days.csv
+cp err said
+expect 0 "$NADE" predict model data.csv --of day --json -o days.csv
+python3 - <<'END' || fail "$(cat said err)"
+import csv, datetime, json, math
+def day(text): return datetime.datetime.strptime(text, "%d.%m.%Y").toordinal()
+pairs = [(day(p["day_median"]), day(r["day"])) for p, r in zip(csv.DictReader(open("days.csv")), csv.DictReader(open("data.csv"))) if r["day"]]
+mean = sum(t for _, t in pairs) / len(pairs)
+found = json.load(open("err"))["targets"][0]
+assert found["unit"] == "days" and abs(found["mae"] - sum(abs(p - t) for p, t in pairs) / len(pairs)) < 1e-6, found
+assert abs(found["sd"] - math.sqrt(sum((t - mean) ** 2 for _, t in pairs) / len(pairs))) < 1e-6, found
+said = open("said").read()
+assert "%.6g days (standard deviation of the truth: %.6g days)" % (found["rmse"], found["sd"]) in said
+assert "%.6g days\n" % found["mae"] in said
+END
+
 # What is no such date is refused where it stands; a date that the column can't hold may be missing.
 head -1 data.csv >bad.csv
 echo '30.02.2020,2020-01-01 00:00:00,20' >>bad.csv
 refuse 2 "bad.csv, line 2, column 'day': found '30.02.2020', expected a date like DD.MM.YYYY to the day, from 0001-01-01 to 9999-12-26" -- "$NADE" score model bad.csv
 sed -i '2s/.*/31.12.9999,2020-01-01 00:00:00,20/' bad.csv
-refuse 2 "found '31.12.9999', expected a date" -- "$NADE" score model bad.csv
+refuse 2 "found '31.12.9999', expected a date" "(or --unseen missing, which makes it a missing cell)" -- "$NADE" score model bad.csv
 expect 0 "$NADE" score model bad.csv --unseen missing
 holds err "line 2, column 'day': '31.12.9999'"
 

@@ -18,9 +18,22 @@ expect 0 "$NADE" impute model holes.csv --quiet --interval 0.5
 head -n 2 out | tail -n 1 | grep -qx $'4,70 cm;1.000,00;7 %;;;;\r' || fail "kept: $(cat -A out)"
 tail -n 1 out | grep -Eq $'^03,5 cm;[0-9.]+(,[0-9]+)?;[0-9]+(,[0-9]+)? %;[0-9.]+,5;[0-9.]+,5;[0-9]+ %;[0-9]+ %\r$' || fail "filled: $(cat -A out)"
 
+# Predictions are plain numbers, and the table with them is one that any program reads.
+expect 0 "$NADE" predict model holes.csv --of price,length,share --quiet
+head -n 1 out | grep -qx 'length_mean,length_median,length_low,length_high,price_mean,.*,share_high' || fail "$(cat out)"
+tail -n +2 out | grep -Evq '^(-?[0-9]+(\.[0-9]+)?,){11}-?[0-9]+(\.[0-9]+)?$' && fail "predicted: $(cat out)"
+
 expect 0 "$NADE" sample model -n 1 --where 'length=4,5 cm' --where 'price>=1.500' --quiet
 tail -n 1 out | grep -q '^"4,5 cm",' || fail "where: $(cat out)"
 expect 0 "$NADE" sample model -n 1 --where length=4.5 --quiet
+for range in '4,2<=length<4,6' '4,2 cm <= length < 4,6cm' '4.2<=length<4.6' '4,6>length>=4,2'; do
+    expect 0 "$NADE" sample model -n 60 --where "$range" --quiet
+    [ "$(tail -n +2 out | cut -d'"' -f2 | sort -u | tr '\n' ' ')" = "4,2 cm 4,3 cm 4,4 cm 4,5 cm " ] || fail "$range: $(cat out)"
+done
+for share in '91%' '91 %' 91; do
+    expect 0 "$NADE" sample model -n 20 --where "share>=$share" --quiet
+    tail -n +2 out | grep -Evq ',(9[1-9]|100) %$' && fail "$share: $(cat out)"
+done
 printf 'length;price;share\n1,5 in;1;7 %%\n2,5 in;2;7 %%\n3,5 in;3;7 %%\n' >inches.csv
 refuse 2 "column 'length': found numbers like 1234,5 in, expected them like 1234,5 cm" -- "$NADE" score model inches.csv
 

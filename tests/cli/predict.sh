@@ -132,10 +132,53 @@ sed 1d lacking.csv | expect 0 "$NADE" predict bare - --header no --of 3 --quiet
 sed '3s/^[a-z]*/pink/; 4s/^[a-z]*//' rows.csv >odd.csv
 refuse 2 "odd.csv, line 3, column 'kind': found 'pink'" "--unseen missing" -- "$NADE" predict model odd.csv --of price
 expect 0 "$NADE" predict model odd.csv --of price --unseen missing -o odd.out
-holds err "1 cell holds a label that training has not seen"
+holds err "1 cell holds a value that training has not seen"
 sed '3s/^[a-z]*//; 4s/^[a-z]*//' rows.csv >holed.csv
 expect 0 "$NADE" predict model holed.csv --of price --quiet
 cmp -s out odd.out || fail "an unseen label is evidence"
+
+# Truths may be anything: what their column can't have is counted, and changes no prediction.
+sed '3s/^[a-z]*/pink/; 4s/[^,]*$/-5/' rows.csv >foreign.csv
+expect 0 "$NADE" predict model foreign.csv --of kind,price --json -o foreign.out
+cp err foreign.json
+cmp -s both.csv foreign.out || fail "the truth changes the prediction"
+sed 3,4d rows.csv >known.csv
+expect 0 "$NADE" predict model known.csv --of kind,price --json -o known.out
+python3 - <<'END' || fail "figures of foreign truths: $(cat foreign.json err)"
+import json
+foreign, known = json.load(open("foreign.json")), json.load(open("err"))
+assert "unseen" not in foreign
+assert [(t["truths"], t["impossible"]) for t in foreign["targets"]] == [(61, 1), (61, 1)]
+assert abs(foreign["joint_log_loss"] - known["joint_log_loss"]) < 1e-9
+END
+sed 3d rows.csv >known.csv
+expect 0 "$NADE" predict model known.csv --of kind --json -o known.out
+cp err known.json
+sed '3s/^[a-z]*/pink/' rows.csv >foreign.csv
+expect 0 "$NADE" predict model foreign.csv --of kind --json -o foreign.out
+cp err foreign.json
+sed '3s/[^,]*$/-5/' rows.csv >foreign.csv
+expect 0 "$NADE" predict model known.csv --of price --json -o known.out
+cp err known-price.json
+expect 0 "$NADE" predict model foreign.csv --of price -o foreign.out
+holds err "1 of them the column can't have, as training saw it: it has no part in the log-loss and the errors"
+expect 0 "$NADE" predict model foreign.csv --of price --json -o foreign.out
+python3 - <<'END' || fail "figures of foreign truths"
+import json
+def both(a, b): return [json.load(open(name))["targets"][0] for name in (a, b)]
+foreign, known = both("foreign.json", "known.json")
+for key in ("log_loss", "auc"):
+    assert abs(foreign[key] - known[key]) < 1e-9, (key, foreign, known)
+assert abs(foreign["accuracy"] * 61 - known["accuracy"] * 60) < 1e-9, "no hit"
+foreign, known = both("err", "known-price.json")
+for key in ("log_loss", "rmse", "sd", "mae"):
+    assert abs(foreign[key] - known[key]) < 1e-9, (key, foreign, known)
+assert abs(foreign["coverage"] * 61 - known["coverage"] * 60) < 1e-9, "outside"
+END
+sed '3s/^[a-z]*/pink/; 5s/^\([^,]*,[^,]*\),[01]/\1,7/' rows.csv >foreign.csv
+refuse 2 "foreign.csv, line 5, column 'flag': found '7', expected 0 or 1 (or --unseen missing" -- "$NADE" predict model foreign.csv --of kind
+expect 0 "$NADE" predict model foreign.csv --of kind --unseen missing
+holds err "1 cell holds a value that training has not seen and counts as missing: line 5, column 'flag': '7'" "1 of them the column can't have"
 
 refuse 2 "--of is missing: expected the columns to predict" -- "$NADE" predict model rows.csv
 refuse 2 "column 'kind' is in --of and in --given" -- "$NADE" predict model rows.csv --of kind --given kind

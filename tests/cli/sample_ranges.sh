@@ -83,4 +83,21 @@ expect 0 "$NADE" prob rated --where 'flag<1' --given 'rating<=2' -n 1000 --quiet
 refuse 2 "--where: no value of column 'flag' meets 'flag>1'" -- "$NADE" sample rated --where 'flag>1'
 refuse 2 "--where: no value of column 'flag' meets 'flag<1' and the other conditions" -- "$NADE" sample rated --where flag=1 --where 'flag<1'
 refuse 2 "column 'level' is binary, expected a range on a column of numbers, or of labels that are" -- "$NADE" sample rated --where 'level>1'
-only data.csv fixed many model rated rated.csv
+
+# So have labels with marks or units, as a range's ends may have them.
+awk 'BEGIN { print "saturation,dose,x"; for (i = 0; i < 400; i++) print 93 + (i * i + int(i / 8)) % 8 "%," (i % 3 ? 5 : 10) " mg," i % 11 + 0.25 }' >percent.csv
+expect 0 "$NADE" train percent.csv -o percent "${network[@]}" --iterations 3 --categorical saturation,dose --quiet
+sum=0
+for label in 97 98% 99 100%; do
+    expect 0 "$NADE" prob percent --where saturation=$label --quiet
+    sum=$(awk -F, -v sum="$sum" 'NR == 2 { printf "%.17g", sum + $1 }' out)
+done
+for range in 'saturation>=97' 'saturation>96%' '97 % <= saturation' '96%<saturation<=100%'; do
+    expect 0 "$NADE" prob percent --where "$range" --quiet
+    awk -F, -v sum="$sum" 'NR == 2 && ($1 - sum > 1e-9 || sum - $1 > 1e-9) { exit 1 }' out || fail "$range: $sum: $(cat out)"
+done
+expect 0 "$NADE" sample percent -n 50 --where 'saturation>=97' --where 'dose<7mg' --quiet
+awk -F, 'NR > 1 && !($1 + 0 >= 97 && $2 == "5 mg") { exit 1 } END { exit NR != 51 }' out || fail "$(cat out)"
+refuse 2 "--where: no value of column 'saturation' meets 'saturation>100'" -- "$NADE" sample percent --where 'saturation>100'
+refuse 2 "column 'saturation': found 'high', expected one of 93%, 94%" -- "$NADE" sample percent --where 'saturation>high'
+only data.csv fixed many model percent percent.csv rated rated.csv

@@ -28,8 +28,12 @@ awk -v red="$(cat mean_red)" -v blue="$(cat mean_blue)" 'BEGIN { exit !(blue - r
     fail "means $(cat mean_red) and $(cat mean_blue)"
 
 refuse 2 "--where: column 'colour': found 'purple'" 'one of blue, green, red' -- "$NADE" sample model --where colour=purple
-refuse 2 "--where: found 'color=red'" 'COL=VALUE' "4 columns" -- "$NADE" sample model --where color=red
-refuse 2 "--where: found 'colour'" -- "$NADE" sample model --where colour
+refuse 2 "--where: found 'color=red'" "but there is no column 'color'; did you mean 'colour'?" -- "$NADE" sample model --where color=red
+for slip in 'Size>1' '1.5<Size' '1.5<=Size<2' 'SIZE in {1,2}' 'sizes!=1'; do
+    refuse 2 "--where: found '$slip', but there is no column '" "did you mean 'size'?" -- "$NADE" sample model --where "$slip"
+done
+refuse 2 "--where: found 'price=1', but there is no column 'price', expected the name or zero-based number of one of the model's 4 columns" -- "$NADE" sample model --where price=1
+refuse 2 "--where: found 'colour', expected COL=VALUE" "4 columns" -- "$NADE" sample model --where colour
 refuse 2 "--where: found '4=1'" -- "$NADE" sample model --where 4=1
 refuse 2 "column 'size': found 'big', expected a number" -- "$NADE" sample model --where size=big
 refuse 2 "column 'size': found 'nan', expected a number" -- "$NADE" sample model --where size=nan

@@ -137,7 +137,7 @@ void write_check_verdict(const struct checked *checked, char *words, size_t size
                "its columns can't be checked given the rest of their rows, since it knows one ordering only");
     const char *joined = !checked->by_column ? ";" : (faults > 0) == samples_differ(checked) ? " and" : ", but";
     if (checked->energy_rows > 0)
-        append(words, size, "%s %s", joined + (*joined == ' '),
+        append(words, size, "%s %s", joined,
                samples_differ(checked) ? "samples can be told from the rows"
                                        : "the energy test finds no difference between samples and rows");
     append(words, size, "; ");

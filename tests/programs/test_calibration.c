@@ -140,8 +140,10 @@ static void test_verdict(void **state)
     struct checked checked = make_checked();
     char words[256];
     (void)state;
-    check_words(&checked,
-                "no fault found: the columns are calibrated and samples can't be told from the rows; it is better");
+    check_words(
+        &checked,
+        "no fault found: the columns are calibrated and the energy test finds no difference between samples and "
+        "rows; it is better");
     columns[0].p_value = 0.003; /* low by itself, not among three columns and samples */
     columns[0].off = 0.2;
     assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_NONE);
@@ -154,7 +156,7 @@ static void test_verdict(void **state)
     columns[0].places.moment[1] = 12;
     assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_FOUND);
     assert_string_equal(words, "intervals are too narrow: 90 % intervals hold 81 % of the cells");
-    check_words(&checked, "1 of 3 columns is not calibrated, but samples can't be told");
+    check_words(&checked, "1 of 3 columns is not calibrated, but the energy test finds no difference");
     columns[0].places.moment[0] = -20;
     columns[0].places.above = 0.3;
     column_defect(&checked, 0, words, sizeof words);

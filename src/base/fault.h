@@ -201,7 +201,9 @@ enum fault {
     FAULT_ENERGY_BY_COLUMN = 427, /* test_calibration: distances of rows are sums over columns, blind to dependence */
     FAULT_LEVEL_NOT_SHARED = 428, /* test_calibration: each column is tested at the level of all together */
     FAULT_HARMLESS_COUNTS = 429,  /* test_calibration: what is measurable is called a fault however small */
+    FAULT_FEW_AS_MANY = 490,      /* test_calibration: few cells are judged as if their sums were normal */
     FAULT_UNITS_APART = 491,      /* compare: a density is compared with a probability as it is */
+    FAULT_HOLES_UNPAIRED = 492,   /* test_calibration: samples and rows with other holes change sides */
     FAULT_REFERENCE_WHOLE = 443,  /* outliers: rows with holes are compared with whole reference rows */
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */

@@ -43,6 +43,7 @@ done
 awk -F, -v OFS=, 'NR > 1 { $2 += 3 } { print }' drawn.csv >shifted.csv
 expect 0 "$NADE" check model shifted.csv --png places.png
 holds err "y: values are higher than expected:" "not calibrated" "a right model fails"
+! grep -q "at random" err || fail "no cell is missing: $(cat err)"
 [ "$(head -c 4 places.png | tail -c 3)" = PNG ] || fail "no picture"
 [ "$(head -1 out)" = column,cells,p_value,distance,inside_50,inside_80,inside_90,inside_95,hits,expected_hits,gain,standard_error ] ||
     fail "$(cat out)"
@@ -59,7 +60,7 @@ expect 0 "$NADE" check model spread.csv
 holds err "y: intervals are too narrow:"
 awk -F, -v OFS=, 'NR > 1 && NR % 3 == 0 { $3 = "low" } { print }' new.csv >lower.csv
 expect 0 "$NADE" check model lower.csv
-holds err "kind: label low is in"
+holds err "kind: label low is in" "1 % of such tables, if their cells are missing completely at random"
 
 # Figures that score has too; rows with holes, and rows that count.
 expect 0 "$NADE" score model new.csv --json --quiet

@@ -25,12 +25,15 @@ static void add_moments(double u, double moment[CALIBRATION_MOMENTS])
     moment[3] += 3 * (35 * squared * squared - 30 * squared + 3) / 8;
 }
 
-/* The chi-square distribution of four degrees. */
-static double smooth_p_value(const double moment[CALIBRATION_MOMENTS])
+/* Four times the F distribution of 4 and cells + 4 degrees.  Of many cells that is chi-square of four degrees, whose
+ * tails are too light for few: there one cell at the end of its distribution is a large part of the sum. */
+static double smooth_p_value(const double moment[CALIBRATION_MOMENTS], double cells)
 {
-    double sum = 0;
+    double sum = 0, half = (cells + 4) / 2;
     for (size_t i = 0; i < CALIBRATION_MOMENTS; i++) sum += moment[i] * moment[i];
-    return exp(-sum / 2) * (1 + sum / 2);
+    if (ND_FAULT(FAULT_FEW_AS_MANY)) half = 1e6;
+    double left = 2 * half / (2 * half + sum);
+    return pow(left, half) * (1 + half * (1 - left));
 }
 
 static double distance_of(const double *sorted, size_t count)
@@ -61,7 +64,7 @@ struct calibration calibrate(double *places, size_t count)
     for (size_t i = 0; i < CALIBRATION_MOMENTS; i++) c.moment[i] /= sqrt(cells);
     for (size_t l = 0; l < CALIBRATION_LEVELS; l++) c.inside[l] /= cells;
     c.above /= cells;
-    c.p_value = smooth_p_value(c.moment);
+    c.p_value = smooth_p_value(c.moment, cells);
     c.distance = distance_of(places, count);
     return c;
 }

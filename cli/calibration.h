@@ -12,7 +12,7 @@ extern const double calibration_level[CALIBRATION_LEVELS];
 
 struct calibration {
     size_t cells;
-    double p_value;                     /* of Neyman's smooth test with four moments; NaN without cells */
+    double p_value; /* of Neyman's smooth test with four moments, for few cells a bound; NaN: none */
     double moment[CALIBRATION_MOMENTS]; /* each about normal: cells lie high (+); far out (+), in the middle (-); … */
     double distance;                    /* Kolmogorov's: the most that a cumulative probability is off by */
     double inside[CALIBRATION_LEVELS];  /* share of cells within the central intervals */

@@ -137,7 +137,7 @@ void write_check_verdict(const struct checked *checked, char *words, size_t size
                "its columns can't be checked given the rest of their rows, since it knows one ordering only");
     const char *joined = !checked->by_column ? ";" : (faults > 0) == samples_differ(checked) ? " and" : ", but";
     if (checked->energy_rows > 0)
-        append(words, size, "%s %s", joined + (*joined == ' '),
+        append(words, size, "%s %s", joined,
                samples_differ(checked) ? "samples can be told from the rows"
                                        : "the energy test finds no difference between samples and rows");
     append(words, size, "; ");
@@ -195,6 +195,15 @@ static void note_number(const struct checked *checked, const char *label, double
         report_note(checked->common, "  %-34s %.6g +- %.3g", label, value + 0.0, error);
 }
 
+/* What the level holds for: holes say something of the cells beside them unless they are there by chance. */
+static void note_level(const struct checked *checked)
+{
+    bool holes = false;
+    for (size_t c = 0; c < checked->columns; c++) holes |= checked->column[c].places.cells < checked->scored;
+    report_note(checked->common, "a right model fails one of these tests in at most %.0f %% of such tables%s",
+                100 * CHECK_LEVEL, holes ? ", if their cells are missing completely at random" : "");
+}
+
 void note_check(const struct checked *checked)
 {
     const struct common *common = checked->common;
@@ -216,9 +225,7 @@ void note_check(const struct checked *checked)
     write_check_verdict(checked, verdict, sizeof verdict);
     report_note(common, "%s", verdict);
     note_defects(checked);
-    if (checked->by_column && checked->scored > 1)
-        report_note(common, "a right model fails one of these tests in at most %.0f %% of such tables",
-                    100 * CHECK_LEVEL);
+    if (checked->by_column && checked->scored > 1) note_level(checked);
 }
 
 /* ---- data -------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "column.h"
 #include "column_choice.h"
 #include "contest.h"
@@ -76,7 +77,7 @@ static int score_model(struct contest *contest, struct contender *side)
 static void even_units(struct contest *contest)
 {
     struct contender *a = &contest->side[0], *b = &contest->side[1];
-    if (a->kind != CONTENDER_MODEL || b->kind != CONTENDER_MODEL) return;
+    if (a->kind != CONTENDER_MODEL || b->kind != CONTENDER_MODEL || ND_FAULT(FAULT_UNITS_APART)) return;
     for (size_t j = 0; j < contest->columns; j++) {
         nade_column of_a = column_of_model(a->input.model, a->at[j]), of_b = column_of_model(b->input.model, b->at[j]);
         if (counts_by_probability(&of_a) == counts_by_probability(&of_b)) continue;

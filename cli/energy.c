@@ -85,14 +85,13 @@ static double contrast(const float *apart, const float *side, size_t rows)
     return sum;
 }
 
-/* Deals out sides anew, as many of each (Fisher and Yates). */
-static void permute(float *side, size_t rows, uint32_t seed, unsigned number)
+/* Deals out sides anew: the two rows of each pair change places, or not. */
+static void permute(float *side, size_t pairs, uint32_t seed, unsigned number)
 {
-    for (size_t i = rows; i-- > 1;) {
-        size_t j = nd_random_below(nd_random_word(seed, PURPOSE_PERMUTATION, number, 0, (uint32_t)i), (uint32_t)i + 1);
-        float taken = side[i];
-        side[i] = side[j];
-        side[j] = taken;
+    for (size_t i = 0; i < pairs; i++) {
+        bool change = nd_random_word(seed, PURPOSE_PERMUTATION, number, 0, (uint32_t)i) >> 31;
+        side[i] = change ? -1.0f : 1.0f;
+        side[pairs + (ND_FAULT(FAULT_HOLES_UNPAIRED) ? (i + 1) % pairs : i)] = -side[i];
     }
 }
 
@@ -123,10 +122,11 @@ bool energy_test(const double *values, const int *labels, size_t rows, size_t co
     if (done) {
         measure(own, labels, scale, all, columns, apart, &total);
         for (size_t i = 0; i < all; i++) side[i] = i < rows ? 1.0f : -1.0f;
-        double found = contrast(apart, side, all), n = (double)rows;
-        double between = (total - found) / 2 / (n * n), within = (total + found) / (n * (n - 1)) / 2;
+        double found = contrast(apart, side, all), n = (double)rows, paired = 0;
+        for (size_t i = 0; i < rows; i++) paired += (double)apart[(rows + i) * all + i];
+        double between = ((total - found) / 2 - paired) / (n * (n - 1)), within = (total + found) / (n * (n - 1)) / 2;
         for (unsigned b = 0; b < permutations; b++) {
-            permute(side, all, seed, b);
+            permute(side, rows, seed, b);
             hits += contrast(apart, side, all) <= found;
         }
         *energy = (struct energy){between > 0 ? 1 - within / between : 0, (double)hits / (permutations + 1.0)};

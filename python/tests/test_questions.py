@@ -106,7 +106,9 @@ def test_summary_check_and_compare(model, columns):
     assert summary.mean == pytest.approx(model.log_density(columns).mean())
     check = model.check(columns)
     assert {column.name for column in check.columns} == set(model.names)
-    assert "nats a row better" in check.verdict or "no better" in check.verdict
+    assert check.summary.gain > 0 and f"{check.summary.gain:.3g} nats a row better" in check.verdict
+    odd = [column.name for column in check.columns if not column.calibrated]
+    assert check.verdict.endswith(f"not calibrated: {', '.join(odd)}." if odd else "as far as these rows tell.")
     worse = nade.fit(columns, **{**QUICK, "iterations": 1, "seed": 5})
     found = nade.compare(model, worse, columns)
     assert found.difference == pytest.approx(summary.mean - worse.score(columns).mean)
@@ -118,8 +120,26 @@ def test_checks_of_drawn_rows(number_model):
         assert abs(column.inside_50 - 0.5) < 0.12 and abs(column.inside_90 - 0.9) < 0.08
 
 
+@pytest.mark.parametrize("name", ["x", "count", "kind", "colour", "flag"])
+def test_checks_pass_cells_that_the_model_drew(model, columns, name):
+    """Given the rest of their rows such cells are calibrated, however poor the model is."""
+    full = ~np.isnan(columns["size"]) & np.not_equal(columns["kind"], None)
+    whole = {key: array[full] for key, array in columns.items()}
+    hollow = {**whole, name: np.full(full.sum(), None, dtype=object)}
+    drawn = {**whole, name: model.impute(hollow, seed=2)[name]}
+    assert {column.name: column for column in model.check(drawn).columns}[name].calibrated
+
+
+def test_checks_pass_a_right_model(numbers):
+    one = nade.fit(numbers[:, :1], **QUICK)
+    assert "all 1 columns are calibrated" in one.check(one.sample(1000, seed=6)).verdict
+    assert one.check(one.sample(1000, seed=6) * 1.3).verdict.endswith("not calibrated: 0.")
+
+
 def test_checks_find_a_model_of_other_rows(number_model, numbers):
-    assert not any(column.calibrated for column in number_model.check(numbers * 3 + 1).columns)
+    found = number_model.check(numbers * 3 + 1)
+    assert not any(column.calibrated for column in found.columns)
+    assert found.verdict.endswith("not calibrated: 0, 1, 2, 3.")
 
 
 def test_pickles(model, columns):

@@ -140,11 +140,11 @@ enum fault {
     FAULT_FOLDS_ALIKE = 413,         /* test_row_weights: folds count by their rows, not by what these weigh */
     FAULT_COPIES_MANY = 414,         /* test_row_weights: whole weights in the hundreds are copies that count as rows */
     FAULT_RARE_UNWEIGHED = 415,      /* test_row_weights: labels that share a value do so by rows that count alike */
-    FAULT_RARE_UNSCALED = 416,       /* test_row_weights: weighed cells of rare labels are in units of the greatest weight */
-    FAULT_SAMPLES_ALIKE = 409,       /* test_bootstrap: all members are trained on the sample of the first */
-    FAULT_SAMPLE_FORGOTTEN = 410,    /* test_bootstrap: a resumed member is trained on all rows */
-    FAULT_GROUPS_RESAMPLED = 411,    /* test_bootstrap: rows are drawn, not their groups */
-    FAULT_COPIES_RESAMPLED = 412,    /* test_bootstrap: copies are drawn, not the rows that they weigh */
+    FAULT_RARE_UNSCALED = 416, /* test_row_weights: weighed cells of rare labels are in units of the greatest weight */
+    FAULT_SAMPLES_ALIKE = 409, /* test_bootstrap: all members are trained on the sample of the first */
+    FAULT_SAMPLE_FORGOTTEN = 410, /* test_bootstrap: a resumed member is trained on all rows */
+    FAULT_GROUPS_RESAMPLED = 411, /* test_bootstrap: rows are drawn, not their groups */
+    FAULT_COPIES_RESAMPLED = 412, /* test_bootstrap: copies are drawn, not the rows that they weigh */
 
     /* Rows and cells that are scored. */
     FAULT_SCORED_GIVEN = 440,    /* score_per_column: with --given, other cells that are scored are given too */
@@ -210,6 +210,9 @@ enum fault {
     FAULT_DATES_IN_SECONDS = 433, /* date_columns: errors of predicted dates are in seconds */
     FAULT_LEFT_PLAIN = 434,       /* number_forms: the left end of a range is no number as the column writes them */
     FAULT_LABELS_PLAIN = 435,     /* sample_ranges: labels such as 95% are no numbers */
+    FAULT_FEW_AS_MANY = 490,      /* test_calibration: few cells are judged as if their sums were normal */
+    FAULT_UNITS_APART = 491,      /* compare: a density is compared with a probability as it is */
+    FAULT_HOLES_UNPAIRED = 492,   /* test_calibration: samples and rows with other holes change sides */
     FAULT_REFERENCE_WHOLE = 443,  /* outliers: rows with holes are compared with whole reference rows */
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */

@@ -39,7 +39,7 @@ enum purpose {
     PURPOSE_FOLD = 30,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
     PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
     PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
-    PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: the key of row i */
+    PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
 };
 
 struct philox_block {

@@ -124,7 +124,15 @@ table 400 9 | awk -F, 'NR == 1 { print "n,m" } NR > 1 { print int($1) * 3 "," in
 expect 0 "$NADE" train counts.csv -o f "${small[@]}" --real n,m --quiet
 expect 0 "$NADE" train counts.csv -o g "${small[@]}" --ordered n --real m --quiet
 refuse 2 "column 'n' is real in f and ordered in g" "--cells" -- "$NADE" compare f g counts.csv
+# n goes by threes: a density times 3 is the probability of a value.
+"$NADE" score f counts.csv --cells --quiet >score.f
+"$NADE" score g counts.csv --cells --quiet >score.g
+read -r difference error rows better <<<"$(paste -d, score.f score.g | sed 1d | awk -F, '{ printf "%.17g,%s\n", $1 + log(3), $2 }' | paired)"
 expect 0 "$NADE" compare f g counts.csv --cells
+awk -F, -v d="$difference" -v e="$error" '
+    function far(u, v) { return (u - v) ^ 2 > 1e-16 } NR == 2 { seen = !far($1, d) && !far($2, e) } END { exit !seen }' out ||
+    fail "expected $difference $error: $(cat out)"
+holds err "$rows rows" "rows on which A is better          $better of $rows"
 
 refuse 2 "found no model file" -- "$NADE" compare gaussian mixture new.csv
 refuse 2 "--train" "nothing is fitted" -- "$NADE" compare a b new.csv --train data.csv

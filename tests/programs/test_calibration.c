@@ -36,7 +36,8 @@ static void test_figures(void **state)
         support_assert_close("moment", c.moment[i], sums[i], 1e-12, 1e-12);
         total += sums[i] * sums[i];
     }
-    support_assert_close("p-value", c.p_value, exp(-total / 2) * (1 + total / 2), 1e-12, 0);
+    double left = 9 / (9 + total); /* F of 4 and 5 + 4 degrees */
+    support_assert_close("p-value", c.p_value, pow(left, 4.5) * (1 + 4.5 * (1 - left)), 1e-12, 0);
     support_assert_close("distance", c.distance, 0.3, 1e-12, 0); /* before 0.9 three of five */
     support_assert_close("inside 50 %", c.inside[0], 0.4, 1e-12, 0);
     support_assert_close("inside 80 %", c.inside[1], 0.8, 1e-12, 0);
@@ -63,6 +64,28 @@ static void test_null(void **state)
         assert_true(fabs((double)below[b] - 1000 * bound[b]) < 4 * sqrt(1000 * bound[b] * (1 - bound[b])));
 }
 
+/* Few uniform places: p-values are no smaller than they should be, nor so large that they say nothing. */
+static void test_few(void **state)
+{
+    enum { TIMES = 40000 };
+    static const size_t few[] = {2, 5, 20, 60};
+    double places[60];
+    (void)state;
+    for (size_t f = 0; f < sizeof few / sizeof *few; f++) {
+        double below[2] = {0}; /* 0.2 and 0.001 */
+        for (uint32_t seed = 0; seed < TIMES; seed++) {
+            for (size_t i = 0; i < few[f]; i++) places[i] = uniform(seed, i, 3);
+            double p = calibrate(places, few[f]).p_value;
+            below[0] += p < 0.2;
+            below[1] += p < 0.001;
+        }
+        if (!(below[1] < 0.001 * TIMES + 4 * sqrt(0.001 * TIMES)))
+            fail_msg("%zu cells: p < 0.001 in %g of %d sets", few[f], below[1], TIMES);
+        if (!(below[0] > 0.04 * TIMES && below[0] < 0.2 * TIMES))
+            fail_msg("%zu cells: p < 0.2 in %g of %d sets", few[f], below[0], TIMES);
+    }
+}
+
 static void test_bound(void **state)
 {
     (void)state;
@@ -78,8 +101,30 @@ static void fill(double *values, size_t rows, uint32_t seed, bool related)
         values[3 * i] = x;
         values[3 * i + 1] = related && i >= rows ? x : y;
         values[3 * i + 2] = z < 0.3 ? 0 : z < 0.5 ? 1 : 2;
-        if (i % 9 == 0) values[3 * i + i % 3] = NAN;
+        if (i % rows % 9 == 0) values[3 * i + i % rows % 3] = NAN;
     }
+}
+
+/* Ten numbers, nine tenths of them missing, the same in both rows of a pair: pairs have cells in common, others seldom.
+ * P-values are as they should be and the distance is about 0 all the same. */
+static void test_energy_of_holes(void **state)
+{
+    enum { ROWS = 80, COLUMNS = 10, TIMES = 200 };
+    static double values[2 * ROWS * COLUMNS];
+    const int labels[COLUMNS] = {0};
+    double sum = 0, share = 0;
+    struct energy energy;
+    (void)state;
+    for (uint32_t seed = 0; seed < TIMES; seed++) {
+        for (size_t i = 0; i < 2 * ROWS; i++)
+            for (uint32_t c = 0; c < COLUMNS; c++)
+                values[i * COLUMNS + c] = uniform(seed, i % ROWS, 20 + c) < 0.9 ? NAN : uniform(seed, i, c);
+        assert_true(energy_test(values, labels, ROWS, COLUMNS, seed, 99, &energy));
+        sum += energy.p_value;
+        share += energy.share;
+    }
+    if (fabs(sum / TIMES - 0.5) > 4 * 0.29 / sqrt(TIMES)) fail_msg("the mean of p-values is %g", sum / TIMES);
+    if (fabs(share / TIMES) > 0.01) fail_msg("the mean distance is %g", share / TIMES);
 }
 
 /* The distance of sets that are alike is about 0 and unlikely to be called one; dependence is seen, though each column
@@ -140,8 +185,10 @@ static void test_verdict(void **state)
     struct checked checked = make_checked();
     char words[256];
     (void)state;
-    check_words(&checked,
-                "no fault found: the columns are calibrated and samples can't be told from the rows; it is better");
+    check_words(
+        &checked,
+        "no fault found: the columns are calibrated and the energy test finds no difference between samples and "
+        "rows; it is better");
     columns[0].p_value = 0.003; /* low by itself, not among three columns and samples */
     columns[0].off = 0.2;
     assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_NONE);
@@ -154,7 +201,7 @@ static void test_verdict(void **state)
     columns[0].places.moment[1] = 12;
     assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_FOUND);
     assert_string_equal(words, "intervals are too narrow: 90 % intervals hold 81 % of the cells");
-    check_words(&checked, "1 of 3 columns is not calibrated, but samples can't be told");
+    check_words(&checked, "1 of 3 columns is not calibrated, but the energy test finds no difference");
     columns[0].places.moment[0] = -20;
     columns[0].places.above = 0.3;
     column_defect(&checked, 0, words, sizeof words);
@@ -184,8 +231,10 @@ static void test_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures), cmocka_unit_test(test_null),    cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_energy),  cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_figures),         cmocka_unit_test(test_null),
+        cmocka_unit_test(test_bound),           cmocka_unit_test(test_few),
+        cmocka_unit_test(test_energy_of_holes), cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "column.h"
 #include "column_choice.h"
 #include "device.h"
+#include "known_rows.h"
 #include "max_memory.h"
 #include "model_input.h"
 #include "output.h"
@@ -348,6 +349,9 @@ static int summarise(const struct predict_arguments *predict, const struct predi
         int failed = finish_predicted(&run->predicted[i], common);
         if (failed) return failed;
     }
+    bool judged = false;
+    for (size_t i = 0; i < run->predicted_count; i++) judged = judged || run->predicted[i].quality.cells > 0;
+    if (judged) warn_of_known_rows(common, run->input.model, predict->model, run->rows);
     warn_of_unseen(common, run->unseen, run->first_unseen);
     if (common->json) return summarise_as_json(predict, run);
     report_note(common, "%zu row%s predicted", run->rows, run->rows == 1 ? "" : "s");

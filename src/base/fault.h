@@ -141,7 +141,8 @@ enum fault {
     FAULT_COPIES_MANY = 414,         /* test_row_weights: whole weights in the hundreds are copies that count as rows */
     FAULT_RARE_UNWEIGHED = 415,      /* test_row_weights: labels that share a value do so by rows that count alike */
     FAULT_RARE_UNSCALED = 416, /* test_row_weights: weighed cells of rare labels are in units of the greatest weight */
-    FAULT_SAMPLES_ALIKE = 409, /* test_bootstrap: all members are trained on the sample of the first */
+    FAULT_COPIES_IN_RHYTHM = 417, /* test_row_weights: rows get their copies in the table's order */
+    FAULT_SAMPLES_ALIKE = 409,    /* test_bootstrap: all members are trained on the sample of the first */
     FAULT_SAMPLE_FORGOTTEN = 410, /* test_bootstrap: a resumed member is trained on all rows */
     FAULT_GROUPS_RESAMPLED = 411, /* test_bootstrap: rows are drawn, not their groups */
     FAULT_COPIES_RESAMPLED = 412, /* test_bootstrap: copies are drawn, not the rows that they weigh */

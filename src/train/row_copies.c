@@ -1,6 +1,7 @@
 #include "train/row_copies.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/fault.h"
 #include "base/philox.h"
@@ -63,23 +64,57 @@ static void alike(size_t *rows, size_t count, struct row_copies *copies)
     copies->counted = copies->listed = (struct chosen_rows){rows, count};
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The order in which rows get their copies: a random one, since rows whose weights repeat in a rhythm, pairs say, would
+ * else all be rounded alike.  order (count): row's number in the low half. */
+static void draw_order(const struct copying *copying, size_t count, uint64_t *order)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = nd_random_word(copying->seed, PURPOSE_WEIGHTS, copying->part, 1, (uint32_t)i);
+        order[i] = (ND_FAULT(FAULT_COPIES_IN_RHYTHM) ? 0 : key << 32) | i;
+    }
+    qsort(order, count, sizeof *order, compare_keys);
+}
+
+/* times (count): the copies of each row; their sum. */
+static size_t count_all(const struct shares *shares, const size_t *rows, size_t count, const uint64_t *order,
+                        size_t *times)
+{
+    double before = 0;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (uint32_t)order[i];
+        total += times[at] = count_copies(shares, rows[at], &before);
+    }
+    return total;
+}
+
 nade_status nd_copy_rows(nade_context *context, struct arena *arena, const nade_table *table, size_t *rows,
                          size_t count, const struct copying *copying, struct row_copies *copies)
 {
+    struct arena scratch = {context->allocator, NULL};
     alike(rows, count, copies);
     if (!table->roles.weight || count == 0) return NADE_OK;
     struct shares shares = find_shares(table, rows, count, copying);
-    double before = 0;
-    size_t total = 0, at = 0;
-    for (size_t i = 0; i < count; i++) total += count_copies(&shares, rows[i], &before);
+    uint64_t *order = nd_arena_alloc(&scratch, count, sizeof *order);
+    size_t *times = nd_arena_alloc(&scratch, count, sizeof *times), *list = NULL, total = 0, at = 0;
+    if (order && times) {
+        draw_order(copying, count, order);
+        total = count_all(&shares, rows, count, order, times);
+        if (total < UINT32_MAX) list = nd_arena_alloc(arena, total, sizeof *list);
+    }
+    for (size_t i = 0; i < count && list; i++)
+        for (size_t left = times[i]; left > 0; left--) list[at++] = rows[i];
+    nd_arena_free(&scratch);
     if (total >= UINT32_MAX)
         return nd_fail(context, NADE_BAD_INPUT, "%s has %zu copies of rows by their weights, expected at most %u",
                        table->source, total, UINT32_MAX - 1);
-    size_t *list = nd_arena_alloc(arena, total, sizeof *list);
     if (!list) return nd_no_memory(context, "the rows");
-    before = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t left = count_copies(&shares, rows[i], &before); left > 0; left--) list[at++] = rows[i];
     copies->rows = list;
     copies->listed = (struct chosen_rows){list, total};
     if (shares.whole || ND_FAULT(FAULT_COPIES_COUNTED)) copies->counted = copies->listed;

@@ -194,3 +194,12 @@ expect 0 "$NADE" train names.csv -o names "${network[@]}" --iterations 1 --real 
 refuse 2 "'c' and 'c=a' would both be written under the name 'c=a'" -- "$NADE" predict names names.csv --of c,c=a
 refuse 2 "'x' and 'x_mean' would both be written" -- "$NADE" predict names names.csv --of x,x_mean
 expect 0 "$NADE" predict names names.csv --of c,x --quiet
+
+# A model that is judged by as many rows as it was trained with says so; by others it does not.
+for verb in "predict model data.csv --of kind" "check model data.csv --rows 500" "compare model independent data.csv"; do
+    # shellcheck disable=SC2086  # several words on purpose
+    expect 0 "$NADE" $verb
+    holds err "model was trained with a table of as many rows (500)"
+done
+expect 0 "$NADE" predict model rows.csv --of kind
+! grep -q "as many rows" err || fail "$(cat err)"

@@ -147,6 +147,30 @@ static void check_shares(nade_context *context, double (*weight)(size_t row))
     nade_table_free(table);
 }
 
+/* Weights that alternate: for each single seed the heavy rows have about their share. */
+static double paired_weight(size_t row)
+{
+    return row % 2 ? 1.9 : 0.1;
+}
+
+static void test_weights_in_a_rhythm(void **state)
+{
+    nade_context *context;
+    (void)state;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    nade_table *table = make_table(context, paired_weight);
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct arena arena = {context->allocator, NULL};
+        struct row_copies copies = copies_of(context, &arena, table, seed);
+        double heavy = 0;
+        for (size_t i = 0; i < copies.listed.count; i++) heavy += (double)(copies.listed.row[i] % 2);
+        support_assert_close("heavy rows", heavy / (double)copies.listed.count, 0.95, 0, 0.03);
+        nd_arena_free(&arena);
+    }
+    nade_table_free(table);
+    nade_context_free(context);
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -478,6 +502,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_copies),
+        cmocka_unit_test(test_weights_in_a_rhythm),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_comparing_weights),

@@ -37,7 +37,7 @@ extern const struct choice header_choices[], unseen_choices[];
 /* 1: a missing cell. */
 #define UNSEEN_OPTION(at, what)                                                                                        \
     {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, at, .choices = unseen_choices,               \
-     .help = "what a label or a value of an ordered column is that training has not seen, and a number beyond its column's bounds" what}
+     .help = "what a label or a value of an ordered column is that training has not seen, and a number that its column can't hold" what}
 
 #define DEVICE_OPTION(at)                                                                                              \
     {.name = "device", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = device_choices,                        \

@@ -4,7 +4,7 @@
 
 #include "model/schema.h"
 
-/* Values of discrete columns that training has not seen, and numbers beyond the bounds of their columns. */
+/* Values of discrete columns that training has not seen, and numbers that their columns can't hold. */
 struct unseen_cells {
     bool refused; /* they are errors, whose sentence says that they could be missing cells; all else has no meaning */
     size_t count;

@@ -462,7 +462,8 @@ const struct verb verb_outliers = {
         "place; and tail, the probability of a value no likelier than what was found. A value that its column can't "
         "have, a label that training has not seen say, makes the row's log_density -inf and has the tail 0. With "
         "--reference the p-value is "
-        "exact for rows of the reference's kind: it is at most p with probability p. Without it that holds as far as "
+        "exact for rows of the reference's kind: it is at most p with probability p, for rows with missing cells if "
+        "these are missing completely at random. Without it that holds as far as "
         "the model is right. A summary goes to stderr: how many rows have a p-value of at most 0.01 and how many would "
         "by chance, how many are unusual at a false discovery rate of 10 % (Benjamini and Hochberg), and how many have "
         "a cell whose tail, times the number of the row's cells, is at most 0.01.",

@@ -41,7 +41,8 @@ int reread_input(struct model_input *input, const char *data, const nade_read_op
 /* The next rows, at most `most`, to be freed; NULL after the last.  *context is the one for work on them. */
 int next_input_part(struct model_input *input, size_t most, nade_table **table, nade_context **context);
 
-/* One warning of cells with values that their columns do not have; first: where the first is.  None for a count of 0. */
+/* One warning of cells with values that their columns do not have; first: where the first is.  None for a count of 0.
+ */
 void warn_of_unseen(const struct common *common, size_t count, const char *first);
 
 void free_model_input(struct model_input *input);

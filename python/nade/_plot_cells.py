@@ -97,9 +97,10 @@ class Cells:
             axis.set_ticks(np.arange(0, len(self.texts), every), texts,
                            **({"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}))
         elif self.column.type == "date":
-            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+            from matplotlib.dates import YEARLY, AutoDateLocator, ConciseDateFormatter
 
             locator = AutoDateLocator(minticks=3, maxticks=8)
+            locator.maxticks[YEARLY] = most // 2  # which are the widest texts
             axis.set_major_locator(locator)
             axis.set_major_formatter(ConciseDateFormatter(locator))
 

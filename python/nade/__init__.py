@@ -37,8 +37,12 @@ def __getattr__(name: str) -> Any:
         from . import estimators
 
         return getattr(estimators, name)
+    if name == "plots":
+        import importlib
+
+        return importlib.import_module(".plots", __name__)
     raise AttributeError(f"module 'nade' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_ESTIMATORS])
+    return sorted({*globals(), *_ESTIMATORS, "plots"})

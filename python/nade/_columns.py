@@ -102,6 +102,10 @@ class Column:
             return found.astype(bool) if wanted == "bool" else found.astype(np.int64)
         return found
 
+    def decode_ends(self, values: np.ndarray) -> np.ndarray:
+        """Means, quantiles and ends of intervals, which need not be values of the column: dates, else floats."""
+        return self.decode(values, None if self.type == "date" else "float")
+
     def _whole(self) -> bool:
         numbers_ = self.number_of_labels()
         if not self.numeric:

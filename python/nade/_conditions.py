@@ -175,17 +175,22 @@ def _share_of_numbers(model: Model, place: int, event: Conditions, row: np.ndarr
     named = list(dict.fromkeys([*named, *(value for _, values in sets for value in values.tolist())]))
     low, high = event.low[place], event.high[place]
     points = np.array([[*named, low, high]])
-    ends = ask(model, place, row, points=points, wanted=("below", "upto"))
-    below, upto = ends["below"][0].tolist(), ends["upto"][0].tolist()
-    share = 0.0 if among else upto[-1] - below[-2]
+    ends = ask(model, place, row, points=points, wanted=("below", "upto", "above", "onward"))
+    below, upto, above, onward = (ends[side][0].tolist() for side in ("below", "upto", "above", "onward"))
+
+    def between(i: int, j: int) -> float:
+        """From point i to point j, by the side on which there is less: a tail is no difference of numbers near 1."""
+        return onward[i] - above[j] if below[i] > 0.5 else upto[j] - below[i]
+
+    share = 0.0 if among else between(-2, -1)
     values = np.full((len(named), len(model.columns)), np.nan)
     values[:, place] = named
     meets = event.holds(values)
     for i, value in enumerate(named):
         if among and meets[i]:
-            share += upto[i] - below[i]
+            share += between(i, i)
         elif not among and low <= value <= high:
-            share -= upto[i] - below[i]
+            share -= between(i, i)
     return share
 
 

@@ -14,6 +14,7 @@ from typing import Any, Callable
 from . import _library as c
 from ._errors import BY_STATUS, Warning
 from ._library import library
+from ._wording import in_python
 
 _local = threading.local()
 _threads = 0
@@ -37,7 +38,7 @@ class Context:
             raise BY_STATUS[status]("a context could not be created")
 
     def _take_warning(self, _user: Any, sentence: bytes) -> None:
-        self.warnings.append(as_text(sentence))
+        self.warnings.append(in_python(as_text(sentence)))
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None) and self.pid == os.getpid():
@@ -70,7 +71,7 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
     if on.warnings:
         give_warnings(on)
     if status:
-        raise BY_STATUS.get(status, BY_STATUS[1])(as_text(library.nade_last_error(on.pointer)))
+        raise BY_STATUS.get(status, BY_STATUS[1])(in_python(as_text(library.nade_last_error(on.pointer))))
 
 
 def give_warnings(on: Context) -> None:

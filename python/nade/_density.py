@@ -198,4 +198,3 @@ class Density:
         from ._plots import plot_density
 
         return plot_density(self, ax, **style)
-

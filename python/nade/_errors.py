@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: each carries the library's own sentence."""
+"""What can go wrong, as exceptions: each carries the library's sentence, in the words of _wording.py."""
 from __future__ import annotations
 
 

@@ -5,7 +5,6 @@ import ctypes
 import json
 import os
 import threading
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping
 
@@ -15,13 +14,15 @@ from . import _context
 from . import _library as c
 from ._columns import Column, model_columns
 from ._conditions import Conditions, Probability, Where, draw_values
-from ._context import Handle, Session, _outside, as_text, call, column_list, doubles, number_of
-from ._density import Density, ask
-from ._errors import BadCall, Warning
+from ._context import Handle, Session, as_text, call, column_list, doubles, number_of
+from ._density import Density
+from ._errors import BadCall
 from ._frames import DictFrame, Frame, frame_of
 from ._library import library
+from ._predict import predict_rows
 from ._tables import Table
 from ._templates import Template, kind_for, make_frame
+from ._unseen import allows_unseen, known_values, read_values, warn_of_unseen
 
 if TYPE_CHECKING:
     from ._check import Check
@@ -186,24 +187,17 @@ class Model:
                 warn: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """A table's cells in the library's numbers (rows, columns), infinite where a label is not known and that is
         allowed; and which of the table's columns each of the model's is."""
-        values = np.empty((table.rows, len(self.columns)))
-        source = (ctypes.c_size_t * len(self.columns))()
-        count, first = ctypes.c_size_t(), ctypes.create_string_buffer(256)
-        allowed = _allows_unseen(unseen)
-        call(library.nade_table_values, self._pointer, table.pointer, column_list(may_lack), doubles(values), source,
-             ctypes.byref(count) if allowed else None, first if allowed else None)
-        if count.value and warn:
-            _warn_of_unseen(count.value, as_text(first.value))
-        return values, np.array(source, dtype=np.uint64)
+        values, source, first = read_values(self, table, may_lack, allows_unseen(unseen))
+        if first and warn:
+            warn_of_unseen(int(np.isinf(values).sum()), first)
+        return values, source
 
-    def _row_values(self, given: Any, may_lack: Any) -> tuple[np.ndarray, Frame]:
-        """Rows that may lack columns; labels that are not known count as missing."""
-        frame = frame_of(given)
+    def _row_values(self, data: Any, may_lack: list[str], known: list[int], unseen: str) -> tuple[np.ndarray, Frame]:
+        """Rows that may lack columns, and of which only the columns `known` are looked at."""
+        frame = frame_of(data)
         if isinstance(frame, DictFrame) and not self._named:
             frame = frame.completed(self.names)
-        values, _ = self._values(frame.table(), may_lack, "missing")
-        values[np.isinf(values)] = np.nan
-        return values, frame
+        return known_values(self, frame.table(), may_lack, known, unseen), frame
 
     def _make_frame(self, values: np.ndarray, kind: str | None = None) -> Any:
         return make_frame(kind_for(self._template, kind, self._named), self._template, self.columns, values)
@@ -242,7 +236,7 @@ class Model:
         library.nade_score_options_init(ctypes.byref(options), ctypes.sizeof(options))
         options.orderings, options.seed, options.cells = orderings, seed, int(cells)
         options.of, options.given = column_list(of), column_list(given)
-        options.unseen_missing = int(_allows_unseen(unseen))
+        options.unseen_missing = int(allows_unseen(unseen))
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
         if order is not None:
             orders = np.ascontiguousarray(np.atleast_2d(order), dtype=np.uintp)
@@ -263,7 +257,7 @@ class Model:
         with _Interruptible(options, rows):
             call(library.nade_score, self._pointer, table.pointer, ctypes.byref(options), doubles(found), None, wanted)
         if summary.unseen:
-            _warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
+            warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
         return found, summary
 
     def _score_values(self, values: np.ndarray, orderings: int) -> np.ndarray:
@@ -336,12 +330,14 @@ class Model:
         """
         return Where(self, {}).prob({**(event or {}), **named}, draws=draws, seed=seed)
 
-    def density(self, column: str, given: Any = None) -> Density:
+    def density(self, column: str, given: Any = None, *, unseen: str = "error") -> Density:
         """The distribution of a column given the other cells of rows, which may lack any: pdf, cdf, quantile, mean,
-        probabilities, sample, plot. given is a dict for one row, or a frame of many; None: the column's own."""
-        if given is None:
+        probabilities, sample, plot. given is a dict for one row, or a frame of many; None or an empty dict: the
+        column's own. unseen: as in predict."""
+        if given is None or (isinstance(given, Mapping) and not given):
             return Density(self, column, np.full((1, len(self.columns)), np.nan), single=True)
-        values, frame = self._row_values(given, self.names)
+        others = [place for place in range(len(self.columns)) if place != self._place(column)]
+        values, frame = self._row_values(given, self.names, others, unseen)
         return Density(self, column, values, single=bool(getattr(frame, "scalar", False)), frame=frame)
 
     # ---- filling and predicting --------------------------------------------------------------------------------------
@@ -355,7 +351,7 @@ class Model:
             those of one network show how uncertain a cell is for it, not how uncertain the model is.
         method: "draw", cells of a row together; "mean", "median" or "mode", each cell by itself.
         interval: with a probability, (frame, low, high): frames with the ends of the central interval of each missing
-            cell of a column of numbers.
+            cell of a column of numbers or dates.
         unseen: "missing" takes a label that training has not seen for no evidence, and leaves the cell as it is.
 
         Of a file the result is a frame with the model's columns.
@@ -371,8 +367,8 @@ class Model:
         result = filled if draws is not None else filled[0]
         if interval is None:
             return result
-        ends = [frame.results({name: end[:, 0, i].copy() for i, name in enumerate(self.names)
-                               if self.columns[i].numeric}) for end in (low, high)]
+        ends = [frame.results({column.name: column.decode_ends(end[:, 0, i].copy())
+                               for i, column in enumerate(self.columns) if column.numeric}) for end in (low, high)]
         return (result, *ends)
 
     def _impute(self, given: np.ndarray, draws: int, method: str, interval: float | None, seed: int,
@@ -406,35 +402,17 @@ class Model:
                 columns[int(source[i])] = column
         return frame.filled(cells, columns)
 
-    def predict(self, data: Any, *, of: Any, interval: float = 0.9) -> Any:
+    def predict(self, data: Any, *, of: Any, given: Any = None, interval: float = 0.9, unseen: str = "error") -> Any:
         """The distribution of columns given the rest of each row, which need not contain them.
 
         For a column of labels NAME (the likeliest) and NAME=LABEL (its probability) for each; for a number NAME_mean,
         NAME_median, NAME_low and NAME_high. Of several columns each is given the rows without all of these.
-        """
-        if not 0 < interval < 1:
-            raise BadCall(f"interval: found {interval!r}, expected a probability between 0 and 1")
-        targets = [of] if isinstance(of, (str, int)) else list(of)
-        places = [self._place(name) for name in targets]
-        values, frame = self._row_values(data, [self.names[place] for place in places])
-        values[:, places] = np.nan
-        found: dict[str, np.ndarray] = {}
-        for place in places:
-            found.update(self._predict(place, values, interval))
-        return frame.results(found)
 
-    def _predict(self, place: int, values: np.ndarray, interval: float) -> dict[str, np.ndarray]:
-        column = self.columns[place]
-        if column.numeric:
-            levels = np.array([0.5, (1 - interval) / 2, (1 + interval) / 2])
-            answer = ask(self, place, values, levels=levels, wanted=("mean", "quantile"))
-            numbers = [answer["mean"], *answer["quantile"].T.copy()]
-            return {f"{column.name}_{what}": column.decode(array, None if column.type == "date" else "float")
-                    for what, array in zip(("mean", "median", "low", "high"), numbers)}
-        shares = ask(self, place, values, wanted=("probability",))["probability"]
-        found = {column.name: column.decode(shares.argmax(axis=1).astype(np.float64))}
-        found.update({f"{column.name}={label}": shares[:, i].copy() for i, label in enumerate(column.choices)})
-        return found
+        given: the columns that count; the rows need no others. None: all that are not predicted.
+        unseen: "missing" takes values that training has not seen for missing cells, "error" refuses them; those of
+            columns that are predicted are not looked at.
+        """
+        return predict_rows(self, data, of, given, interval, unseen)
 
     def check(self, data: Any, *, orderings: int = 8, seed: int = 0) -> Check:
         """How far the model can be trusted on rows: calibration of every column, gain over independent columns.
@@ -502,16 +480,3 @@ class _Interruptible:
             self.options.progress = c.SHARE_DONE()
             if self.failure is not None:
                 raise self.failure
-
-
-def _allows_unseen(unseen: str) -> bool:
-    if unseen not in ("error", "missing"):
-        raise BadCall(f"unseen: found {unseen!r}, expected 'error' or 'missing'")
-    return unseen == "missing"
-
-
-def _warn_of_unseen(count: int, first: str) -> None:
-    cells = "cell has a value" if count == 1 else "cells have values"
-    warnings.warn(f"{count} {cells} that training has not seen and count as missing, the first: {first}", Warning,
-                  stacklevel=_outside() - 1)
-

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from ._errors import BadCall
+from ._plot_cells import Cells
 
 if TYPE_CHECKING:
     from ._density import Density
     from ._model import Model
+
+_CELLS = 200  # of a picture's axis, at most
 
 
 def _axes(ax: Any) -> Any:
@@ -21,23 +24,50 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1]
 
 
+def _ends(density: Density, tail: float) -> tuple[float, float]:
+    """What holds all but so much of the probability on either side, as the library's numbers; labels have none."""
+    if not density.column.numeric:
+        return 0.0, 0.0
+    low, high = np.ravel(density.column.encode_all(density.quantile([tail, 1 - tail], exact=True)))
+    return float(low), float(high)
+
+
 def plot_density(density: Density, ax: Any = None, **style: Any) -> Any:
-    """The density of one row as a curve, or its labels as bars; returns the axes."""
+    """The distribution of one row; returns the axes.
+
+    A real number's density is a curve, and a value that has a probability of its own is a line with its share; labels
+    and the values of ordered columns are bars; of dates and counts the outline of a histogram is drawn.
+    """
     if len(density) != 1:
         raise BadCall(f"found distributions of {len(density)} rows, expected one row to draw")
     ax = _axes(ax)
-    if density.column.numeric:
-        low, high = np.ravel(density.quantile([0.001, 0.999], exact=True))
-        points = low + (high - low) * np.linspace(0, 1, 400)
-        ax.plot(points, np.ravel(density.pdf(points)), **style)
-        ax.set_ylabel("density")
+    low, high = _ends(density, 0.001)
+    cells = Cells(density._model, density.column, low, high, _CELLS)
+    if density.column.type == "real":
+        _draw_curve(ax, density, low, high, style)
+    elif cells.named:
+        ax.bar(np.arange(len(cells.texts)), cells.heights(density), **style)
     else:
-        shares = density.probabilities
-        shares = shares if isinstance(shares, dict) else dict(zip(density.column.choices, shares[0]))
-        ax.bar(list(shares), list(shares.values()), **style)
-        ax.set_ylabel("probability")
+        heights = cells.heights(density)
+        ax.plot(cells.drawn_edges, np.append(heights, heights[-1]), **{"drawstyle": "steps-post", **style})
+    cells.mark(ax.xaxis)
     ax.set_xlabel(density.column.name)
+    ax.set_ylabel("probability" if density.column.type == "count" else cells.unit)
+    ax.set_ylim(bottom=0)
     return ax
+
+
+def _draw_curve(ax: Any, density: Density, low: float, high: float, style: dict[str, Any]) -> None:
+    atoms = density._model.info["columns"][density._place].get("atoms") or []
+    points = np.linspace(low, high, 2 * _CELLS)
+    points = points[~np.isin(points, atoms)]
+    (line,) = ax.plot(points, np.ravel(density.pdf(points)), **style)
+    for atom in atoms:
+        share = float(density.cdf(atom, exact=True) - density.below(atom, exact=True))
+        if low <= atom <= high and share >= 0.001:
+            ax.axvline(atom, color=line.get_color(), linestyle=":")
+            ax.annotate(f" {atom:g}: {share:.1%}", (atom, 0.97), xycoords=("data", "axes fraction"),
+                        color=line.get_color(), va="top")
 
 
 def plot_training(model: Model, ax: Any = None) -> Any:
@@ -55,17 +85,24 @@ def plot_training(model: Model, ax: Any = None) -> Any:
 
 
 def plot_pair(model: Model, x: str, y: str, given: dict[str, Any] | None = None, ax: Any = None,
-              points: int = 60, draws: int = 2000, seed: int = 0) -> Any:
-    """The joint density of two columns of numbers, given values of others, as shades."""
+              points: int = 60, draws: int = 256, seed: int = 0) -> Any:
+    """The joint density of two columns of any types, given conditions on others as where takes them, as shades.
+
+    points: cells along an axis of numbers, the most along one of dates.
+    draws, seed: rows that stand for ranges that are given.
+    """
+    if model._place(x) == model._place(y):
+        raise BadCall(f"found the column '{x}' twice, expected two")
     ax = _axes(ax)
     known = {name: what for name, what in (given or {}).items() if name not in (x, y)}
-    drawn = model.where(known).sample(draws, seed=seed, kind="dict")
-    ends = [np.quantile(np.asarray(drawn[name], dtype=float), [0.005, 0.995]) for name in (x, y)]
-    xs, ys = (np.linspace(low, high, points) for low, high in ends)
-    first = model.where(known).density(x).pdf(xs)
-    rows = {**{name: np.repeat(what, points) for name, what in known.items()}, x: xs}
-    second = model.density(y, rows).pdf(ys)
-    ax.pcolormesh(xs, ys, (np.ravel(first)[:, np.newaxis] * second).T, shading="auto", cmap="viridis")
+    alone = [model.where(known).density(name, draws=draws, seed=seed) for name in (x, y)]
+    across, up = (Cells(model, density.column, *_ends(density, 0.005), points) for density in alone)
+    first = across.heights(alone[0])
+    second = [up.heights(model.where({**known, x: value}).density(y, draws=draws, seed=seed))
+              for value in across.middles()]
+    ax.pcolormesh(across.drawn_edges, up.drawn_edges, (first[:, np.newaxis] * np.stack(second)).T, cmap="viridis")
+    across.mark(ax.xaxis)
+    up.mark(ax.yaxis)
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     return ax
@@ -86,7 +123,7 @@ def plot_real_and_synthetic(model: Model, data: Any, columns: Sequence[str] | No
     figure, axes = plt.subplots(-(-len(places) // across), across, squeeze=False, figsize=(3.2 * across, 2.6 *
                                                                                           -(-len(places) // across)))
     for ax, place in zip(axes.ravel(), places):
-        _histograms(ax, model.columns[place], values[:, place], drawn[:, place])
+        _histograms(ax, model, model.columns[place], values[:, place], drawn[:, place])
     for ax in axes.ravel()[len(places):]:
         ax.set_visible(False)
     axes[0, 0].legend()
@@ -94,16 +131,12 @@ def plot_real_and_synthetic(model: Model, data: Any, columns: Sequence[str] | No
     return figure
 
 
-def _histograms(ax: Any, column: Any, real: np.ndarray, drawn: np.ndarray) -> None:
-    real = real[np.isfinite(real)]
-    if column.numeric:
-        edges = np.histogram_bin_edges(real, bins=30)
-    else:
-        edges = np.arange(len(column.choices) + 1) - 0.5
+def _histograms(ax: Any, model: Model, column: Any, real: np.ndarray, drawn: np.ndarray) -> None:
+    there = real[np.isfinite(real)] if np.isfinite(real).any() else drawn
+    cells = Cells(model, column, there.min(), there.max(), 40 if column.type == "date" else 30)
     for values, label in ((real, "data"), (drawn, "drawn")):
-        ax.hist(values, bins=edges, alpha=0.5, density=True, label=label)
-    if not column.numeric and len(column.choices) <= 12:
-        ax.set_xticks(range(len(column.choices)), column.choices, rotation=45, ha="right")
+        ax.hist(cells.places(values), bins=cells.drawn_edges, alpha=0.5, density=True, label=label)
+    cells.mark(ax.xaxis, 8)
     ax.set_title(column.name, fontsize=9)
 
 

@@ -325,8 +325,9 @@ class _Supervised(_Estimator):
 
     def _values(self, X: Any) -> tuple[int, np.ndarray]:
         frame = self._take(X, reset=False)
-        values, _ = self.model_._row_values(frame, [self.target_])
-        return self.model_._place(self.target_), values
+        target = self.model_._place(self.target_)
+        features = [place for place in range(len(self.model_.columns)) if place != target]
+        return target, self.model_._row_values(frame, [self.target_], features, "missing")[0]
 
     def _check_target(self, X: Any, y: Any, numeric: bool) -> np.ndarray:
         if y is None:

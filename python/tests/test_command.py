@@ -97,6 +97,7 @@ def test_samples(files, command, where, flags):
     ({"colour": ["red", "blue"]}, {"x": 1}, ["--where", "colour in {red,blue}", "--given", "x=1"]),
     ({"x": nade.Not(0.5, 0.25)}, {}, ["--where", "x!=0.5", "--where", "x!=0.25"]),
     ({"count": [60, 61]}, {}, ["--where", "count in {60,61}"]),
+    ({"x": (25, None)}, {}, ["--where", "x>=25"]),
     ({"x": (0, None), "kind": "high"}, {"size": (0, 1)},
      ["--where", "x>=0", "--where", "kind=high", "--given", "0<=size<=1"]),
 ])

@@ -1,13 +1,18 @@
 """Errors arrive as exceptions with the library's sentence, and warnings as warnings."""
 from __future__ import annotations
 
+import inspect
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 import nade
-from conftest import QUICK
+from conftest import QUICK, ROOT
+from nade._tables import READ_OPTIONS
+from nade._train import OPTIONS
+from nade._wording import WORDINGS, in_python
 
 
 def test_statuses(tmp_path, number_model, numbers):
@@ -55,6 +60,40 @@ def test_unseen_labels(model, columns):
     with pytest.warns(nade.Warning, match="violet"):
         filled = model.impute(rows, unseen="missing")
     assert filled["colour"][2] == "violet" and filled["kind"][2] in ("high", "low")
+
+
+def test_sentences_speak_python(model, columns):
+    rows = {name: array[:5].copy() for name, array in columns.items()}
+    rows["colour"][2] = "violet"
+    with pytest.raises(nade.BadInput) as raised:
+        model.log_density(rows)
+    assert str(raised.value).startswith("the table, row 2, column 'colour': found 'violet', expected")
+    assert 'unseen="missing", which' in str(raised.value) and "`" not in str(raised.value)
+    x = np.where(np.arange(400) % 9 == 0, -999.0, columns["x"])
+    with pytest.warns(nade.Warning, match="if they are values, name the columns with keep_sentinels="):
+        nade.fit({**columns, "x": x}, **QUICK)
+    with pytest.raises(nade.BadCall, match="'x' is in of and in given"):
+        model.log_density(columns, of="x", given="x")
+
+
+def test_wordings():
+    assert in_python("the array: leave column 'it's' out") == "the table: leave the column out with drop=\"it's\""
+    assert in_python("found '`drop`' or 'leave such columns out'; can't") == (
+        "found '`drop`' or 'leave such columns out'; can't"), "what is quoted is the user's"
+    assert in_python("make column 'a b' categorical") == "give types={'a b': 'categorical'}"
+
+
+def test_wordings_are_those_of_the_library():
+    """Each is in a sentence of src/, and each option that a sentence names is an argument here."""
+    texts = [re.sub(r'"\s*\n\s*(?:PRI\w+ )?"', "", path.read_text()) for path in (ROOT / "src").rglob("*.c")]
+    literals = [literal for text in texts for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text)]
+    sentences = "\n".join(literals)
+    for wording in WORDINGS:
+        assert wording in sentences, wording
+    arguments = {*OPTIONS, *READ_OPTIONS, *inspect.signature(nade.fit).parameters,
+                 *inspect.signature(nade.Model.log_density).parameters}
+    named, worded = (set(re.findall(r"`(\w+)`", text)) for text in (sentences, " ".join(WORDINGS)))
+    assert len(named) > 20 and named <= arguments | worded | {"may_lack"}, "which is made by this package"
 
 
 def test_warnings_come_from_the_caller(columns, model):
@@ -145,5 +184,10 @@ def test_weights_groups_and_times(numbers):
 def test_compared_with_independent_columns(number_model, numbers):
     found = nade.compare(number_model, "independent", numbers)
     assert found.difference == pytest.approx(number_model.score(numbers).gain)
-    with pytest.raises(nade.BadCall, match="independent"):
-        nade.compare(number_model, "gaussian", numbers)
+    for fitted in ("gaussian", "mixture"):
+        with pytest.raises(nade.BadCall, match=f"expected a model or 'independent': .* nade compare MODEL {fitted}"):
+            nade.compare(number_model, fitted, numbers)
+    with pytest.raises(nade.BadCall, match="found 'other', expected a model or 'independent'$"):
+        nade.compare(number_model, "other", numbers)
+    with pytest.raises(nade.BadCall, match="first model"):
+        nade.compare("independent", number_model, numbers)

@@ -101,6 +101,47 @@ def test_predict(model, columns):
     assert (found["x_low"] <= found["x_median"]).all() and (found["x_median"] <= found["x_high"]).all()
 
 
+def test_predict_given_columns(model, columns):
+    rows = {name: array[:10] for name, array in columns.items()}
+    found = model.predict({"x": rows["x"]}, of="kind", given="x")
+    np.testing.assert_array_equal(found["kind=high"], model.density("kind", {"x": rows["x"]}).probabilities[:, 0])
+    whole = model.predict(rows, of="kind", given=["x"])
+    np.testing.assert_array_equal(whole["kind=high"], found["kind=high"])
+    with pytest.raises(nade.BadCall, match="'kind' is in of and in given"):
+        model.predict(rows, of=["x", "kind"], given="kind")
+    with pytest.raises(nade.BadInput, match="'size'"):
+        model.predict({"x": rows["x"]}, of="kind", given=["x", "size"])
+
+
+def test_predict_and_unseen_values(model, columns):
+    rows = {name: array[:5].copy() for name, array in columns.items()}
+    rows["kind"][1] = "middle"  # is predicted, so that it does not matter
+    expected = model.predict({**rows, "kind": columns["kind"][:5]}, of="kind")["kind=high"]
+    np.testing.assert_array_equal(model.predict(rows, of="kind")["kind=high"], expected)
+    rows["colour"][2] = "violet"
+    with pytest.raises(nade.BadInput, match="row 2, column 'colour'"):
+        model.predict(rows, of="kind")
+    with pytest.raises(nade.BadInput, match="found 'violet'"):
+        model.density("x", {"colour": "violet"})
+    with pytest.warns(nade.Warning, match="1 cell has a value .* row 2, column 'colour'"):
+        found = model.predict(rows, of="kind", unseen="missing")
+    rows["colour"][2] = None
+    np.testing.assert_array_equal(model.predict(rows, of="kind")["kind=high"], found["kind=high"])
+
+
+def test_density_given_nothing(model):
+    assert model.density("kind", {}).probabilities == model.density("kind").probabilities
+
+
+def test_intervals_of_dates(model, columns):
+    rows = {name: array[:20].copy() for name, array in columns.items()}
+    rows["when"][3] = np.datetime64("NaT")
+    filled, low, high = model.impute(rows, interval=0.8)
+    assert low["when"].dtype.kind == high["when"].dtype.kind == "M" and low["x"].dtype.kind == "f"
+    assert low["when"][3] <= high["when"][3] and np.isnat(low["when"][:3]).all()
+    assert np.datetime64("2019-01-01") < low["when"][3] and high["when"][3] < np.datetime64("2024-01-01")
+
+
 def test_summary_check_and_compare(model, columns):
     summary = model.score(columns)
     assert summary.mean == pytest.approx(model.log_density(columns).mean())

@@ -1,0 +1,50 @@
+"""The distribution of columns given the rest of each row, as `nade predict` writes it."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._density import ask
+from ._errors import BadCall
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+
+def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, unseen: str) -> Any:
+    """Model.predict."""
+    if not 0 < interval < 1:
+        raise BadCall(f"interval: found {interval!r}, expected a probability between 0 and 1")
+    wanted = _places(model, of)
+    known = [place for place in range(len(model.columns)) if place not in wanted]
+    if given is not None:
+        known = _places(model, given)
+        twice = [model.names[place] for place in wanted if place in known]
+        if twice:
+            raise BadCall(f"column '{twice[0]}' is in of and in given, expected it in one of them")
+    others = [name for place, name in enumerate(model.names) if place not in known]
+    values, frame = model._row_values(data, others, known, unseen)
+    found: dict[str, np.ndarray] = {}
+    for place in wanted:
+        found.update(_predict(model, place, values, interval))
+    return frame.results(found)
+
+
+def _places(model: Model, columns: Any) -> list[int]:
+    listed = [columns] if isinstance(columns, (str, int, np.integer)) else list(columns)
+    return [model._place(name) for name in listed]
+
+
+def _predict(model: Model, place: int, values: np.ndarray, interval: float) -> dict[str, np.ndarray]:
+    column = model.columns[place]
+    if column.numeric:
+        levels = np.array([0.5, (1 - interval) / 2, (1 + interval) / 2])
+        answer = ask(model, place, values, levels=levels, wanted=("mean", "quantile"))
+        numbers = [answer["mean"], *answer["quantile"].T.copy()]
+        return {f"{column.name}_{what}": column.decode_ends(array)
+                for what, array in zip(("mean", "median", "low", "high"), numbers)}
+    shares = ask(model, place, values, wanted=("probability",))["probability"]
+    found = {column.name: column.decode(shares.argmax(axis=1).astype(np.float64))}
+    found.update({f"{column.name}={label}": shares[:, i].copy() for i, label in enumerate(column.choices)})
+    return found

@@ -120,7 +120,8 @@ class Prediction(Structure):
                 ("session", c_void_p), ("exact", c_int), ("levels", POINTER(c_double)), ("level_count", c_size_t),
                 ("points", POINTER(c_double)), ("point_count", c_size_t), ("probability", POINTER(c_double)),
                 ("mean", POINTER(c_double)), ("quantile", POINTER(c_double)), ("below", POINTER(c_double)),
-                ("upto", POINTER(c_double)), ("above", POINTER(c_double)), ("onward", POINTER(c_double)), ("log_density", POINTER(c_double))]
+                ("upto", POINTER(c_double)), ("above", POINTER(c_double)), ("onward", POINTER(c_double)),
+                ("log_density", POINTER(c_double))]
 
 
 class ArrowSchema(Structure):

@@ -18,6 +18,7 @@ from ._context import Handle, Session, as_text, call, column_list, doubles, numb
 from ._density import Density
 from ._errors import BadCall
 from ._frames import DictFrame, Frame, frame_of
+from ._interrupts import Interruptible
 from ._library import library
 from ._predict import predict_rows
 from ._tables import Table
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ._check import Check
 
 _BLOCK_CELLS = 1 << 21  # of rows that are filled at a time
-_LONG_ROWS = 4096  # from so many rows on a call can be interrupted
 _NOWHERE = ctypes.c_size_t(-1).value
 
 
@@ -254,7 +254,7 @@ class Model:
         summary = c.ScoreSummary(size=ctypes.sizeof(c.ScoreSummary))
         wanted = ctypes.byref(summary) if summarise or options.unseen_missing else None
         options.session = self._session().pointer
-        with _Interruptible(options, rows):
+        with Interruptible(options, rows * max(options.orderings, 1)):
             call(library.nade_score, self._pointer, table.pointer, ctypes.byref(options), doubles(found), None, wanted)
         if summary.unseen:
             warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
@@ -290,7 +290,7 @@ class Model:
         found = np.empty((table.rows, len(self.columns)))
         scored = (ctypes.c_int * len(self.columns))()
         options.session = self._session().pointer
-        with _Interruptible(options, table.rows):
+        with Interruptible(options, table.rows * len(self.columns)):
             call(library.nade_score_cells, self._pointer, table.pointer, ctypes.byref(options),
                  None if tail else doubles(found), doubles(found) if tail else None, scored)
         if frame.kind == "array" and all(scored):
@@ -453,30 +453,3 @@ def _load_bytes(file: bytes) -> ModelHandle:
 def from_bytes(file: bytes) -> Model:
     """A model of the bytes of a model file."""
     return Model(_load_bytes(file))
-
-
-class _Interruptible:
-    """Lets Ctrl-C, or any signal's exception, end a long call of the library."""
-
-    def __init__(self, options: Any, rows: int) -> None:
-        self.options = options
-        self.failure: BaseException | None = None
-        self.active = rows >= _LONG_ROWS and threading.current_thread() is threading.main_thread()
-
-    def _report(self, _user: Any, _share: float) -> int:
-        try:
-            return int(self.failure is not None)
-        except BaseException as failure:  # noqa: BLE001  (raised again by __exit__)
-            self.failure = failure
-            return 1
-
-    def __enter__(self) -> None:
-        if self.active:
-            self.function = c.SHARE_DONE(self._report)
-            self.options.progress = self.function
-
-    def __exit__(self, *_failed: Any) -> None:
-        if self.active:
-            self.options.progress = c.SHARE_DONE()
-            if self.failure is not None:
-                raise self.failure

@@ -18,6 +18,7 @@ from ._added_column import with_column
 from ._context import _outside, as_text, call, column_list, number_of
 from ._errors import BadCall, Warning
 from ._frames import Frame, frame_of
+from ._interrupts import Escapes
 from ._library import library
 from ._model import Model, ModelHandle
 from ._progress import progress_shower
@@ -205,14 +206,14 @@ class Run:
         report = c.REPORT(watch.report)
         self.options.progress = report
         handle = ModelHandle()
-        with watch.interrupts():
-            try:
+        try:
+            with watch.escapes, watch.interrupts():
                 call(library.nade_train, self.table.pointer, None if valid is None else valid.pointer,
                      ctypes.byref(self.options), ctypes.byref(handle.pointer))
-            finally:
-                watch.shower.close()
-        if watch.failure is not None:
-            raise watch.failure
+        finally:
+            watch.shower.close()
+            if watch.failure is not None:
+                raise watch.failure
         if watch.interrupts_seen > 1:
             raise KeyboardInterrupt
         if watch.interrupts_seen:
@@ -225,8 +226,14 @@ class Watch:
 
     def __init__(self, shower: Any, callback: Callable[[SimpleNamespace], Any] | None) -> None:
         self.shower, self.callback = shower, callback
-        self.failure: BaseException | None = None
         self.interrupts_seen = 0
+        self._failure: BaseException | None = None
+        self.escapes = Escapes(self.report)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What the callback, or a signal's handler, has raised."""
+        return self._failure or self.escapes.failure
 
     def report(self, _user: Any, pointer: Any) -> int:
         """What the library calls: 1 ends training."""
@@ -235,8 +242,8 @@ class Watch:
             self.shower.show(report)
             stop = self.callback is not None and bool(self.callback(report))
         except BaseException as failure:  # noqa: BLE001  (it is raised again when the library has returned)
-            self.failure, stop = failure, True
-        return int(stop or self.interrupts_seen > 0)
+            self._failure, stop = failure, True
+        return int(stop or self.interrupts_seen > 0 or self.escapes.failure is not None)
 
     @contextlib.contextmanager
     def interrupts(self) -> Iterator[None]:

@@ -161,3 +161,52 @@ def test_interrupt_ends_a_long_score():
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate(timeout=60)
     assert said.strip() == "stopped 400" and process.returncode == 0, errors
+
+
+class Late(Exception):
+    """What the handler of an alarm raises."""
+
+
+@pytest.fixture
+def alarm():
+    """An alarm whose handler raises."""
+    def late(_number, _frame):
+        raise Late
+
+    before, hook = signal.signal(signal.SIGALRM, late), sys.unraisablehook
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+    assert sys.unraisablehook is hook
+
+
+def test_an_alarm_ends_training(numbers, alarm):
+    for _ in range(3):
+        alarm(0.3)
+        with pytest.raises(Late):
+            nade.fit(numbers, **{**QUICK, "iterations": 1000000, "cooldown": False})
+
+
+def test_an_alarm_ends_a_long_score(number_model, numbers, alarm):
+    many = np.tile(numbers, (2000, 1))
+    for asked in (lambda: number_model.log_density(many, orderings=64), lambda: number_model.surprise(many)):
+        alarm(0.5)
+        started = time.monotonic()
+        with pytest.raises(Late):
+            asked()
+        assert time.monotonic() - started < 5
+
+
+def test_a_handler_that_does_not_raise_ends_nothing(number_model, numbers):
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        many = np.tile(numbers, (100, 1))
+        expected = number_model.log_density(many)
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        while not seen:
+            np.testing.assert_array_equal(number_model.log_density(many), expected)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -78,6 +78,8 @@ class Column:
         array = np.asarray(values)
         if array.dtype.kind in "fiu" and not self.labels and self.type != "date":
             return np.array(array, dtype=np.float64)
+        if array.dtype.kind == "M" and self.type == "date":  # of which lists make numbers, in units that differ
+            return (array.astype("datetime64[us]") - _EPOCH) / np.timedelta64(1, "s")
         flat = [np.nan if is_missing(value) else self.encode(value) for value in array.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(array.shape)
 

@@ -276,7 +276,8 @@ def pandas_column(name: str, series: Any) -> ArrowColumn:
     kind = getattr(dtype, "kind", "O")
     missing = series.isna().to_numpy()
     if kind in "iub":  # nullable: whole numbers and truth values
-        return numpy_column(name, series.fillna(0).to_numpy(dtype=bool if kind == "b" else np.dtype(f"{kind}8")),
+        filled = series.fillna(False if kind == "b" else 0)
+        return numpy_column(name, filled.to_numpy(dtype=bool if kind == "b" else np.dtype(f"{kind}8")),
                             missing if missing.any() else None)
     if kind == "f":
         return numpy_column(name, series.to_numpy(dtype=np.float64, na_value=np.nan))

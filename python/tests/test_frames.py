@@ -195,3 +195,14 @@ def test_loaded_models_draw_plain_types(model, tmp_path):
     drawn = nade.load(tmp_path / "model.nade").sample(10)
     assert isinstance(drawn, pandas.DataFrame)
     assert drawn["count"].dtype.kind == "i" and drawn["when"].dtype.kind == "M" and drawn["x"].dtype == float
+
+
+def test_truth_values_with_holes(columns, model):
+    pandas = pytest.importorskip("pandas")
+    flag = pandas.array([None if i % 9 == 0 else bool(truth) for i, truth in enumerate(columns["flag"])],
+                        dtype="boolean")
+    objects = np.array([None if i % 9 == 0 else bool(truth) for i, truth in enumerate(columns["flag"])], dtype=object)
+    frame = pandas_frame(columns).assign(flag=flag)
+    np.testing.assert_array_equal(model.log_density(frame), model.log_density({**columns, "flag": objects}))
+    filled = model.impute(frame)["flag"]
+    assert filled.dtype == "boolean" and not filled.isna().any()

@@ -166,14 +166,16 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except TypeError:  # pandas' NA is neither true nor false
         return type(value).__name__ == "NAType"
+    except ArithmeticError:  # a Decimal that is a signaling NaN
+        return True
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, (numbers.Number, np.number, np.bool_)) and not isinstance(value, complex):
-        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        return None
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -185,7 +187,8 @@ _EPOCH = np.datetime64(0, "us")
 def _seconds(value: Any, in_utc: bool) -> float | None:
     """Seconds since 1970 by the clock that the dates are written with."""
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return float(value)
+        number = _number(value)
+        return number if number is not None and np.isfinite(number) else None
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = (value.astimezone(datetime.timezone.utc) if in_utc else value).replace(tzinfo=None)
     try:

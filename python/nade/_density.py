@@ -11,6 +11,7 @@ from ._columns import Column
 from ._context import call, doubles, number_of
 from ._errors import BadCall
 from ._library import library
+from ._numbers import count_of, seed_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -172,7 +173,7 @@ class Density:
 
     def sample(self, n: int = 1, *, seed: int = 0) -> Any:
         """Draw n values, for many rows (rows, n); equal seeds give equal draws."""
-        uniform = np.random.default_rng(seed)
+        n, uniform = count_of("the number of values to draw", n), np.random.default_rng(seed_of(seed))
         if self._mixed:  # each draw is from one of the distributions that are mixed
             counts = np.bincount(uniform.integers(len(self._values), size=n), minlength=len(self._values))
         else:

@@ -150,7 +150,7 @@ class DictFrame(Frame):
         self.scalar = all(isinstance(value, str) or np.ndim(value) == 0 for value in data.values())
         self.one_row: np.ndarray | None = None
         if self.scalar and all(type(value) in (float, int, np.float64) for value in data.values()):
-            self.one_row = np.array([list(data.values())], dtype=np.float64)
+            self.one_row = _doubles_of(data)
             self.arrays, self.rows = [], 1
             return
         self.arrays = [_one_dimension(name, [value] if self.scalar else value) for name, value in data.items()]
@@ -192,6 +192,13 @@ class DictFrame(Frame):
             new = {place: found[place].tolist()[0] for place in cells}
             return {name: new.get(place, value) for place, (name, value) in enumerate(self.data.items())}
         return dict(zip(self.names, found))
+
+
+def _doubles_of(row: Mapping[str, Any]) -> np.ndarray:
+    try:
+        return np.array([list(row.values())], dtype=np.float64)
+    except OverflowError:
+        raise BadCall("found a whole number beyond all doubles, expected numbers that a double can be") from None
 
 
 def _objects(values: Any) -> np.ndarray:

@@ -14,12 +14,13 @@ from . import _context
 from . import _library as c
 from ._columns import Column, model_columns
 from ._conditions import Conditions, Probability, Where, draw_values
-from ._context import Handle, Session, as_text, call, column_list, doubles, number_of
+from ._context import Handle, Session, as_text, call, column_list, doubles, number_of, path_bytes
 from ._density import Density
 from ._errors import BadCall
 from ._frames import DictFrame, Frame, frame_of
 from ._interrupts import Interruptible
 from ._library import library
+from ._numbers import checked, count_of, seed_of, share_of
 from ._predict import predict_rows
 from ._tables import Table
 from ._templates import Template, kind_for, make_frame
@@ -75,7 +76,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (safetensors): the same bytes as the command's, readable by it and by nade.load."""
-        call(library.nade_model_save, self._pointer, os.fsencode(path))
+        call(library.nade_model_save, self._pointer, path_bytes(path))
 
     def to_bytes(self) -> bytes:
         """The model file's bytes."""
@@ -234,13 +235,17 @@ class Model:
                        unseen: str) -> Any:
         options = c.ScoreOptions()
         library.nade_score_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.orderings, options.seed, options.cells = orderings, seed, int(cells)
+        options.orderings, options.seed = count_of("orderings", orderings), seed_of(seed)
+        options.cells = int(cells)
         options.of, options.given = column_list(of), column_list(given)
         options.unseen_missing = int(allows_unseen(unseen))
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
         if order is not None:
-            orders = np.ascontiguousarray(np.atleast_2d(order), dtype=np.uintp)
-            if orders.shape[1] != len(self.columns) or (np.sort(orders) != np.arange(orders.shape[1])).any():
+            try:
+                orders = np.ascontiguousarray(np.atleast_2d(order), dtype=np.uintp)
+            except (TypeError, ValueError, OverflowError):
+                orders = np.empty((0, 0), dtype=np.uintp)
+            if orders.shape[1:] != (len(self.columns),) or (np.sort(orders) != np.arange(len(self.columns))).any():
                 raise BadCall(f"order: expected orderings of the numbers 0 to {len(self.columns) - 1}, each once")
             options.kept = orders
             options.order = orders.ctypes.data_as(ctypes.POINTER(ctypes.c_size_t))
@@ -358,12 +363,14 @@ class Model:
         """
         if draws is not None and method != "draw":
             raise BadCall(f"found draws with the method {method!r}, expected the method 'draw'")
+        copies = 1 if draws is None else checked("draws", draws, ctypes.c_uint32, least=1)
+        interval = None if interval is None else share_of("interval", interval)
         frame = frame_of(data)
         given, source = self._values(frame.table(), None, unseen)
         left = np.isinf(given)
         given[left] = np.nan
-        values, low, high = self._impute(given, draws or 1, method, interval, seed, exact)
-        filled = [self._fill(frame, given, left, values[:, i], source) for i in range(draws or 1)]
+        values, low, high = self._impute(given, copies, method, interval, seed, exact)
+        filled = [self._fill(frame, given, left, values[:, i], source) for i in range(copies)]
         result = filled if draws is not None else filled[0]
         if interval is None:
             return result
@@ -376,7 +383,7 @@ class Model:
         """(rows, draws, columns) of values and, where wanted, of the ends of intervals."""
         options = c.ImputeOptions()
         library.nade_impute_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.method, options.seed, options.exact = number_of("method", method), seed, int(exact)
+        options.method, options.seed, options.exact = number_of("method", method), seed_of(seed), int(exact)
         options.draws, options.interval, options.by_member = draws, interval or 0.0, int(draws > 1)
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
         options.session = self._session().pointer
@@ -436,7 +443,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _load(path: str | os.PathLike[str]) -> ModelHandle:
     handle = ModelHandle()
-    call(library.nade_model_load, os.fsencode(path), ctypes.byref(handle.pointer))
+    call(library.nade_model_load, path_bytes(path), ctypes.byref(handle.pointer))
     return handle
 
 

@@ -76,6 +76,10 @@ class Column:
     def encode_all(self, values: Any) -> np.ndarray:
         """The same of an array, any shape; missing values are NaN."""
         array = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray):
+            found = self.encode_all(array)
+            found[np.ma.getmaskarray(values)] = np.nan
+            return found
         if array.dtype.kind in "fiu" and not self.labels and self.type != "date":
             return np.array(array, dtype=np.float64)
         if array.dtype.kind == "M" and self.type == "date":  # of which lists make numbers, in units that differ
@@ -158,7 +162,7 @@ def model_columns(pointer: Any) -> tuple[Column, ...]:
 
 def is_missing(value: Any) -> bool:
     """True for None, NaN, NaT and pandas' NA."""
-    if value is None:
+    if value is None or value is np.ma.masked:
         return True
     if isinstance(value, str):
         return False

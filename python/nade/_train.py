@@ -22,6 +22,7 @@ from ._interrupts import Escapes
 from ._library import library
 from ._model import Model, ModelHandle
 from ._numbers import checked, count_of
+from ._objects import unmasked
 from ._progress import progress_shower
 from ._tables import READ_OPTIONS, Table, read_options
 from ._templates import template_of
@@ -106,7 +107,7 @@ def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: An
         if said is None or isinstance(said, (str, int)):
             taken[what] = said
         else:
-            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(said))
+            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(unmasked(said)))
     table = frame.table(reading, learn=True)
     for name, type_ in types.items():
         word, _, form = str(type_).partition("=")

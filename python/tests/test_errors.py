@@ -194,10 +194,6 @@ def test_compared_with_independent_columns(number_model, numbers):
         nade.compare("independent", number_model, numbers)
 
 
-    with pytest.raises(nade.BadCall, match="independent"):
-        nade.compare(number_model, "gaussian", numbers)
-
-
 def test_numbers_that_do_not_fit(model, columns):
     few = {name: array[:5] for name, array in columns.items()}
     for asked in (lambda: model.sample(3, seed=2**32), lambda: model.sample(3, seed=-1),

@@ -218,19 +218,26 @@ class Draws:
     def _draw(self, first: int, rows: int) -> np.ndarray:
         values = np.empty((rows, len(self.model.columns)))
         good = 0
-        self.options.session = self.model._session().pointer
         for tries in range(_TRIES_MOST):
             drawn = values[good:]
             drawn[:] = self.conditions.given
             self.options.first = self.spare if tries else first
             self.spare += len(drawn) if tries else 0
-            call(library.nade_sample, self.model._pointer, ctypes.byref(self.options), len(drawn), doubles(drawn))
+            self._fill(drawn)
             met = drawn[self.conditions.meets_sets(drawn)]
             values[good:good + len(met)] = met
             good += len(met)
             if good == rows:
                 return values
         raise BadCall(f"the conditions are too unlikely: {good} of {rows} rows met them in {_TRIES_MOST} tries each")
+
+    def _fill(self, drawn: np.ndarray) -> None:
+        session, first = self.model._session(), self.options.first
+        self.options.session = session.pointer
+        for part in session.parts(len(drawn)):
+            self.options.first = first + part.start
+            call(library.nade_sample, self.model._pointer, ctypes.byref(self.options), part.stop - part.start,
+                 doubles(drawn[part]))
 
 
 class Where:

@@ -9,7 +9,7 @@ import ctypes
 import os
 import threading
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ._wording import in_python
 
 _local = threading.local()
 _threads = 0
+
+_PART_ROWS = 512  # of one call on the CPU
+_DEVICE_CELLS = 1 << 22  # of one call on a CUDA device
 
 
 class Context:
@@ -114,8 +117,26 @@ class Session(Handle):
         super().__init__()
         self.pid = os.getpid()
         self.model = model  # a session may not outlive it
-        call(library.nade_session_open, model.pointer, number_of("device", device),
-             number_of("precision", precision), ctypes.byref(self.pointer))
+        self.device, self.precision = number_of("device", device), number_of("precision", precision)
+        self._most_rows = 0
+        call(library.nade_session_open, model.pointer, self.device, self.precision, ctypes.byref(self.pointer))
+
+    def parts(self, rows: int, calls_per_row: int = 1) -> Iterator[slice]:
+        """The rows of a long call in parts, between which Python sees Ctrl-C. Many at once on a CUDA device, which
+        is quicker with them."""
+        if rows * calls_per_row <= _PART_ROWS:
+            yield slice(0, rows)
+            return
+        if not self._most_rows:
+            device, precision = c.Device(self.device), c.Precision(self.precision)
+            call(library.nade_choose_device, None, self.model.pointer, ctypes.byref(device), ctypes.byref(precision),
+                 None, 0)
+            on_device = device.value == c.WORDS["device"].index("cuda")
+            cells = max(1, library.nade_model_columns(self.model.pointer))
+            self._most_rows = max(_PART_ROWS, _DEVICE_CELLS // cells) if on_device else _PART_ROWS
+        part = max(1, self._most_rows // calls_per_row)
+        for first in range(0, rows, part):
+            yield slice(first, min(rows, first + part))
 
     def __del__(self) -> None:
         # In a forked child its threads are not there, so that it can't be freed.

@@ -29,14 +29,18 @@ def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | No
     shapes = {"mean": (rows,), "probability": (rows, len(model.columns[place].choices)),
               "quantile": (rows, 0 if levels is None else len(levels))}
     found = {name: np.empty(shapes.get(name, (rows, point_count))) for name in wanted}
+    session = model._session()
     question = c.Prediction(size=ctypes.sizeof(c.Prediction), column=place, exact=int(exact),
                             device=number_of("device", model.device),
-                            precision=number_of("precision", model.precision), session=model._session().pointer,
+                            precision=number_of("precision", model.precision), session=session.pointer,
                             levels=doubles(levels), level_count=0 if levels is None else len(levels),
-                            points=doubles(points), point_count=point_count,
-                            **{name: doubles(array) for name, array in found.items()})
-    if rows:
-        call(library.nade_predict, model._pointer, ctypes.byref(question), rows, doubles(values))
+                            point_count=point_count)
+    for part in session.parts(rows) if rows else ():
+        question.points = None if points is None else doubles(points[part])
+        for name, array in found.items():
+            setattr(question, name, doubles(array[part]))
+        call(library.nade_predict, model._pointer, ctypes.byref(question), part.stop - part.start,
+             doubles(values[part]))
     return found
 
 

@@ -29,7 +29,6 @@ from ._unseen import allows_unseen, known_values, read_values, warn_of_unseen
 if TYPE_CHECKING:
     from ._check import Check
 
-_BLOCK_CELLS = 1 << 21  # of rows that are filled at a time
 _NOWHERE = ctypes.c_size_t(-1).value
 
 
@@ -386,14 +385,13 @@ class Model:
         options.method, options.seed, options.exact = number_of("method", method), seed_of(seed), int(exact)
         options.draws, options.interval, options.by_member = draws, interval or 0.0, int(draws > 1)
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
-        options.session = self._session().pointer
+        session = self._session()
+        options.session = session.pointer
         values = np.repeat(given[:, np.newaxis], draws, axis=1)
         low, high = (np.empty_like(values), np.empty_like(values)) if interval else (None, None)
-        block = max(1, _BLOCK_CELLS // (draws * len(self.columns)))
-        for first in range(0, len(given), block):
-            part = slice(first, first + block)
-            options.first = first
-            call(library.nade_impute, self._pointer, ctypes.byref(options), len(values[part]) * draws,
+        for part in session.parts(len(given), draws):
+            options.first = part.start
+            call(library.nade_impute, self._pointer, ctypes.byref(options), (part.stop - part.start) * draws,
                  doubles(values[part]), None if low is None else doubles(low[part]),
                  None if high is None else doubles(high[part]))
         return values, low, high

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -210,3 +211,33 @@ def test_a_handler_that_does_not_raise_ends_nothing(number_model, numbers):
     finally:
         signal.signal(signal.SIGINT, before)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def test_an_alarm_ends_other_long_calls(number_model, numbers, alarm):
+    """Between parts of the rows, so that no call of the library is long."""
+    holed = np.tile(np.where(numbers > 1, np.nan, numbers), (2000, 1))
+    for asked in (lambda: number_model.sample(2000000), lambda: number_model.impute(holed),
+                  lambda: number_model.impute(holed[:100000], draws=50),
+                  lambda: number_model.predict(holed, of="1"), lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
+        alarm(0.4)
+        started = time.monotonic()
+        with pytest.raises(Late):
+            asked()
+        assert time.monotonic() - started < 2
+
+
+def test_parts_of_rows_change_nothing(number_model, numbers, monkeypatch):
+    holed = np.where(numbers > 1, np.nan, numbers)
+
+    def ask() -> list:
+        found = number_model.predict(holed, of="1", given="0")
+        return [number_model.sample(300, seed=3), number_model.where({"0": (0, 1)}).sample(300),
+                number_model.where({"0": nade.Not(0)}).sample(300), number_model.sample(300, orderings=4),
+                number_model.impute(holed, draws=3), number_model.impute(holed, interval=0.8)[1],
+                np.column_stack(list(found.values())), number_model.density("1", holed).cdf([0.0, 1.0])]
+
+    expected = ask()
+    monkeypatch.setattr(nade._context, "_PART_ROWS", 7)
+    monkeypatch.setattr(number_model, "_local", threading.local())  # with the session that knows its parts
+    for one, other in zip(ask(), expected):
+        np.testing.assert_equal(one, other)

@@ -272,7 +272,7 @@ class Model:
         options.values, options.value_rows = doubles(values), len(values)
         options.session = self._session().pointer
         if len(values):
-            with _Interruptible(options, len(values)):
+            with Interruptible(options, len(values) * max(options.orderings, 1)):
                 call(library.nade_score, self._pointer, None, ctypes.byref(options), doubles(found), None, None)
         return found
 

@@ -233,8 +233,8 @@ def test_filled_objects_are_of_their_classes():
     rng = np.random.default_rng(3)
     picks, first = rng.integers(0, 300, 200), datetime.date(2020, 1, 1)
     noon, zone = datetime.datetime(2020, 1, 1, 12), datetime.timezone(datetime.timedelta(hours=2))
-    made = {"truth": lambda i: bool(i % 2), "number": lambda i: int(i), "decimal": lambda i: decimal.Decimal(int(i)) / 4,
-            "day": lambda i: first + datetime.timedelta(days=int(i)),
+    made = {"truth": lambda i: bool(i % 2), "number": lambda i: int(i),
+            "decimal": lambda i: decimal.Decimal(int(i)) / 4, "day": lambda i: first + datetime.timedelta(days=int(i)),
             "moment": lambda i: noon + datetime.timedelta(days=int(i)),
             "aware": lambda i: noon.replace(tzinfo=zone) + datetime.timedelta(days=int(i)),
             "stamp": lambda i: pandas.Timestamp(noon) + pandas.Timedelta(days=int(i)),

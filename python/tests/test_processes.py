@@ -218,7 +218,8 @@ def test_an_alarm_ends_other_long_calls(number_model, numbers, alarm):
     holed = np.tile(np.where(numbers > 1, np.nan, numbers), (2000, 1))
     for asked in (lambda: number_model.sample(2000000), lambda: number_model.impute(holed),
                   lambda: number_model.impute(holed[:100000], draws=50),
-                  lambda: number_model.predict(holed, of="1"), lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
+                  lambda: number_model.predict(holed, of="1"),
+                  lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
         alarm(0.4)
         started = time.monotonic()
         with pytest.raises(Late):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import types
 from typing import Any
 
 from . import _library as c
@@ -42,7 +43,8 @@ class Escapes:
 
     def is_of(self, unraisable: Any) -> bool:
         """Python 3.13 has the callback in the message only."""
-        return unraisable.object == self.callback or repr(self.callback) in (unraisable.err_msg or "")
+        same = isinstance(unraisable.object, types.MethodType) and unraisable.object == self.callback
+        return same or repr(self.callback) in (unraisable.err_msg or "")
 
 
 def _take(unraisable: Any) -> None:
@@ -70,6 +72,9 @@ class Interruptible:
         return int(self.interrupted or self.escapes.failure is not None)
 
     def _interrupt(self, _number: int, _frame: Any) -> None:
+        if self.interrupted:  # a second one never waits, whatever has become of the call
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            raise KeyboardInterrupt
         self.interrupted = True
 
     def __enter__(self) -> None:

@@ -13,6 +13,9 @@ def with_column(frame: Frame, name: str, values: np.ndarray) -> tuple[Frame, str
     """The frame with one more column behind the others, and that column's name, or its number where there are none."""
     if len(values) != frame.rows or values.ndim != 1:
         raise BadCall(f"{name}: found {values.shape} values, expected one for each of {frame.rows} rows")
+    if frame.names is not None and name in frame.names:
+        raise BadCall(f"the table has a column '{name}', expected none of this name, which is used for what is added "
+                      "to it")
     data: Any = getattr(frame, "data", None)
     if frame.kind == "array":
         numbers = data.dtype.kind in "fiub" and values.dtype.kind in "fiub"

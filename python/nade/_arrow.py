@@ -14,6 +14,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from ._columns import is_missing
+from ._context import text_bytes
+from ._errors import BadCall
 from ._library import RELEASE_ARRAY, RELEASE_SCHEMA, ArrowArray, ArrowArrayStream, ArrowSchema
 
 _NULLABLE = 2
@@ -38,7 +40,7 @@ class ArrowColumn:
 
     def __init__(self, name: str, format_: bytes, length: int, buffers: Sequence[np.ndarray | None],
                  nulls: int = 0, dictionary: ArrowColumn | None = None) -> None:
-        self.buffers, self.dictionary, self.name = list(buffers), dictionary, name.encode()
+        self.buffers, self.dictionary, self.name = list(buffers), dictionary, text_bytes(name)
         self.pointers = (ctypes.c_void_p * len(self.buffers))(
             *(None if buffer is None else buffer.ctypes.data for buffer in self.buffers))
         self.schema = ArrowSchema(format=format_, name=self.name, flags=_NULLABLE, release=_released_schema)
@@ -122,6 +124,13 @@ def _date_column(name: str, values: np.ndarray, missing: np.ndarray | None, zone
     return ArrowColumn(name, _UNITS[unit] + zone.encode(), len(values), [bits, ticks], nulls)
 
 
+def _double(name: str, cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, OverflowError):
+        raise BadCall(f"column '{name}': found {cell!r:.60}, expected a number that a double can be") from None
+
+
 def _object_column(name: str, values: np.ndarray) -> ArrowColumn:
     """Python objects: numbers, dates or texts, whichever all cells that are there are."""
     cells = values.tolist()
@@ -131,7 +140,8 @@ def _object_column(name: str, values: np.ndarray) -> ArrowColumn:
         found = np.array([not gone and bool(cell) for cell, gone in zip(cells, missing)], dtype=bool)
         return numpy_column(name, found, missing)
     if all(isinstance(cell, (numbers.Number, np.number, decimal.Decimal)) for cell in there):
-        return numpy_column(name, np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, missing)]))
+        return numpy_column(name, np.array([np.nan if gone else _double(name, cell)
+                                            for cell, gone in zip(cells, missing)]))
     if there and all(isinstance(cell, (datetime.date, np.datetime64)) for cell in there):
         aware = all(isinstance(cell, datetime.datetime) and cell.tzinfo is not None for cell in there)
         plain = [cell.astimezone(datetime.timezone.utc) if aware else cell for cell in there]

@@ -76,8 +76,14 @@ class Column:
     def encode_all(self, values: Any) -> np.ndarray:
         """The same of an array, any shape; missing values are NaN."""
         array = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray):
+            found = self.encode_all(array)
+            found[np.ma.getmaskarray(values)] = np.nan
+            return found
         if array.dtype.kind in "fiu" and not self.labels and self.type != "date":
             return np.array(array, dtype=np.float64)
+        if array.dtype.kind == "M" and self.type == "date":  # of which lists make numbers, in units that differ
+            return (array.astype("datetime64[us]") - _EPOCH) / np.timedelta64(1, "s")
         flat = [np.nan if is_missing(value) else self.encode(value) for value in array.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(array.shape)
 
@@ -156,7 +162,7 @@ def model_columns(pointer: Any) -> tuple[Column, ...]:
 
 def is_missing(value: Any) -> bool:
     """True for None, NaN, NaT and pandas' NA."""
-    if value is None:
+    if value is None or value is np.ma.masked:
         return True
     if isinstance(value, str):
         return False
@@ -164,14 +170,16 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except TypeError:  # pandas' NA is neither true nor false
         return type(value).__name__ == "NAType"
+    except ArithmeticError:  # a Decimal that is a signaling NaN
+        return True
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, (numbers.Number, np.number, np.bool_)) and not isinstance(value, complex):
-        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        return None
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -183,7 +191,8 @@ _EPOCH = np.datetime64(0, "us")
 def _seconds(value: Any, in_utc: bool) -> float | None:
     """Seconds since 1970 by the clock that the dates are written with."""
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return float(value)
+        number = _number(value)
+        return number if number is not None and np.isfinite(number) else None
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = (value.astimezone(datetime.timezone.utc) if in_utc else value).replace(tzinfo=None)
     try:

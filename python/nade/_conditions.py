@@ -13,6 +13,7 @@ from ._context import call, doubles, number_of
 from ._density import Density, ask
 from ._errors import BadCall
 from ._library import library
+from ._numbers import checked, count_of, seed_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -104,10 +105,10 @@ class Conditions:
     def _end(column: Column, value: Any) -> float:
         if column.type == "date":
             return column.encode(value)
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise BadCall(f"column '{column.name}': found {value!r}, expected a number") from None
+        end = checked(f"column '{column.name}'", value, ctypes.c_double)
+        if math.isnan(end):
+            raise BadCall(f"column '{column.name}': found the end {value!r}, expected a number, or None for no end")
+        return end
 
     def _take_binary_range(self, place: int, column: Column, low: float, high: float) -> None:
         numbers = column.number_of_labels()
@@ -204,7 +205,8 @@ class Draws:
         self.options = c.SampleOptions()
         library.nade_sample_options_init(ctypes.byref(self.options), ctypes.sizeof(self.options))
         options = self.options
-        options.orderings, options.seed, options.exact, options.holes = orderings, seed, int(exact), int(holes)
+        options.orderings, options.seed = count_of("orderings", orderings), seed_of(seed)
+        options.exact, options.holes = int(exact), int(holes)
         options.device, options.precision = number_of("device", model.device), number_of("precision", model.precision)
         if conditions.ranges:
             options.low, options.high = doubles(conditions.low), doubles(conditions.high)
@@ -216,19 +218,26 @@ class Draws:
     def _draw(self, first: int, rows: int) -> np.ndarray:
         values = np.empty((rows, len(self.model.columns)))
         good = 0
-        self.options.session = self.model._session().pointer
         for tries in range(_TRIES_MOST):
             drawn = values[good:]
             drawn[:] = self.conditions.given
             self.options.first = self.spare if tries else first
             self.spare += len(drawn) if tries else 0
-            call(library.nade_sample, self.model._pointer, ctypes.byref(self.options), len(drawn), doubles(drawn))
+            self._fill(drawn)
             met = drawn[self.conditions.meets_sets(drawn)]
             values[good:good + len(met)] = met
             good += len(met)
             if good == rows:
                 return values
         raise BadCall(f"the conditions are too unlikely: {good} of {rows} rows met them in {_TRIES_MOST} tries each")
+
+    def _fill(self, drawn: np.ndarray) -> None:
+        session, first = self.model._session(), self.options.first
+        self.options.session = session.pointer
+        for part in session.parts(len(drawn)):
+            self.options.first = first + part.start
+            call(library.nade_sample, self.model._pointer, ctypes.byref(self.options), part.stop - part.start,
+                 doubles(drawn[part]))
 
 
 class Where:
@@ -258,8 +267,7 @@ class Where:
         wanted = Conditions(self._model.columns, {**(event or {}), **named})
         if not wanted.about():
             raise BadCall("the event is missing: expected conditions such as age=(None, 30)")
-        if draws < 2:
-            raise BadCall(f"found {draws} draws, expected at least 2")
+        draws, seed = count_of("draws", draws, least=2), seed_of(seed)
         exact = exact_probability(self._model, wanted, self._conditions)
         if exact is not None:
             return Probability(exact)
@@ -273,6 +281,7 @@ class Where:
         Exact where the conditions are values. Given ranges and sets it is the mean of the distributions given `draws`
         rows that meet them.
         """
+        draws, seed = count_of("draws", draws, least=1), seed_of(seed)
         rest = {name: what for name, what in self._named.items() if name != column}
         conditions = Conditions(self._model.columns, rest)
         if not conditions.ranges and not conditions.sets:
@@ -286,8 +295,7 @@ class Where:
 def draw_values(model: Model, conditions: Conditions, rows: int, seed: int, orderings: int = 0, exact: bool = False,
                 holes: bool = False) -> np.ndarray:
     """Rows in the library's numbers (rows, columns)."""
-    if rows < 0:
-        raise BadCall(f"found {rows} rows to draw, expected 0 or more")
+    rows = count_of("the number of rows to draw", rows)
     if rows == 0:
         return np.empty((0, len(model.columns)))
     drawing = Draws(model, conditions, rows, _BLOCK_CELLS, seed, orderings, exact, holes)

@@ -9,15 +9,21 @@ import ctypes
 import os
 import threading
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
+
+import numpy as np
 
 from . import _library as c
 from ._errors import BY_STATUS, Warning
 from ._library import library
+from ._numbers import checked
 from ._wording import in_python
 
 _local = threading.local()
 _threads = 0
+
+_PART_ROWS = 512  # of one call on the CPU
+_DEVICE_CELLS = 1 << 22  # of one call on a CUDA device
 
 
 class Context:
@@ -51,9 +57,7 @@ def set_threads(count: int) -> None:
     Where many processes or threads call at once (Dask, Spark, a web server), 1 is best.
     """
     global _threads
-    if count < 0:
-        raise BY_STATUS[1](f"found {count} threads, expected 0 or more")
-    _threads = int(count)
+    _threads = checked("threads", count, ctypes.c_uint)
 
 
 def context() -> Context:
@@ -113,8 +117,26 @@ class Session(Handle):
         super().__init__()
         self.pid = os.getpid()
         self.model = model  # a session may not outlive it
-        call(library.nade_session_open, model.pointer, number_of("device", device),
-             number_of("precision", precision), ctypes.byref(self.pointer))
+        self.device, self.precision = number_of("device", device), number_of("precision", precision)
+        self._most_rows = 0
+        call(library.nade_session_open, model.pointer, self.device, self.precision, ctypes.byref(self.pointer))
+
+    def parts(self, rows: int, calls_per_row: int = 1) -> Iterator[slice]:
+        """The rows of a long call in parts, between which Python sees Ctrl-C. Many at once on a CUDA device, which
+        is quicker with them."""
+        if rows * calls_per_row <= _PART_ROWS:
+            yield slice(0, rows)
+            return
+        if not self._most_rows:
+            device, precision = c.Device(self.device), c.Precision(self.precision)
+            call(library.nade_choose_device, None, self.model.pointer, ctypes.byref(device), ctypes.byref(precision),
+                 None, 0)
+            on_device = device.value == c.WORDS["device"].index("cuda")
+            cells = max(1, library.nade_model_columns(self.model.pointer))
+            self._most_rows = max(_PART_ROWS, _DEVICE_CELLS // cells) if on_device else _PART_ROWS
+        part = max(1, self._most_rows // calls_per_row)
+        for first in range(0, rows, part):
+            yield slice(first, min(rows, first + part))
 
     def __del__(self) -> None:
         # In a forked child its threads are not there, so that it can't be freed.
@@ -130,9 +152,28 @@ def as_text(bytes_: bytes | None) -> str:
     return "" if bytes_ is None else bytes_.decode("utf-8", "replace")
 
 
+def text_bytes(text: str) -> bytes:
+    """A text for the library, which ends at a NUL and is UTF-8."""
+    try:
+        return _whole(text, text.encode())
+    except UnicodeEncodeError:
+        raise BY_STATUS[1](f"found the text {text!r}, expected characters that UTF-8 has") from None
+
+
+def path_bytes(path: str | bytes | os.PathLike[str]) -> bytes:
+    """A path for the library."""
+    return _whole(path, os.fsencode(path))
+
+
+def _whole(given: Any, encoded: bytes) -> bytes:
+    if b"\0" in encoded:
+        raise BY_STATUS[1](f"found {given!r}, expected a text without the character NUL")
+    return encoded
+
+
 def as_bytes(text: str | os.PathLike[str] | None) -> bytes | None:
     """A text or a path for the library."""
-    return None if text is None else os.fsencode(text) if isinstance(text, os.PathLike) else text.encode()
+    return None if text is None else path_bytes(text) if isinstance(text, os.PathLike) else text_bytes(text)
 
 
 def number_of(member: str, word: str | int) -> int:
@@ -152,8 +193,12 @@ def column_list(columns: Any) -> bytes | None:
     """Columns, a name or number or several, as the list that the library reads."""
     if columns is None:
         return None
-    if isinstance(columns, (str, int)):
+    if isinstance(columns, (str, int, np.integer)):
         columns = [columns]
-    entries = [str(entry) if isinstance(entry, int) else "'" + str(entry).replace("'", "''") + "'"
-               for entry in columns]
-    return ",".join(entries).encode()
+    try:
+        listed = list(columns)
+    except TypeError:
+        raise BY_STATUS[1](f"found the columns {columns!r}, expected names or numbers of columns") from None
+    entries = [str(entry) if isinstance(entry, (int, np.integer)) else "'" + str(entry).replace("'", "''") + "'"
+               for entry in listed]
+    return text_bytes(",".join(entries))

@@ -11,6 +11,7 @@ from ._columns import Column
 from ._context import call, doubles, number_of
 from ._errors import BadCall
 from ._library import library
+from ._numbers import count_of, seed_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -28,14 +29,18 @@ def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | No
     shapes = {"mean": (rows,), "probability": (rows, len(model.columns[place].choices)),
               "quantile": (rows, 0 if levels is None else len(levels))}
     found = {name: np.empty(shapes.get(name, (rows, point_count))) for name in wanted}
+    session = model._session()
     question = c.Prediction(size=ctypes.sizeof(c.Prediction), column=place, exact=int(exact),
                             device=number_of("device", model.device),
-                            precision=number_of("precision", model.precision), session=model._session().pointer,
+                            precision=number_of("precision", model.precision), session=session.pointer,
                             levels=doubles(levels), level_count=0 if levels is None else len(levels),
-                            points=doubles(points), point_count=point_count,
-                            **{name: doubles(array) for name, array in found.items()})
-    if rows:
-        call(library.nade_predict, model._pointer, ctypes.byref(question), rows, doubles(values))
+                            point_count=point_count)
+    for part in session.parts(rows) if rows else ():
+        question.points = None if points is None else doubles(points[part])
+        for name, array in found.items():
+            setattr(question, name, doubles(array[part]))
+        call(library.nade_predict, model._pointer, ctypes.byref(question), part.stop - part.start,
+             doubles(values[part]))
     return found
 
 
@@ -172,7 +177,7 @@ class Density:
 
     def sample(self, n: int = 1, *, seed: int = 0) -> Any:
         """Draw n values, for many rows (rows, n); equal seeds give equal draws."""
-        uniform = np.random.default_rng(seed)
+        n, uniform = count_of("the number of values to draw", n), np.random.default_rng(seed_of(seed))
         if self._mixed:  # each draw is from one of the distributions that are mixed
             counts = np.bincount(uniform.integers(len(self._values), size=n), minlength=len(self._values))
         else:

@@ -15,6 +15,7 @@ from . import _tables
 from ._arrow import ArrowBatch, ArrowColumn, coded_column, numpy_column
 from ._columns import Column
 from ._errors import BadCall
+from ._objects import decode_objects, unmasked
 from ._tables import Table
 
 PART_ROWS = 65536
@@ -135,7 +136,7 @@ class ArrayFrame(Frame):
     def filled(self, cells: dict[int, tuple[np.ndarray, np.ndarray]], columns: dict[int, Column]) -> Any:
         copy = self.data.copy()
         for place, (rows, values) in cells.items():
-            copy[rows, place] = columns[place].decode(values, wanted_of(self.data.dtype))
+            copy[rows, place] = _decode_for_numpy(copy[:, place], columns[place], values)
         return copy.tolist() if self.lists else copy
 
 
@@ -150,7 +151,7 @@ class DictFrame(Frame):
         self.scalar = all(isinstance(value, str) or np.ndim(value) == 0 for value in data.values())
         self.one_row: np.ndarray | None = None
         if self.scalar and all(type(value) in (float, int, np.float64) for value in data.values()):
-            self.one_row = np.array([list(data.values())], dtype=np.float64)
+            self.one_row = _doubles_of(data)
             self.arrays, self.rows = [], 1
             return
         self.arrays = [_one_dimension(name, [value] if self.scalar else value) for name, value in data.items()]
@@ -185,13 +186,20 @@ class DictFrame(Frame):
         assert self.names is not None
         found = [array.copy() for array in self._columns()]
         for place, (rows, values) in cells.items():
-            found[place][rows] = columns[place].decode(values, _wanted_of_values(found[place]))
+            found[place][rows] = _decode_for_numpy(found[place], columns[place], values)
         if self.records:
             return [dict(zip(self.names, row)) for row in zip(*(array.tolist() for array in found))]
         if self.scalar:
             new = {place: found[place].tolist()[0] for place in cells}
             return {name: new.get(place, value) for place, (name, value) in enumerate(self.data.items())}
         return dict(zip(self.names, found))
+
+
+def _doubles_of(row: Mapping[str, Any]) -> np.ndarray:
+    try:
+        return np.array([list(row.values())], dtype=np.float64)
+    except OverflowError:
+        raise BadCall("found a whole number beyond all doubles, expected numbers that a double can be") from None
 
 
 def _objects(values: Any) -> np.ndarray:
@@ -202,7 +210,7 @@ def _objects(values: Any) -> np.ndarray:
 
 
 def _one_dimension(name: str, values: Any) -> np.ndarray:
-    array = np.asarray(values)
+    array = np.asarray(unmasked(values))
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)  # a list such as ["a", None] has its cells as they are
     if array.ndim != 1:
@@ -210,14 +218,10 @@ def _one_dimension(name: str, values: Any) -> np.ndarray:
     return array
 
 
-def _wanted_of_values(array: np.ndarray) -> str | None:
-    """Of objects what the first that is a value is."""
-    if array.dtype.kind != "O":
-        return wanted_of(array.dtype)
-    for value in array.tolist():
-        if value is not None and value == value:
-            return "text" if isinstance(value, str) else None
-    return None
+def _decode_for_numpy(like: np.ndarray, column: Column, values: np.ndarray) -> np.ndarray:
+    if like.dtype.kind == "O":
+        return decode_objects(column, values, like)
+    return column.decode(values, wanted_of(like.dtype))
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------
@@ -276,7 +280,8 @@ def pandas_column(name: str, series: Any) -> ArrowColumn:
     kind = getattr(dtype, "kind", "O")
     missing = series.isna().to_numpy()
     if kind in "iub":  # nullable: whole numbers and truth values
-        return numpy_column(name, series.fillna(0).to_numpy(dtype=bool if kind == "b" else np.dtype(f"{kind}8")),
+        filled = series.fillna(False if kind == "b" else 0)
+        return numpy_column(name, filled.to_numpy(dtype=bool if kind == "b" else np.dtype(f"{kind}8")),
                             missing if missing.any() else None)
     if kind == "f":
         return numpy_column(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -294,7 +299,7 @@ def _wanted_of_pandas(series: Any) -> str | None:
         series = series.cat.categories.to_series()
         dtype = series.dtype
     if isinstance(dtype, np.dtype):
-        return _wanted_of_values(series.to_numpy()) if dtype.kind == "O" else wanted_of(dtype)
+        return wanted_of(dtype)
     if getattr(dtype, "tz", None) is not None:
         return "datetime"
     return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime"}.get(getattr(dtype, "kind", "O"), "text")
@@ -309,7 +314,9 @@ def fill_series(series: Any, rows: np.ndarray, column: Column, values: np.ndarra
 
 def decode_for_pandas(like: Any, column: Column, values: np.ndarray) -> Any:
     """Values of a model's column as an array that fits a series."""
-    found = column.decode(values, _wanted_of_pandas(like))
+    held = like.cat.categories if hasattr(like, "cat") else like
+    found = (decode_objects(column, values, held.to_numpy()) if held.dtype == object
+             else column.decode(values, _wanted_of_pandas(like)))
     if getattr(like.dtype, "tz", None) is not None:
         return pandas().Series(found).dt.tz_localize("UTC").array.astype(like.dtype)
     if hasattr(like, "cat"):
@@ -453,7 +460,7 @@ def frame_of(data: Any) -> Frame:
     if isinstance(data, Frame):
         return data
     if isinstance(data, np.ndarray):
-        return ArrayFrame(data)
+        return ArrayFrame(unmasked(data, whole=True))
     if isinstance(data, (str, os.PathLike)):
         return FileFrame(data)
     if isinstance(data, Mapping):

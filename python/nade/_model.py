@@ -14,11 +14,13 @@ from . import _context
 from . import _library as c
 from ._columns import Column, model_columns
 from ._conditions import Conditions, Probability, Where, draw_values
-from ._context import Handle, Session, as_text, call, column_list, doubles, number_of
+from ._context import Handle, Session, as_text, call, column_list, doubles, number_of, path_bytes
 from ._density import Density
 from ._errors import BadCall
 from ._frames import DictFrame, Frame, frame_of
+from ._interrupts import Interruptible
 from ._library import library
+from ._numbers import checked, count_of, seed_of, share_of
 from ._predict import predict_rows
 from ._tables import Table
 from ._templates import Template, kind_for, make_frame
@@ -27,8 +29,6 @@ from ._unseen import allows_unseen, known_values, read_values, warn_of_unseen
 if TYPE_CHECKING:
     from ._check import Check
 
-_BLOCK_CELLS = 1 << 21  # of rows that are filled at a time
-_LONG_ROWS = 4096  # from so many rows on a call can be interrupted
 _NOWHERE = ctypes.c_size_t(-1).value
 
 
@@ -75,7 +75,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (safetensors): the same bytes as the command's, readable by it and by nade.load."""
-        call(library.nade_model_save, self._pointer, os.fsencode(path))
+        call(library.nade_model_save, self._pointer, path_bytes(path))
 
     def to_bytes(self) -> bytes:
         """The model file's bytes."""
@@ -234,13 +234,17 @@ class Model:
                        unseen: str) -> Any:
         options = c.ScoreOptions()
         library.nade_score_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.orderings, options.seed, options.cells = orderings, seed, int(cells)
+        options.orderings, options.seed = count_of("orderings", orderings), seed_of(seed)
+        options.cells = int(cells)
         options.of, options.given = column_list(of), column_list(given)
         options.unseen_missing = int(allows_unseen(unseen))
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
         if order is not None:
-            orders = np.ascontiguousarray(np.atleast_2d(order), dtype=np.uintp)
-            if orders.shape[1] != len(self.columns) or (np.sort(orders) != np.arange(orders.shape[1])).any():
+            try:
+                orders = np.ascontiguousarray(np.atleast_2d(order), dtype=np.uintp)
+            except (TypeError, ValueError, OverflowError):
+                orders = np.empty((0, 0), dtype=np.uintp)
+            if orders.shape[1:] != (len(self.columns),) or (np.sort(orders) != np.arange(len(self.columns))).any():
                 raise BadCall(f"order: expected orderings of the numbers 0 to {len(self.columns) - 1}, each once")
             options.kept = orders
             options.order = orders.ctypes.data_as(ctypes.POINTER(ctypes.c_size_t))
@@ -254,7 +258,7 @@ class Model:
         summary = c.ScoreSummary(size=ctypes.sizeof(c.ScoreSummary))
         wanted = ctypes.byref(summary) if summarise or options.unseen_missing else None
         options.session = self._session().pointer
-        with _Interruptible(options, rows):
+        with Interruptible(options, rows * max(options.orderings, 1)):
             call(library.nade_score, self._pointer, table.pointer, ctypes.byref(options), doubles(found), None, wanted)
         if summary.unseen:
             warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
@@ -268,7 +272,7 @@ class Model:
         options.values, options.value_rows = doubles(values), len(values)
         options.session = self._session().pointer
         if len(values):
-            with _Interruptible(options, len(values)):
+            with Interruptible(options, len(values) * max(options.orderings, 1)):
                 call(library.nade_score, self._pointer, None, ctypes.byref(options), doubles(found), None, None)
         return found
 
@@ -290,7 +294,7 @@ class Model:
         found = np.empty((table.rows, len(self.columns)))
         scored = (ctypes.c_int * len(self.columns))()
         options.session = self._session().pointer
-        with _Interruptible(options, table.rows):
+        with Interruptible(options, table.rows * len(self.columns)):
             call(library.nade_score_cells, self._pointer, table.pointer, ctypes.byref(options),
                  None if tail else doubles(found), doubles(found) if tail else None, scored)
         if frame.kind == "array" and all(scored):
@@ -358,12 +362,14 @@ class Model:
         """
         if draws is not None and method != "draw":
             raise BadCall(f"found draws with the method {method!r}, expected the method 'draw'")
+        copies = 1 if draws is None else checked("draws", draws, ctypes.c_uint32, least=1)
+        interval = None if interval is None else share_of("interval", interval)
         frame = frame_of(data)
         given, source = self._values(frame.table(), None, unseen)
         left = np.isinf(given)
         given[left] = np.nan
-        values, low, high = self._impute(given, draws or 1, method, interval, seed, exact)
-        filled = [self._fill(frame, given, left, values[:, i], source) for i in range(draws or 1)]
+        values, low, high = self._impute(given, copies, method, interval, seed, exact)
+        filled = [self._fill(frame, given, left, values[:, i], source) for i in range(copies)]
         result = filled if draws is not None else filled[0]
         if interval is None:
             return result
@@ -376,17 +382,16 @@ class Model:
         """(rows, draws, columns) of values and, where wanted, of the ends of intervals."""
         options = c.ImputeOptions()
         library.nade_impute_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.method, options.seed, options.exact = number_of("method", method), seed, int(exact)
+        options.method, options.seed, options.exact = number_of("method", method), seed_of(seed), int(exact)
         options.draws, options.interval, options.by_member = draws, interval or 0.0, int(draws > 1)
         options.device, options.precision = number_of("device", self.device), number_of("precision", self.precision)
-        options.session = self._session().pointer
+        session = self._session()
+        options.session = session.pointer
         values = np.repeat(given[:, np.newaxis], draws, axis=1)
         low, high = (np.empty_like(values), np.empty_like(values)) if interval else (None, None)
-        block = max(1, _BLOCK_CELLS // (draws * len(self.columns)))
-        for first in range(0, len(given), block):
-            part = slice(first, first + block)
-            options.first = first
-            call(library.nade_impute, self._pointer, ctypes.byref(options), len(values[part]) * draws,
+        for part in session.parts(len(given), draws):
+            options.first = part.start
+            call(library.nade_impute, self._pointer, ctypes.byref(options), (part.stop - part.start) * draws,
                  doubles(values[part]), None if low is None else doubles(low[part]),
                  None if high is None else doubles(high[part]))
         return values, low, high
@@ -436,7 +441,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _load(path: str | os.PathLike[str]) -> ModelHandle:
     handle = ModelHandle()
-    call(library.nade_model_load, os.fsencode(path), ctypes.byref(handle.pointer))
+    call(library.nade_model_load, path_bytes(path), ctypes.byref(handle.pointer))
     return handle
 
 
@@ -453,30 +458,3 @@ def _load_bytes(file: bytes) -> ModelHandle:
 def from_bytes(file: bytes) -> Model:
     """A model of the bytes of a model file."""
     return Model(_load_bytes(file))
-
-
-class _Interruptible:
-    """Lets Ctrl-C, or any signal's exception, end a long call of the library."""
-
-    def __init__(self, options: Any, rows: int) -> None:
-        self.options = options
-        self.failure: BaseException | None = None
-        self.active = rows >= _LONG_ROWS and threading.current_thread() is threading.main_thread()
-
-    def _report(self, _user: Any, _share: float) -> int:
-        try:
-            return int(self.failure is not None)
-        except BaseException as failure:  # noqa: BLE001  (raised again by __exit__)
-            self.failure = failure
-            return 1
-
-    def __enter__(self) -> None:
-        if self.active:
-            self.function = c.SHARE_DONE(self._report)
-            self.options.progress = self.function
-
-    def __exit__(self, *_failed: Any) -> None:
-        if self.active:
-            self.options.progress = c.SHARE_DONE()
-            if self.failure is not None:
-                raise self.failure

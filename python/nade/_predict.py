@@ -7,6 +7,7 @@ import numpy as np
 
 from ._density import ask
 from ._errors import BadCall
+from ._numbers import share_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, unseen: str) -> Any:
     """Model.predict."""
-    if not 0 < interval < 1:
-        raise BadCall(f"interval: found {interval!r}, expected a probability between 0 and 1")
+    interval = share_of("interval", interval)
     wanted = _places(model, of)
+    if not wanted:
+        raise BadCall("of: found no column, expected at least one")
     known = [place for place in range(len(model.columns)) if place not in wanted]
     if given is not None:
         known = _places(model, given)
@@ -27,13 +29,17 @@ def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, 
     values, frame = model._row_values(data, others, known, unseen)
     found: dict[str, np.ndarray] = {}
     for place in wanted:
-        found.update(_predict(model, place, values, interval))
+        for name, array in _predict(model, place, values, interval).items():
+            if name in found:
+                raise BadCall(f"two columns of the result are both called '{name}', expected names that differ: "
+                              "predict the columns one by one")
+            found[name] = array
     return frame.results(found)
 
 
 def _places(model: Model, columns: Any) -> list[int]:
-    listed = [columns] if isinstance(columns, (str, int, np.integer)) else list(columns)
-    return [model._place(name) for name in listed]
+    listed = [columns] if columns is None or isinstance(columns, (str, int, np.integer)) else list(columns)
+    return list(dict.fromkeys(model._place(name) for name in listed))
 
 
 def _predict(model: Model, place: int, values: np.ndarray, interval: float) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _library as c
 from ._arrow import ArrowBatch, batch_of, stream_of
-from ._context import Handle, as_bytes, call, column_list, doubles
+from ._context import Handle, as_bytes, call, column_list, doubles, path_bytes, text_bytes
 from ._errors import BadCall
 from ._library import library
 
@@ -59,7 +59,8 @@ def read_options(given: dict[str, Any]) -> Any:
         if name in ("columns", "drop"):
             value = column_list(value)
         elif name == "missing" and not isinstance(value, str):
-            value = ",".join('"' + str(text).replace('"', '""') + '"' for text in value).encode()
+            value = ",".join('"' + str(text).replace('"', '""') + '"' for text in value)
+            value = text_bytes(value)
         elif name in ("header", "missing_only"):
             value = int(value)
         elif name in READ_OPTIONS:
@@ -72,20 +73,20 @@ def read_options(given: dict[str, Any]) -> Any:
 
 def table_of_file(path: str | os.PathLike[str], options: Any = None) -> Table:
     table = Table()
-    call(library.nade_table_read, os.fsencode(path), options, ctypes.byref(table.pointer))
+    call(library.nade_table_read, path_bytes(path), options, ctypes.byref(table.pointer))
     return table
 
 
 def reader_of_file(path: str | os.PathLike[str], options: Any = None) -> Reader:
     reader = Reader()
-    call(library.nade_reader_open, os.fsencode(path), options, ctypes.byref(reader.pointer))
+    call(library.nade_reader_open, path_bytes(path), options, ctypes.byref(reader.pointer))
     return reader
 
 
 def table_of_array(values: np.ndarray, names: Sequence[str] | None = None) -> Table:
     """Of a C-contiguous array of doubles (rows, columns), which is read as it is."""
     rows, columns = values.shape
-    encoded = None if names is None else (ctypes.c_char_p * columns)(*(name.encode() for name in names))
+    encoded = None if names is None else (ctypes.c_char_p * columns)(*(text_bytes(name) for name in names))
     table = Table()
     call(library.nade_table_from_array, doubles(values), rows, columns, encoded, ctypes.byref(table.pointer))
     return table

@@ -15,11 +15,14 @@ import numpy as np
 
 from . import _library as c
 from ._added_column import with_column
-from ._context import _outside, as_text, call, column_list, number_of
+from ._context import _outside, as_text, call, column_list, number_of, path_bytes, text_bytes
 from ._errors import BadCall, Warning
 from ._frames import Frame, frame_of
+from ._interrupts import Escapes
 from ._library import library
 from ._model import Model, ModelHandle
+from ._numbers import checked, count_of
+from ._objects import unmasked
 from ._progress import progress_shower
 from ._tables import READ_OPTIONS, Table, read_options
 from ._templates import template_of
@@ -104,13 +107,13 @@ def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: An
         if said is None or isinstance(said, (str, int)):
             taken[what] = said
         else:
-            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(said))
+            frame, taken[what] = with_column(frame, _ROWS_SAID[what], np.asarray(unmasked(said)))
     table = frame.table(reading, learn=True)
     for name, type_ in types.items():
-        word, _, form = type_.partition("=")
+        word, _, form = str(type_).partition("=")
         if word not in TYPES:
             raise BadCall(f"the type of '{name}': found {type_!r}, expected one of {', '.join(TYPES)}")
-        listed = (column_list(name) or b"") + (b"=" + form.encode() if form else b"")
+        listed = (column_list(name) or b"") + (b"=" + text_bytes(form) if form else b"")
         call(library.nade_table_set_type, table.pointer, listed, TYPES.index(word))
     if missing_as_value is not None:
         call(library.nade_table_tidy, table.pointer, c.TIDY_ABSENCE, column_list(missing_as_value))
@@ -144,29 +147,20 @@ class Run:
             setattr(self.options, name, number_of(name, value))
             return
         wanted: Any = dict((field[0], field[1]) for field in c.TrainOptions._fields_)[name]
-        try:
-            converted = float(value) if wanted is ctypes.c_double else int(value)
-        except (TypeError, ValueError):
-            raise BadCall(f"{name}: found {value!r}, expected a number") from None
-        if wanted is not ctypes.c_double and converted != value:
-            raise BadCall(f"{name}: found {value!r}, expected a whole number")
-        if converted < 0 and wanted not in (ctypes.c_double, ctypes.c_int):
-            raise BadCall(f"{name}: found {value!r}, expected 0 or more")
-        if wanted is not ctypes.c_double and wanted(converted).value != converted:
-            raise BadCall(f"{name}: found {value!r}, expected a number below {2 ** (8 * ctypes.sizeof(wanted))}")
-        setattr(self.options, name, converted)
+        setattr(self.options, name, checked(name, value, wanted))
 
     def set_paths(self, checkpoint: Any, resume: Any) -> None:
-        self.options.checkpoint = None if checkpoint is None else os.fsencode(checkpoint)
-        self.options.resume = None if resume is None else os.fsencode(resume)
+        self.options.checkpoint = None if checkpoint is None else path_bytes(checkpoint)
+        self.options.resume = None if resume is None else path_bytes(resume)
 
     def set_lists(self, hidden: Any, ordering: Any, bounds: Mapping[str, Any] | None) -> None:
         if hidden is not None:
-            sizes = [hidden] if isinstance(hidden, int) else list(hidden)
+            sizes = [hidden] if np.ndim(hidden) == 0 else list(hidden)
+            sizes = [count_of("hidden", size, least=1) for size in sizes]
             self.options.hidden, self.options.layers = self._sizes(sizes), len(sizes)
             self.given.append("hidden")
         if ordering is not None:
-            if sorted(ordering) != list(range(self.table.columns)):
+            if sorted(np.ravel(ordering).tolist(), key=str) != sorted(range(self.table.columns), key=str):
                 raise BadCall(f"ordering: expected the numbers 0 to {self.table.columns - 1}, each once")
             self.options.ordering = self._sizes(ordering)
         if bounds:
@@ -184,8 +178,7 @@ class Run:
             if name not in names:
                 raise BadCall(f"bounds: found the column '{name}', expected one of {', '.join(names[:20])}")
             place = names.index(name)
-            low[place] = -np.inf if ends is None or ends[0] is None else ends[0]
-            high[place] = np.inf if ends is None or ends[1] is None else ends[1]
+            low[place], high[place] = _ends(name, ends)
         self.kept += [low, high]
         self.options.low = low.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
         self.options.high = high.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
@@ -205,14 +198,14 @@ class Run:
         report = c.REPORT(watch.report)
         self.options.progress = report
         handle = ModelHandle()
-        with watch.interrupts():
-            try:
+        try:
+            with watch.escapes, watch.interrupts():
                 call(library.nade_train, self.table.pointer, None if valid is None else valid.pointer,
                      ctypes.byref(self.options), ctypes.byref(handle.pointer))
-            finally:
-                watch.shower.close()
-        if watch.failure is not None:
-            raise watch.failure
+        finally:
+            watch.shower.close()
+            if watch.failure is not None:
+                raise watch.failure
         if watch.interrupts_seen > 1:
             raise KeyboardInterrupt
         if watch.interrupts_seen:
@@ -220,13 +213,29 @@ class Run:
         return handle
 
 
+def _ends(name: str, ends: Any) -> tuple[float, float]:
+    """Bounds of a column, infinite where there are none."""
+    if ends is None:
+        return -np.inf, np.inf
+    if np.ndim(ends) != 1 or len(ends) != 2:
+        raise BadCall(f"bounds of '{name}': found {ends!r}, expected two such as (0, 1) or (0, None)")
+    low, high = (end if end is None else checked(f"bounds of '{name}'", end, ctypes.c_double) for end in ends)
+    return -np.inf if low is None else low, np.inf if high is None else high
+
+
 class Watch:
     """What happens while the library trains: reports, and Ctrl-C."""
 
     def __init__(self, shower: Any, callback: Callable[[SimpleNamespace], Any] | None) -> None:
         self.shower, self.callback = shower, callback
-        self.failure: BaseException | None = None
         self.interrupts_seen = 0
+        self._failure: BaseException | None = None
+        self.escapes = Escapes(self.report)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What the callback, or a signal's handler, has raised."""
+        return self._failure or self.escapes.failure
 
     def report(self, _user: Any, pointer: Any) -> int:
         """What the library calls: 1 ends training."""
@@ -235,8 +244,8 @@ class Watch:
             self.shower.show(report)
             stop = self.callback is not None and bool(self.callback(report))
         except BaseException as failure:  # noqa: BLE001  (it is raised again when the library has returned)
-            self.failure, stop = failure, True
-        return int(stop or self.interrupts_seen > 0)
+            self._failure, stop = failure, True
+        return int(stop or self.interrupts_seen > 0 or self.escapes.failure is not None)
 
     @contextlib.contextmanager
     def interrupts(self) -> Iterator[None]:

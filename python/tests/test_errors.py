@@ -1,6 +1,7 @@
 """Errors arrive as exceptions with the library's sentence, and warnings as warnings."""
 from __future__ import annotations
 
+import decimal
 import inspect
 import re
 import warnings
@@ -191,3 +192,72 @@ def test_compared_with_independent_columns(number_model, numbers):
         nade.compare(number_model, "other", numbers)
     with pytest.raises(nade.BadCall, match="first model"):
         nade.compare("independent", number_model, numbers)
+
+
+def test_numbers_that_do_not_fit(model, columns):
+    few = {name: array[:5] for name, array in columns.items()}
+    for asked in (lambda: model.sample(3, seed=2**32), lambda: model.sample(3, seed=-1),
+                  lambda: model.sample(3, orderings=2**64 + 1), lambda: model.log_density(few, orderings=2**64 + 1),
+                  lambda: model.log_density(few, seed=2**32), lambda: model.impute(few, seed=2**32),
+                  lambda: model.impute(few, draws=0), lambda: model.impute(few, draws=-1),
+                  lambda: model.impute(few, interval=0), lambda: model.impute(few, interval="wide"),
+                  lambda: model.predict(few, of="x", interval="wide"), lambda: model.sample(1.5),
+                  lambda: model.sample("3"), lambda: model.prob(x=(None, 0), draws=1.5),
+                  lambda: model.prob(x=(float("nan"), 1)), lambda: model.where(when=(float("nan"), None)),
+                  lambda: model.where(when=float("nan")), lambda: model.where(x=(None, 10**400)),
+                  lambda: model.where(x=10**400), lambda: model.density("x", {"x": 1, "size": 10**400}),
+                  lambda: model.density("x").sample(-1), lambda: model.density("x").sample(2, seed=-1),
+                  lambda: model.where(x=(0, 1)).density("size", draws=0), lambda: nade.set_threads(-1),
+                  lambda: nade.set_threads("all"), lambda: model.log_density(few, order="abc"),
+                  lambda: model.log_density(few, order=[0.5, 1]), lambda: model.predict(few, of=None),
+                  lambda: model.predict(few, of=[]), lambda: model.log_density(few, of=1.5)):
+        with pytest.raises(nade.BadCall, match="expected"):
+            asked()
+    np.testing.assert_array_equal(model.log_density(few, of=np.int64(0)), model.log_density(few, of="x"))
+
+
+def test_options_that_are_no_numbers(numbers):
+    for wrong in ({"hidden": "abc"}, {"hidden": [8, 0.5]}, {"bounds": {"0": 5}}, {"bounds": {"0": ("a", None)}},
+                  {"types": {"0": 5}}, {"ordering": "abc"}, {"ordering": 3}, {"learning_rate": 10**400}):
+        with pytest.raises(nade.BadCall, match="expected"):
+            nade.fit(numbers, **{**QUICK, **wrong})
+
+
+def test_texts_that_the_library_cannot_have(model, number_model, columns, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for asked in (lambda: model.save("a\0b"), lambda: nade.load("a\0b"), lambda: nade.fit("a\0b"),
+                  lambda: nade.fit({"a\0b": np.arange(50) % 7, "c": np.arange(50.0)}, **QUICK),
+                  lambda: number_model.log_density({"a\0b": 1.0}), lambda: model.log_density(columns, of="x\0y"),
+                  lambda: nade.fit(columns, checkpoint="a\0b", **QUICK),
+                  lambda: model.log_density(columns, of="\ud800"), lambda: model.log_density({"\ud800": 1.0})):
+        with pytest.raises(nade.BadCall, match="expected"):
+            asked()
+    assert not list(tmp_path.iterdir())
+
+
+def test_cells_that_are_no_numbers(model, columns):
+    few = {name: array[:3].astype(object) for name, array in columns.items()}
+    few["x"] = np.array([1.0, decimal.Decimal("sNaN"), decimal.Decimal("0.5")], dtype=object)
+    same = {**few, "x": np.array([1.0, np.nan, 0.5])}
+    np.testing.assert_array_equal(model.log_density(few), model.log_density(same))
+    for odd in (1j, 10**400):
+        with pytest.raises(nade.BadCall, match="column 'x'.*expected a number"):
+            model.log_density({**few, "x": np.array([1.0, odd, 0.5], dtype=object)})
+
+
+def test_names_of_results_differ(numbers):
+    """A column may have the name that the probability of another's label has."""
+    data = {"a": np.where(numbers[:, 0] > 0, "yes", "no"), "a=yes": np.where(numbers[:, 1] > 0, "p", "q")}
+    model = nade.fit(data, **QUICK)
+    assert list(model.predict(data, of="a")) == ["a", "a=no", "a=yes"]
+    with pytest.raises(nade.BadCall, match="'a=yes'"):
+        model.predict(data, of=["a", "a=yes"])
+    assert list(model.predict(data, of=["a", "a"])) == ["a", "a=no", "a=yes"]
+
+
+def test_columns_that_are_added_replace_none(numbers):
+    pandas = pytest.importorskip("pandas")
+    data = {"x": numbers[:, 0], "weights of the rows": numbers[:, 1]}
+    for frame in (data, pandas.DataFrame(data)):
+        with pytest.raises(nade.BadCall, match="'weights of the rows'"):
+            nade.fit(frame, weights=np.ones(300), **QUICK)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 
 import numpy as np
 import pytest
@@ -195,3 +196,57 @@ def test_loaded_models_draw_plain_types(model, tmp_path):
     drawn = nade.load(tmp_path / "model.nade").sample(10)
     assert isinstance(drawn, pandas.DataFrame)
     assert drawn["count"].dtype.kind == "i" and drawn["when"].dtype.kind == "M" and drawn["x"].dtype == float
+
+
+def test_truth_values_with_holes(columns, model):
+    pandas = pytest.importorskip("pandas")
+    flag = pandas.array([None if i % 9 == 0 else bool(truth) for i, truth in enumerate(columns["flag"])],
+                        dtype="boolean")
+    objects = np.array([None if i % 9 == 0 else bool(truth) for i, truth in enumerate(columns["flag"])], dtype=object)
+    frame = pandas_frame(columns).assign(flag=flag)
+    np.testing.assert_array_equal(model.log_density(frame), model.log_density({**columns, "flag": objects}))
+    filled = model.impute(frame)["flag"]
+    assert filled.dtype == "boolean" and not filled.isna().any()
+
+
+def test_masked_arrays(numbers, number_model, columns, model):
+    mask = np.random.default_rng(2).random(numbers.shape) < 0.1
+    holed = np.where(mask, np.nan, numbers)
+    masked = np.ma.array(numbers, mask=mask)
+    np.testing.assert_array_equal(number_model.log_density(masked), number_model.log_density(holed))
+    np.testing.assert_array_equal(number_model.impute(masked), number_model.impute(holed))
+    whole = np.ma.array(np.rint(numbers).astype(int), mask=mask)
+    np.testing.assert_array_equal(number_model.log_density(whole), number_model.log_density(np.rint(holed)))
+    np.testing.assert_array_equal(number_model.log_density(np.ma.array(numbers)), number_model.log_density(numbers))
+    gone = np.arange(400) % 6 == 0
+    expected = {name: np.where(gone, None, array) for name, array in columns.items()}
+    found = {name: np.ma.array(array, mask=gone) for name, array in columns.items()}
+    found["x"] = np.ma.array(np.where(gone, np.inf, columns["x"]), mask=gone)
+    np.testing.assert_array_equal(model.log_density(found), model.log_density(expected))
+    points = np.ma.array([0.0, 1.0], mask=[False, True])
+    density = number_model.density("0")
+    np.testing.assert_array_equal(density.log_pdf(points), density.log_pdf([0.0, np.nan]))
+
+
+def test_filled_objects_are_of_their_classes():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    picks, first = rng.integers(0, 300, 200), datetime.date(2020, 1, 1)
+    noon, zone = datetime.datetime(2020, 1, 1, 12), datetime.timezone(datetime.timedelta(hours=2))
+    made = {"truth": lambda i: bool(i % 2), "number": lambda i: int(i),
+            "decimal": lambda i: decimal.Decimal(int(i)) / 4, "day": lambda i: first + datetime.timedelta(days=int(i)),
+            "moment": lambda i: noon + datetime.timedelta(days=int(i)),
+            "aware": lambda i: noon.replace(tzinfo=zone) + datetime.timedelta(days=int(i)),
+            "stamp": lambda i: pandas.Timestamp(noon) + pandas.Timedelta(days=int(i)),
+            "date64": lambda i: np.datetime64(first) + int(i), "float": lambda i: float(i) / 8}
+    data = {name: np.array([None, *map(make, picks[1:])], dtype=object) for name, make in made.items()}
+    model = nade.fit(data, **QUICK)
+    filled = model.impute(data)
+    assert {name: type(array[0]) for name, array in filled.items()} == {
+        name: type(array[1]) for name, array in data.items()}
+    assert filled["aware"][0].tzinfo == zone and datetime.date(2018, 1, 1) < filled["day"][0]
+    frame = pandas.DataFrame(data, dtype=object)
+    assert {name: type(frame[name][1]) for name in data} == {
+        name: type(value) for name, value in model.impute(frame).iloc[0].items()}
+    rows = [list(row) for row in zip(*data.values())]
+    assert [type(cell) for cell in nade.fit(rows, **QUICK).impute(rows)[0]] == [type(cell) for cell in rows[1]]

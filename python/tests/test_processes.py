@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -161,3 +162,83 @@ def test_interrupt_ends_a_long_score():
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate(timeout=60)
     assert said.strip() == "stopped 400" and process.returncode == 0, errors
+
+
+class Late(Exception):
+    """What the handler of an alarm raises."""
+
+
+@pytest.fixture
+def alarm():
+    """An alarm whose handler raises."""
+    def late(_number, _frame):
+        raise Late
+
+    before, hook = signal.signal(signal.SIGALRM, late), sys.unraisablehook
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+    assert sys.unraisablehook is hook
+
+
+def test_an_alarm_ends_training(numbers, alarm):
+    for _ in range(3):
+        alarm(0.3)
+        with pytest.raises(Late):
+            nade.fit(numbers, **{**QUICK, "iterations": 1000000, "cooldown": False})
+
+
+def test_an_alarm_ends_a_long_score(number_model, numbers, alarm):
+    many = np.tile(numbers, (2000, 1))
+    for asked in (lambda: number_model.log_density(many, orderings=64), lambda: number_model.surprise(many)):
+        alarm(0.5)
+        started = time.monotonic()
+        with pytest.raises(Late):
+            asked()
+        assert time.monotonic() - started < 5
+
+
+def test_a_handler_that_does_not_raise_ends_nothing(number_model, numbers):
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        many = np.tile(numbers, (100, 1))
+        expected = number_model.log_density(many)
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        while not seen:
+            np.testing.assert_array_equal(number_model.log_density(many), expected)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def test_an_alarm_ends_other_long_calls(number_model, numbers, alarm):
+    """Between parts of the rows, so that no call of the library is long."""
+    holed = np.tile(np.where(numbers > 1, np.nan, numbers), (2000, 1))
+    for asked in (lambda: number_model.sample(2000000), lambda: number_model.impute(holed),
+                  lambda: number_model.impute(holed[:100000], draws=50),
+                  lambda: number_model.predict(holed, of="1"),
+                  lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
+        alarm(0.4)
+        started = time.monotonic()
+        with pytest.raises(Late):
+            asked()
+        assert time.monotonic() - started < 2
+
+
+def test_parts_of_rows_change_nothing(number_model, numbers, monkeypatch):
+    holed = np.where(numbers > 1, np.nan, numbers)
+
+    def ask() -> list:
+        found = number_model.predict(holed, of="1", given="0")
+        return [number_model.sample(300, seed=3), number_model.where({"0": (0, 1)}).sample(300),
+                number_model.where({"0": nade.Not(0)}).sample(300), number_model.sample(300, orderings=4),
+                number_model.impute(holed, draws=3), number_model.impute(holed, interval=0.8)[1],
+                np.column_stack(list(found.values())), number_model.density("1", holed).cdf([0.0, 1.0])]
+
+    expected = ask()
+    monkeypatch.setattr(nade._context, "_PART_ROWS", 7)
+    monkeypatch.setattr(number_model, "_local", threading.local())  # with the session that knows its parts
+    for one, other in zip(ask(), expected):
+        np.testing.assert_equal(one, other)

@@ -65,6 +65,19 @@ def test_dates(model):
     assert 0.5 <= half < 0.6
 
 
+def test_dates_of_all_units(model):
+    density = model.density("when")
+    days = np.array(["2020-03-01", "2021-07-04", "NaT"], dtype="datetime64[D]")
+    expected = [density.cdf("2020-03-01"), density.cdf("2021-07-04")]
+    assert 0 < expected[0] < expected[1] < 1
+    for unit in ("D", "s", "ms", "us", "ns"):
+        same = days.astype(f"datetime64[{unit}]")
+        np.testing.assert_array_equal(density.cdf(same[:2]), expected)
+        np.testing.assert_array_equal(density.log_pdf(same)[:2], density.log_pdf(days)[:2])
+        assert density.cdf(same[0]) == expected[0]
+        assert np.isnan(model.columns[6].encode_all(same)).tolist() == [False, False, True]
+
+
 def test_given_ranges(number_model):
     """The distribution given a range is the mean of those given its values."""
     density = number_model.where({"0": (0, 1)}).density("1", draws=400)

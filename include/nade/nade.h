@@ -196,9 +196,9 @@ typedef struct nade_column {
      * different" or "3 labels: 1, 2, 3; few integers that repeat".  Of a model: "" */
     char holds[256];
     char separator; /* of a table: what separates the fields of its file; a comma for tables that are not from text */
-    double
-        step; /* of a model's column of numbers: what its values are multiples of, up to an offset, as the training
-                 rows had them: 0.01 for 7.40, 1 for counts, seconds for dates; 0: nothing found, or ordered values */
+    /* Of a model's column of numbers: what its values are multiples of, up to an offset, as the training rows had them:
+     * 0.01 for 7.40, 1 for counts, seconds for dates; 0: nothing found, or ordered values. */
+    double step;
 } nade_column;
 
 /* Fills *filled.  Columns that nade_table_tidy has taken out follow those that the table has, with name and left_out.
@@ -362,10 +362,10 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
  * binary ones 0 or 1, categorical ones the number of their label, NaN where missing.  Columns are matched as in
  * nade_score; may_lack, a COLS list over the model's, or NULL for none, names columns that the table need not have:
  * their cells are missing then.  source (model columns), which may be NULL, gets the table's column for each of the
- * model's, SIZE_MAX where it has none.  A label that the model does not know, or text in a column of numbers, is
- * refused with its place; but where unseen is not NULL such a label is INFINITY, which is to become NaN, a missing
- * cell, before rows are filled, *unseen counts them, and first, which may be NULL, gets where the first one is and what
- * it holds, "" when there is none. */
+ * model's, SIZE_MAX where it has none.  A label that the model does not know, a number that a column can't hold, or
+ * text in a column of numbers, is refused with its place; but where unseen is not NULL such labels and numbers are
+ * INFINITY, which is to become NaN, a missing cell, before rows are filled, *unseen counts them, and first, which may
+ * be NULL, gets where the first one is and what it holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        const char *may_lack, double *values, size_t *source, size_t *unseen,
                                        char first[256]);
@@ -473,18 +473,18 @@ typedef struct nade_prediction {
     nade_precision precision;
     nade_session *session; /* as in nade_score_options */
     int exact; /* 1: real numbers as they are; 0: as the data record them, rounded to the column's step where it has
-                  one.  Of quantile, below and upto */
+                  one.  Of quantiles and cumulative probabilities */
     const double *levels; /* (level_count) probabilities above 0 and below 1, for quantiles */
     size_t level_count;
     const double *points; /* (rows, point_count) values of the column, as nade_table_values gives them; NaN: nothing is
                              asked there, and the answers are NaN */
     size_t point_count;
     double *probability; /* (rows, label_count, or 2 where a binary column has none) of each label */
-    double *mean;        /* (rows) of columns of numbers, as the next three */
+    double *mean;        /* (rows) of columns of numbers, as quantiles */
     double *quantile;    /* (rows, level_count) the least value up to which there is so much probability */
-    double *below,
-        *upto; /* (rows, point_count) the probability of values below the point, and of these and the point */
-    double *above, *onward; /* the same of values above it, and of these and the point: exact where they are tiny too */
+    /* (rows, point_count) each, of columns of numbers: the probability of values below the point, of these and the
+     * point, of values above it, of these and the point; all exact where they are tiny too. */
+    double *below, *upto, *above, *onward;
     double *log_density; /* (rows, point_count) in data units, as nade_score gives it; -INFINITY where the column can't
                             have the value */
 } nade_prediction;

@@ -34,6 +34,11 @@ extern const struct choice header_choices[], unseen_choices[];
     {.name = "header", .metavar = "yes|no|auto", .kind = OPTION_CHOICE, at, .choices = header_choices,                 \
      .help = "whether the first line of a text file holds names"}
 
+/* All of these for a verb whose arguments have them as read, by its own AT. */
+#define READ_OPTIONS                                                                                                   \
+    DELIMITER_OPTION(AT(read.delimiter)), HEADER_OPTION(AT(read.header)), ARRAY_OPTION(AT(read.array)),                \
+        NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)), NA_OPTIONS(AT(read.missing), AT(read.missing_only))
+
 /* 1: a missing cell. */
 #define UNSEEN_OPTION(at, what)                                                                                        \
     {.name = "unseen", .metavar = "error|missing", .kind = OPTION_CHOICE, at, .choices = unseen_choices,               \

@@ -52,11 +52,7 @@ static const struct option options[] = {
      .help = "fit gaussian and mixture to these rows, such as those that the model was trained on; without it each fifth of DATA is scored by what is "
              "fitted to the other four"},
     UNSEEN_OPTION(AT(options.unseen_missing), "; with missing, rows that hold one are left out"),
-    DELIMITER_OPTION(AT(read.delimiter)),
-    HEADER_OPTION(AT(read.header)),
-    ARRAY_OPTION(AT(read.array)),
-    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
-    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    READ_OPTIONS,
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),

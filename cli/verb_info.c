@@ -28,11 +28,7 @@ static const struct positional positionals[] = {{"FILE", offsetof(struct info_ar
 /* clang-format off */
 static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "Tables"},
-    DELIMITER_OPTION(AT(read.delimiter)),
-    HEADER_OPTION(AT(read.header)),
-    ARRAY_OPTION(AT(read.array)),
-    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
-    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    READ_OPTIONS,
     STRICT_OPTION(AT(common.strict)),
 };
 /* clang-format on */

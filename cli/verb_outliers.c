@@ -97,11 +97,7 @@ static const struct option options[] = {
      .choices = kinds_of_unseen,
      .help = "what a label that training has not seen, or another value that its column can't have, is: of density 0 "
              "and to blame, a missing cell, or an error"},
-    DELIMITER_OPTION(AT(read.delimiter)),
-    HEADER_OPTION(AT(read.header)),
-    ARRAY_OPTION(AT(read.array)),
-    NUMBER_OPTIONS(AT(read.decimal), AT(read.thousands)),
-    NA_OPTIONS(AT(read.missing), AT(read.missing_only)),
+    READ_OPTIONS,
     {.kind = OPTION_HEADING, .help = "Work"},
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),

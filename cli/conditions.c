@@ -12,7 +12,7 @@
 #include "name_search.h"
 #include "report.h"
 
-enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64 };
+enum { LABELS_NAMED = 12, EXPECTED_SIZE = 512, LABEL_SHOWN = 32, ENDS_MOST = 64, NAME_SIZE = 8 * LABEL_SHOWN };
 
 /* ---- which column -------------------------------------------------------------------------------------------- */
 
@@ -345,7 +345,7 @@ static bool read_set(const nade_column *column, const struct condition *conditio
     bool list = condition->relation == AMONG;
     const char *at = condition->value + list;
     for (const char *end; *at; at = end + (*end != '\0')) {
-        char text[LABEL_SHOWN * 8];
+        char text[NAME_SIZE];
         end = list ? at + strcspn(at, ",}") : at + strlen(at);
         at += list ? strspn(at, " ") : 0;
         size_t length = (size_t)(end - at);
@@ -379,7 +379,7 @@ static size_t before_relation(const char *text, size_t *sign, enum relation *rel
 
 /* The text before an operator that must be meant for a column, or behind the first where a number stands before that;
  * false: there is no operator, or no such text. */
-static bool find_name(const char *text, char name[LABEL_SHOWN * 8])
+static bool find_name(const char *text, char name[NAME_SIZE])
 {
     enum relation relation;
     size_t sign, length = before_relation(text, &sign, &relation);
@@ -390,13 +390,13 @@ static bool find_name(const char *text, char name[LABEL_SHOWN * 8])
         text = behind;
         length = before_relation(text, &sign, &relation);
     }
-    snprintf(name, LABEL_SHOWN * 8, "%.*s", (int)length, text);
-    return length > 0 && length < LABEL_SHOWN * 8;
+    snprintf(name, NAME_SIZE, "%.*s", (int)length, text);
+    return length > 0 && length < NAME_SIZE;
 }
 
 static int refuse_condition(const struct common *common, const nade_model *model, const char *option, const char *text)
 {
-    char name[LABEL_SHOWN * 8];
+    char name[NAME_SIZE];
     size_t columns = nade_model_columns(model);
     if (!find_name(text, name))
         return report_error(common, NADE_BAD_CALL,

@@ -1,6 +1,7 @@
 #include "model_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "column.h"
 #include "device.h"
@@ -70,6 +71,17 @@ void warn_of_unseen(const struct common *common, size_t count, const char *first
     else if (count > 1)
         report_warn(common, "%zu cells hold values that training has not seen and count as missing; the first: %s",
                     count, first);
+}
+
+int refuse_input_rows(const struct model_input *input, const char *data, nade_context *context, nade_status status,
+                      size_t first)
+{
+    static const char row[] = "row ";
+    const char *sentence = nade_last_error(context), *source = strcmp(data, "-") == 0 ? "standard input" : data;
+    char *rest = NULL;
+    if (strncmp(sentence, row, strlen(row)) != 0) return report_failure(input->common, context, status);
+    size_t number = (size_t)strtoull(sentence + strlen(row), &rest, 10);
+    return report_error(input->common, status, "%s, row %zu%s (rows are counted from 0)", source, first + number, rest);
 }
 
 void free_model_input(struct model_input *input)

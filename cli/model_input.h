@@ -45,6 +45,11 @@ int next_input_part(struct model_input *input, size_t most, nade_table **table, 
  */
 void warn_of_unseen(const struct common *common, size_t count, const char *first);
 
+/* report_failure for rows of DATA, of which the library knows the numbers in its call alone: `first` is that of the
+ * call's row 0. */
+int refuse_input_rows(const struct model_input *input, const char *data, nade_context *context, nade_status status,
+                      size_t first);
+
 void free_model_input(struct model_input *input);
 
 #endif

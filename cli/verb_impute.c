@@ -295,15 +295,6 @@ static int write_part(const struct impute_arguments *impute, struct impute_run *
     return write_filled_rows(&run->output, &filled) ? EXIT_DONE : report_no_memory(&impute->common);
 }
 
-/* What fills rows knows their numbers, not where they come from. */
-static int refuse_rows(const struct impute_arguments *impute, nade_context *context, nade_status status)
-{
-    const char *sentence = nade_last_error(context);
-    const char *source = strcmp(impute->data, "-") == 0 ? "standard input" : impute->data;
-    if (strncmp(sentence, "row ", 4) != 0) return report_failure(&impute->common, context, status);
-    return report_error(&impute->common, status, "%s, %s (rows are counted from 0)", source, sentence);
-}
-
 /* The part's cells as the model's values. */
 static nade_status read_values(const struct impute_arguments *impute, struct impute_run *run, nade_context *context,
                                const nade_table *table)
@@ -336,7 +327,7 @@ static int impute_table(struct impute_arguments *impute, struct impute_run *run,
         status = fill_part(impute, run, context, rows);
     else
         memcpy(run->values, run->given, rows * run->columns * sizeof *run->values);
-    if (status != NADE_OK) return refuse_rows(impute, context, status);
+    if (status != NADE_OK) return refuse_input_rows(&run->input, impute->data, context, status, 0);
     failed = run->writes ? write_part(impute, run, table) : EXIT_DONE;
     if (!failed) failed = picture_add(&impute->picture, &run->input, table, run->rows, run->given, run->values);
     run->pass_rows += rows;

@@ -284,15 +284,6 @@ static void write_rows(struct predict_run *run, size_t rows)
     }
 }
 
-/* What predicts knows rows' numbers, not where they come from. */
-static int refuse_rows(const struct predict_arguments *predict, nade_context *context, nade_status status)
-{
-    const char *sentence = nade_last_error(context);
-    const char *source = strcmp(predict->data, "-") == 0 ? "standard input" : predict->data;
-    if (strncmp(sentence, "row ", 4) != 0) return report_failure(&predict->common, context, status);
-    return report_error(&predict->common, status, "%s, %s (rows are counted from 0)", source, sentence);
-}
-
 static int predict_table(const struct predict_arguments *predict, struct predict_run *run, nade_context *context,
                          const nade_table *table)
 {
@@ -306,7 +297,7 @@ static int predict_table(const struct predict_arguments *predict, struct predict
         const nade_score_options scoring = scoring_of(predict, run);
         status = predict_joint(&run->together, context, run->input.model, &scoring, rows, run->values);
     }
-    if (status != NADE_OK) return refuse_rows(predict, context, status);
+    if (status != NADE_OK) return refuse_input_rows(&run->input, predict->data, context, status, run->rows);
     if (run->predicted_count > 1) status = add_joint(predict, run, context, table);
     if (status != NADE_OK) return report_failure(&predict->common, context, status);
     if (run->rows == 0) write_names(run);

@@ -203,3 +203,9 @@ for verb in "predict model data.csv --of kind" "check model data.csv --rows 500"
 done
 expect 0 "$NADE" predict model rows.csv --of kind
 ! grep -q "as many rows" err || fail "$(cat err)"
+
+# Rows of later parts are named by their numbers in the table.
+{ sed -n 1p data.csv; for i in 1 2 3 4 5 6 7 8 9; do sed 1d data.csv; done; } >many.csv
+sed '4402s/,[^,]*,/,,/' many.csv >gap.csv
+refuse 2 "gap.csv, row 4400, column" -- "$NADE" predict fixed gap.csv --of price -o gap.out
+[ ! -e gap.out ] || fail "half an output"

@@ -214,6 +214,7 @@ enum fault {
     FAULT_FEW_AS_MANY = 490,      /* test_calibration: few cells are judged as if their sums were normal */
     FAULT_UNITS_APART = 491,      /* compare: a density is compared with a probability as it is */
     FAULT_HOLES_UNPAIRED = 492,   /* test_calibration: samples and rows with other holes change sides */
+    FAULT_TAIL_WITHIN_STEP = 493, /* test_monotone_map: a tail is as steep as the cells of one recording step make it */
     FAULT_REFERENCE_WHOLE = 443,  /* outliers: rows with holes are compared with whole reference rows */
     FAULT_RANK_WITHOUT_ITSELF = 444, /* outliers: a p-value is a share of the reference rows, and may be 0 */
     FAULT_LEAST_BLAMED = 445,        /* outliers: the likeliest cell of a row is to blame */

@@ -163,6 +163,24 @@ static size_t place_knots(const double *values, size_t count, size_t wanted, dou
     return knots;
 }
 
+static void leave_out(size_t k, size_t *knots, double *x, double *z)
+{
+    for (--*knots; k < *knots; k++) {
+        x[k] = x[k + 1];
+        z[k] = z[k + 1];
+    }
+}
+
+/* A tail goes on as the outermost stretch ends.  One within a recording step is no slope of the column's, but the
+ * chance of a few equal cells: it would put a value ten steps farther out beyond all others' reach. */
+static size_t widen_ends(double step, size_t knots, double *x, double *z)
+{
+    if (ND_FAULT(FAULT_TAIL_WITHIN_STEP)) return knots;
+    while (knots > ND_KNOTS_LEAST && x[1] - x[0] <= step) leave_out(1, &knots, x, z);
+    while (knots > ND_KNOTS_LEAST && x[knots - 1] - x[knots - 2] <= step) leave_out(knots - 2, &knots, x, z);
+    return knots;
+}
+
 /* A tail is as steep as it takes to bring the outermost value to the place that a normal distribution gives it, but
  * not so steep that the map bends sharply inside its first knot, nor that values run into the bound. */
 static double tail_slope(double inner, double distance, double place, double room)
@@ -193,8 +211,8 @@ static void set_slopes(const double *values, size_t count, size_t knots, double 
         tail_slope(slope[last], straight ? 0 : values[count - 1] - x[last], outermost - z[last], high - x[last]);
 }
 
-size_t nd_map_fit(const double *values, size_t count, double low, double high, int straight, double *x, double *z,
-                  double *slope)
+size_t nd_map_fit(const double *values, size_t count, double step, double low, double high, int straight, double *x,
+                  double *z, double *slope)
 {
     size_t wanted = straight ? 2 : count / VALUES_A_KNOT;
     if (count == 0 || !(values[count - 1] > values[0])) return 0;
@@ -202,6 +220,7 @@ size_t nd_map_fit(const double *values, size_t count, double low, double high, i
     if (wanted > ND_KNOTS_MOST) wanted = ND_KNOTS_MOST;
     size_t knots = place_knots(values, count, wanted, x, z);
     if (knots < ND_KNOTS_LEAST) return 0;
+    knots = widen_ends(step, knots, x, z);
     set_slopes(values, count, knots, low, high, x, z, slope);
     return knots;
 }

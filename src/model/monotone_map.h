@@ -31,10 +31,10 @@ double nd_map_value(const struct monotone_map *map, double z);     /* x at z */
 double nd_map_cell(const struct monotone_map *map, double x);      /* z at x */
 double nd_map_log_slope(const struct monotone_map *map, double z); /* log dx/dz at z */
 
-/* Places knots for `count` values, ascending, all between the bounds; x, z and slope have room for ND_KNOTS_MOST.
- * straight: two knots, the map between the bounds' tails is a straight line.  Returns how many knots; 0 where the
- * values are too much alike for a map. */
-size_t nd_map_fit(const double *values, size_t count, double low, double high, int straight, double *x, double *z,
-                  double *slope);
+/* Places knots for `count` values, ascending, all between the bounds, recorded in steps of `step` (0: in none); x, z
+ * and slope have room for ND_KNOTS_MOST. straight: two knots, the map between the bounds' tails is a straight line.
+ * Returns how many knots; 0 where the values are too much alike for a map. */
+size_t nd_map_fit(const double *values, size_t count, double step, double low, double high, int straight, double *x,
+                  double *z, double *slope);
 
 #endif

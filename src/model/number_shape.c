@@ -163,7 +163,7 @@ static bool fit_map(struct shape *s, bool straight)
         s->map.low = s->low;
         s->map.high = s->high;
     }
-    s->map.knots = nd_map_fit(s->rest, s->left, s->map.low, s->map.high, straight, s->x, s->z, s->slope);
+    s->map.knots = nd_map_fit(s->rest, s->left, s->spec->step, s->map.low, s->map.high, straight, s->x, s->z, s->slope);
     return s->map.knots > 0;
 }
 

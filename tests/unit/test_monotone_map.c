@@ -51,7 +51,7 @@ static void fit(const struct kind *kind, int straight, struct fitted *f)
     for (size_t i = 0; i < COUNT; i++) f->values[i] = kind->value(((double)i + 0.5) / COUNT);
     qsort(f->values, COUNT, sizeof *f->values, nd_compare_numbers);
     f->map = (struct monotone_map){.x = f->x, .z = f->z, .slope = f->slope, .low = kind->low, .high = kind->high};
-    f->map.knots = nd_map_fit(f->values, COUNT, kind->low, kind->high, straight, f->x, f->z, f->slope);
+    f->map.knots = nd_map_fit(f->values, COUNT, 0, kind->low, kind->high, straight, f->x, f->z, f->slope);
     assert_true(f->map.knots >= ND_KNOTS_LEAST && f->map.knots <= ND_KNOTS_MOST);
 }
 
@@ -156,8 +156,27 @@ static void no_map_of_one_value(void **state)
     double values[100], x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST];
     (void)state;
     for (size_t i = 0; i < 100; i++) values[i] = 7;
-    assert_int_equal(nd_map_fit(values, 100, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
-    assert_int_equal(nd_map_fit(values, 3, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
+    assert_int_equal(nd_map_fit(values, 100, 0, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
+    assert_int_equal(nd_map_fit(values, 3, 0, -HUGE_VAL, HUGE_VAL, 0, x, z, slope), 0);
+}
+
+/* Recorded in steps, the lowest values repeat: another one as far below them as the column is wide lies a few units
+ * out, not dozens, and the same above the highest. */
+static void tails_are_wider_than_a_step(void **state)
+{
+    enum { ROWS = 400 };
+    double values[ROWS], x[ND_KNOTS_MOST], z[ND_KNOTS_MOST], slope[ND_KNOTS_MOST];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        double u = ((double)i + 0.5) / ROWS;
+        values[i] = u < 0.035 ? 0.11 + 0.01 * (i == 13) : u > 0.965 ? 0.8 - 0.01 * (i == 386) : 0.2 + 0.5 * u;
+    }
+    struct monotone_map map = {.x = x, .z = z, .slope = slope, .low = -0.005, .high = HUGE_VAL};
+    map.knots = nd_map_fit(values, ROWS, 0.01, map.low, map.high, 0, x, z, slope);
+    assert_true(map.knots > 4);
+    assert_true(nd_map_cell(&map, 0.01) > -9);
+    assert_true(nd_map_cell(&map, 1.3) < 9);
+    assert_true(x[0] < 0.12 && x[map.knots - 1] > 0.79); /* the ends stay where they are */
 }
 
 /* Between the knots and a bound that is far away values stay apart, and a bell has all of its density. */
@@ -178,7 +197,7 @@ static void test_far_bounds(void **state)
         while (f.values[first] <= cases[c].low) first++;
         while (f.values[last - 1] >= cases[c].high) last--;
         f.map = (struct monotone_map){.x = f.x, .z = f.z, .slope = f.slope, .low = cases[c].low, .high = cases[c].high};
-        f.map.knots = nd_map_fit(f.values + first, last - first, f.map.low, f.map.high, 0, f.x, f.z, f.slope);
+        f.map.knots = nd_map_fit(f.values + first, last - first, 0, f.map.low, f.map.high, 0, f.x, f.z, f.slope);
         for (size_t i = 0; i < STEPS; i++) {
             double x = low + (high - low) * ((double)i + 0.5) / STEPS, z = nd_map_cell(&f.map, x);
             bool cut = x - cases[c].low < 0.01 * (mean - cases[c].low); /* at the bound */
@@ -197,7 +216,7 @@ int main(void)
         cmocka_unit_test(test_far_bounds),         cmocka_unit_test(map_passes_both_ways),
         cmocka_unit_test(slope_is_the_derivative), cmocka_unit_test(cells_are_a_bell),
         cmocka_unit_test(bounds_are_kept),         cmocka_unit_test(steep_values_stay_off_the_bound),
-        cmocka_unit_test(no_map_of_one_value),
+        cmocka_unit_test(no_map_of_one_value),     cmocka_unit_test(tails_are_wider_than_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@ typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_o
 typedef enum nade_schedule { NADE_LINEAR = 0, NADE_COSINE = 1 } nade_schedule;
 
 /* What a network of hidden layers begins with: random outputs near what the heads ask for, or those of independent
- * columns, which the first updates then change.  A residual network begins with the latter. */
+ * columns, which the first updates then change.  Residual networks and those without hidden layers begin with the
+ * latter. */
 typedef enum nade_start { NADE_START_RANDOM = 0, NADE_START_MARGINALS = 1 } nade_start;
 
 /* What a run may take to find out what its table wants: quick, one network; normal, a few regularisations of a residual
@@ -259,7 +260,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(start, START, NADE_START_RANDOM, 0, 0, NADE_YOUNGER + 24, NADE_YOUNGER + 24, TRAINING, "start", "NAME", \
         "the start", \
         "random, or marginals: begin as the model of independent columns, which is validated as iteration 0 and kept " \
-        "unless another is better; residual networks always do") \
+        "unless another is better; residual networks and those without hidden layers always do") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
         "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
         "start with all layers at once") \

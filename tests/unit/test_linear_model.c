@@ -157,6 +157,24 @@ static void test_shares_are_learnt(void **state)
     nade_model_free(model);
 }
 
+/* Of the rows that were not held out alone: the marginals are the start, which is validated as iteration 0. */
+static void test_independent_columns_are_the_start(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = options_of(NADE_ADAM);
+    nade_score_summary summary = {.size = sizeof summary};
+    double scores[ROWS];
+    nade_score_options s;
+    nade_score_options_init(&s, sizeof s);
+    o.learning_rate = 100; /* all else is worse */
+    o.optimizer = NADE_NAG;
+    nade_model *model = train(f, &o);
+    assert_non_null(strstr(nade_model_description(model), "\"best_iteration\":0"));
+    support_assert_ok(f->context, nade_score(f->context, model, f->table, &s, scores, NULL, &summary));
+    support_assert_close("gain", summary.gain, 0, 0, 1e-6);
+    nade_model_free(model);
+}
+
 /* Whatever the optimiser: zero means zero, and all other weights have moved. */
 static void test_later_columns_have_no_weight(void **state)
 {
@@ -346,10 +364,15 @@ static void test_options_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logistic_regressions),           cmocka_unit_test(test_shares_are_learnt),
-        cmocka_unit_test(test_later_columns_have_no_weight),   cmocka_unit_test(test_saved_and_loaded_are_equal),
-        cmocka_unit_test(test_broken_files_are_refused),       cmocka_unit_test(test_resumed_runs_are_the_same),
-        cmocka_unit_test(test_another_network_is_not_resumed), cmocka_unit_test(test_broken_checkpoints_are_refused),
+        cmocka_unit_test(test_logistic_regressions),
+        cmocka_unit_test(test_shares_are_learnt),
+        cmocka_unit_test(test_independent_columns_are_the_start),
+        cmocka_unit_test(test_later_columns_have_no_weight),
+        cmocka_unit_test(test_saved_and_loaded_are_equal),
+        cmocka_unit_test(test_broken_files_are_refused),
+        cmocka_unit_test(test_resumed_runs_are_the_same),
+        cmocka_unit_test(test_another_network_is_not_resumed),
+        cmocka_unit_test(test_broken_checkpoints_are_refused),
         cmocka_unit_test(test_options_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -184,6 +184,10 @@ static void print_order(struct output *output, const json_t *architecture)
 
 static void print_layers(struct output *output, const json_t *architecture, const json_t *hidden)
 {
+    if (json_array_size(hidden) == 0) {
+        output_print(output, "\nNetwork: no hidden layer, each column a regression on those before it\n");
+        return;
+    }
     output_print(output, "\nNetwork: %s, hidden layers of", text_of(architecture, "kind"));
     for (size_t l = 0; l < json_array_size(hidden); l++)
         output_print(output, "%s %.0f", l ? "," : "", json_number_value(json_array_get(hidden, l)));
@@ -215,6 +219,7 @@ static void print_architecture(struct output *output, const nade_model *model, c
     double members = number_of(architecture, "members"), one = count_parameters(model, json_array_size(hidden), blocks);
     output_print(output, "  %-22s %.0f", "parameters", isnan(members) ? one : members * one);
     if (members > 1) output_print(output, " in %.0f members", members);
+    if (blocks == 0 && json_array_size(hidden) == 0) output_print(output, ", those from later columns zero");
     output_print(output, "\n");
 }
 

@@ -104,8 +104,9 @@ static const struct option options[] = {
     READ_OPTIONS,
     STRICT_OPTION(AT(common.strict)),
     {.kind = OPTION_HEADING, .help = "Network"},
-    {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 1, .below = 1000001,
-     .help = "a plain network with hidden layers of so many units each, in place of a residual one"},
+    {.name = "hidden", .metavar = "H,...", .kind = OPTION_SIZES, AT(hidden), .least = 0, .below = 1000001,
+     .help = "a plain network with hidden layers of so many units each, in place of a residual one; 0, with --order "
+             "fixed: none, so that each column is a (logistic) regression on those before it"},
     NADE_NETWORK_OPTIONS(TRAIN_ROW)
     {.name = "ordering-file", .metavar = "FILE", .kind = OPTION_TEXT, AT(ordering_file),
      .help = "the ordering of --order fixed, zero-based numbers of the columns that are kept; without it the table's own"},

@@ -118,7 +118,7 @@ static const struct field gaussian_model_fields[] = {
     IN_TRAINING_##recipe(member, replication.member, type, least, most)
 
 static const struct field model_fields[] = {
-    {"hidden", FIELD_SIZES, AT(hidden), .repeats = true, .least = 1, .most = 1e6},
+    {"hidden", FIELD_SIZES, AT(hidden), .repeats = true, .least = 0, .most = 1e6},
     NADE_TRAIN_OPTIONS(MODEL_ROW)
     NADE_REPLICATION_OPTIONS(MODEL_REPLICATION)
 };

@@ -28,7 +28,8 @@ typedef enum nade_order { NADE_ORDER_AGNOSTIC = 0, NADE_ORDER_FIXED = 1 } nade_o
 typedef enum nade_schedule { NADE_LINEAR = 0, NADE_COSINE = 1 } nade_schedule;
 
 /* What a network of hidden layers begins with: random outputs near what the heads ask for, or those of independent
- * columns, which the first updates then change.  A residual network begins with the latter. */
+ * columns, which the first updates then change.  Residual networks and those without hidden layers begin with the
+ * latter. */
 typedef enum nade_start { NADE_START_RANDOM = 0, NADE_START_MARGINALS = 1 } nade_start;
 
 /* What a run may take to find out what its table wants: quick, one network; normal, a few regularisations of a residual
@@ -75,7 +76,8 @@ typedef struct nade_replication_options nade_replication_options; /* replication
 
 typedef struct nade_train_options {
     size_t size;
-    const size_t *hidden; /* (layers) units of each hidden layer of a plain network; NULL: none */
+    const size_t *hidden; /* (layers) units of each hidden layer of a plain network; NULL: none.  One layer of 0 units
+                             with a fixed order: a network without hidden layers, logistic regressions along it */
     size_t layers;        /* 0: a residual network; but with a fixed order one layer of 500 units, with pretraining or
                              another activation than gelu's and relu's two of them */
     size_t components;    /* of the mixture of a column of real numbers or dates, Gaussians; of counts, negative
@@ -100,7 +102,7 @@ typedef struct nade_train_options {
      * nonzero return ends training: the best model so far is the result.  May be NULL. */
     int (*progress)(void *progress_user, const nade_progress *report);
     void *progress_user;
-    nade_order order;       /* NADE_ORDER_FIXED: one hidden layer, no masks; masks is then ignored */
+    nade_order order;       /* NADE_ORDER_FIXED: one hidden layer or none, no masks; masks is then ignored */
     const size_t *ordering; /* NADE_ORDER_FIXED: (columns) the ordering; NULL: the table's own */
     uint64_t pretrain;      /* iterations of each stage of the paper's Algorithm 1; 0: no pretraining */
     const char *checkpoint; /* file that is written after iterations, so that resume can go on from there; NULL: none */
@@ -197,7 +199,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "%s") \
     ROW(order, ORDER, NADE_ORDER_AGNOSTIC, 0, 0, 13, NADE_NOWHERE, MODEL, "order", "NAME", "the order", \
         "agnostic: one network for all orderings of the columns; fixed: the classic NADE for one ordering, with a " \
-        "single hidden layer (500 unless --hidden says otherwise) and no masks") \
+        "single hidden layer (500 unless --hidden says otherwise, 0: none) and no masks") \
     ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
         "do not show the network which of its inputs are observed") \
     ROW(blocks, SIZE, 0, 1, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
@@ -258,7 +260,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(start, START, NADE_START_RANDOM, 0, 0, NADE_YOUNGER + 24, NADE_YOUNGER + 24, TRAINING, "start", "NAME", \
         "the start", \
         "random, or marginals: begin as the model of independent columns, which is validated as iteration 0 and kept " \
-        "unless another is better; residual networks always do") \
+        "unless another is better; residual networks and those without hidden layers always do") \
     ROW(pretrain, COUNT, 0, 0, 1e9, 14, 9, MUST, "pretrain", "N", "the number of iterations of pretraining", \
         "train each depth from two layers up for N iterations before the full run (the paper's Algorithm 1); 0: " \
         "start with all layers at once") \

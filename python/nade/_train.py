@@ -62,7 +62,8 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
     weights, groups, times: how much each row counts; which rows are held out together; by what the latest rows are
         held out: a column that has it, which is no column of the model then, or an array with a value for each row.
     bounds: (low, high) of real columns by name, None where there is no bound.
-    hidden: units of each hidden layer of a plain network, in place of a residual one.
+    hidden: units of each hidden layer of a plain network, in place of a residual one; 0, with order="fixed": none,
+        so that each column is a regression on those before it.
     ordering: with order="fixed", the one ordering of the columns.
     device, precision: "auto", "cpu", "cuda" or "reference"; "auto", "fp32", "tf32" or "bf16".
     checkpoint, resume: files to keep what resuming needs, and to go on from.
@@ -156,7 +157,7 @@ class Run:
     def set_lists(self, hidden: Any, ordering: Any, bounds: Mapping[str, Any] | None) -> None:
         if hidden is not None:
             sizes = [hidden] if np.ndim(hidden) == 0 else list(hidden)
-            sizes = [count_of("hidden", size, least=1) for size in sizes]
+            sizes = [count_of("hidden", size, least=0) for size in sizes]
             self.options.hidden, self.options.layers = self._sizes(sizes), len(sizes)
             self.given.append("hidden")
         if ordering is not None:

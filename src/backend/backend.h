@@ -102,6 +102,7 @@ nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enu
 /* What a plan needs of a backend: bits of its columns' types, and of its kind. */
 #define ND_HEAD_BIT(type) (UINT32_C(1) << (type))
 #define ND_RESIDUAL_BIT (UINT32_C(1) << 31)
+#define ND_LINEAR_BIT (UINT32_C(1) << 30)
 
 struct backend_entries {
     const char *name;
@@ -111,6 +112,7 @@ struct backend_entries {
     uint32_t heads;       /* ND_HEAD_BIT of each type of column that it has kernels for; 0: of all, since it runs the
                              heads' own code (model/head.h) where it has none */
     bool residual;        /* it computes residual networks too */
+    bool linear;          /* and networks without hidden layers */
 
     /* A plan and a precision that nd_backend_for let pass. */
     nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,
@@ -163,7 +165,8 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend that a device means for what is needed (ND_HEAD_BIT of each type of column, ND_RESIDUAL_BIT).
+/* The backend that a device means for what is needed (ND_HEAD_BIT of each type of column, ND_RESIDUAL_BIT,
+ * ND_LINEAR_BIT).
  * NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does not have this precision, or can't compute something that is
  * needed.  NADE_DEVICE_AUTO passes over a device that can't, with a warning, the first time in a context's life. */
 nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,

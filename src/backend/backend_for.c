@@ -5,6 +5,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda_loader.h"
 #include "backend/reference/reference.h"
+#include "base/fault.h"
 #include "model/head.h"
 
 enum { LACKING_TEXT = 64 };
@@ -13,6 +14,7 @@ enum { LACKING_TEXT = 64 };
 static const char *find_lacking(const struct backend_entries *entries, uint32_t needed, char text[LACKING_TEXT])
 {
     if (needed & ND_RESIDUAL_BIT && !entries->residual) return "residual networks";
+    if (needed & ND_LINEAR_BIT && !entries->linear) return "networks without hidden layers";
     for (nade_type type = 0; nade_type_name(type) && entries->heads; type++) {
         if (!(needed & ~entries->heads & ND_HEAD_BIT(type))) continue;
         snprintf(text, LACKING_TEXT, "%s columns", nade_type_name(type));
@@ -86,6 +88,7 @@ nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device d
 uint32_t nd_needs_of_plan(const struct plan *plan)
 {
     uint32_t needs = plan->blocks ? ND_RESIDUAL_BIT : 0;
+    if (nd_is_linear(plan) && !ND_FAULT(FAULT_LINEAR_ANYWHERE)) needs |= ND_LINEAR_BIT;
     for (size_t c = 0; c < plan->columns; c++) needs |= ND_HEAD_BIT(plan->column[c].head->type);
     return needs;
 }

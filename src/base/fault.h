@@ -31,6 +31,12 @@ enum fault {
     FAULT_FIXED_STRETCH = 21,     /* test_fixed_order: hidden units stay as they were when a cell enters */
     FAULT_NO_SCALE_GRADIENT = 24, /* test_fixed_order: the factors of the positions stay what they were */
     FAULT_SCALE_PLACE = 25,       /* test_fixed_order: a column's factor is looked up by its number, not its position */
+    FAULT_LINEAR_OWN = 540,       /* test_fixed_order: without hidden layers a column also learns from its own cell */
+    FAULT_LINEAR_FILE = 541,      /* test_linear_model: a model file whose columns see later ones is read */
+    FAULT_LINEAR_RESUMED = 542,   /* test_linear_model: and such a checkpoint */
+    FAULT_LINEAR_ANYWHERE = 543,  /* test_device: devices that can't compute it are given a network without layers */
+    FAULT_LINEAR_AGNOSTIC = 544,  /* test_linear_model: no hidden layer goes with all orderings as far as the plan */
+    FAULT_LINEAR_HOLES = 545,     /* test_fixed_order: without hidden layers a missing label is the first one */
     FAULT_ATOM_WIDTH = 22,        /* test_number_shape: the density at an atom is its probability, whatever its width */
     FAULT_ATOM_AS_GAUSSIAN = 23,  /* test_fitted_atoms: a drawn atom is scattered like a component of its unused mean */
     FAULT_NO_MAP_SLOPE = 50,      /* test_number_columns: the density of a mapped column lacks the map's slope */

@@ -119,11 +119,21 @@ static void fill_residual(const struct plan *plan, const struct schema *schema, 
     for (size_t c = 0; c < plan->columns; c++) fill_marginal(plan, schema, c, parameters);
 }
 
+/* No hidden layer has to be told apart from its neighbours, so that independent columns are a start. */
+static void fill_linear(const struct plan *plan, const struct schema *schema, float *parameters)
+{
+    for (size_t c = 0; c < plan->columns; c++) fill_marginal(plan, schema, c, parameters);
+}
+
 void nd_initial_parameters(const struct plan *plan, const struct schema *schema, uint32_t seed, double scale,
                            bool marginals, float *parameters)
 {
     if (plan->blocks) {
         fill_residual(plan, schema, seed, scale, parameters);
+        return;
+    }
+    if (nd_is_linear(plan)) {
+        fill_linear(plan, schema, parameters);
         return;
     }
     for (size_t layer = 0; layer < plan->layers; layer++) fill_layer(plan, seed, layer, scale, parameters);

@@ -46,6 +46,14 @@ static bool find_not_finite(const struct nade_model *model, char name[ND_TENSOR_
     return false;
 }
 
+/* Whether some member of a model without hidden layers has weights for columns that come later in its ordering. */
+static bool find_reads_later(const struct nade_model *model)
+{
+    for (size_t m = 0; m < model->members; m++)
+        if (nd_reads_later(&model->plan, model->parameters + m * model->plan.parameters)) return true;
+    return false;
+}
+
 /* ---- loading ------------------------------------------------------------------------------------------------ */
 
 static nade_status check_format(nade_context *context, const struct safetensors *file)
@@ -153,6 +161,11 @@ static nade_status read_parameters(nade_context *context, struct safetensors *fi
     if (find_not_finite(model, name) && !ND_FAULT(FAULT_WEIGHTS_NOT_FINITE))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s holds a number that is not finite", file->path,
                        name);
+    if (find_reads_later(model) && !ND_FAULT(FAULT_LINEAR_FILE))
+        return nd_fail(context, NADE_BAD_INPUT,
+                       "%s: output.weight has a weight from a column to itself or to one that comes before it in the "
+                       "model's fixed ordering, expected 0",
+                       file->path);
     return NADE_OK;
 }
 

@@ -207,7 +207,8 @@ static size_t *read_counts(struct model_reader *r, const char *key, const struct
 
 static void read_layers(struct model_reader *r, const struct json_value *object, struct architecture *architecture)
 {
-    const struct json_value *list = nd_read_list(r, object, "hidden", 1, ND_LAYERS_MOST);
+    bool fixed = nd_json_is_text(nd_json_get(object, "order"), nd_order_names[NADE_ORDER_FIXED]);
+    const struct json_value *list = nd_read_list(r, object, "hidden", fixed ? 0 : 1, ND_LAYERS_MOST);
     architecture->layers = nd_json_count(list);
     architecture->hidden = read_counts(r, "hidden", list, 1, ND_UNITS_MOST);
     architecture->activation =

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/head.h"
 
 enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
@@ -21,9 +22,9 @@ static nade_status check_residual(nade_context *context, const struct architectu
 
 static nade_status check_layers(nade_context *context, const struct architecture *a)
 {
-    if (a->layers < 1 || a->layers > ND_LAYERS_MOST)
-        return nd_fail(context, NADE_BAD_CALL, "the network has %zu hidden layers, expected 1 to %d", a->layers,
-                       ND_LAYERS_MOST);
+    if ((a->layers < 1 && !a->ordering) || a->layers > ND_LAYERS_MOST)
+        return nd_fail(context, NADE_BAD_CALL, "the network has %zu hidden layers, expected 1 to %d%s", a->layers,
+                       ND_LAYERS_MOST, a->layers ? "" : ", or a fixed ordering");
     for (size_t l = 0; l < a->layers; l++)
         if (a->hidden[l] < 1 || a->hidden[l] > ND_UNITS_MOST)
             return nd_fail(context, NADE_BAD_CALL, "hidden layer %zu has %zu units, expected 1 to %d", l, a->hidden[l],
@@ -38,13 +39,16 @@ static nade_status check_architecture(nade_context *context, const struct archit
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
                        ND_COMPONENTS_MOST);
-    if (a->ordering && (a->layers != 1 || a->masks))
+    if (a->ordering && (a->layers > 1 || a->masks))
         return nd_fail(context, NADE_BAD_CALL,
-                       "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 without input masks",
+                       "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 or 0 without input masks",
                        a->layers, a->layers == 1 ? "" : "s", a->masks ? " and input masks" : "");
     if (a->rescale && !a->ordering)
         return nd_fail(context, NADE_BAD_CALL,
                        "the network has a factor for each position but no fixed ordering, expected one");
+    if (a->rescale && a->layers == 0)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the network has a factor for each position but no hidden layer, expected one");
     return NADE_OK;
 }
 
@@ -74,6 +78,39 @@ static nade_status find_positions(nade_context *context, struct arena *arena, st
     for (size_t t = 0; t < plan->columns; t++) position[plan->ordering[t]] = t;
     plan->position = position;
     return NADE_OK;
+}
+
+/* The same for each input of a linear plan. */
+static nade_status find_input_positions(nade_context *context, struct arena *arena, struct plan *plan)
+{
+    uint32_t *position = nd_arena_alloc(arena, plan->inputs, sizeof *position);
+    if (!position) return nd_no_memory(context, "the network");
+    for (size_t t = 0; t < plan->columns; t++) {
+        const struct plan_column *column = &plan->column[plan->ordering[t]];
+        for (size_t i = 0; i < column->input_width; i++) position[column->input + i] = (uint32_t)t;
+    }
+    plan->input_position = position;
+    return NADE_OK;
+}
+
+void nd_clear_later(const struct plan *plan, size_t column, float *weights)
+{
+    const uint32_t *position = plan->input_position;
+    uint32_t own = position[plan->column[column].input] + (ND_FAULT(FAULT_LINEAR_OWN) ? 1 : 0);
+    for (size_t i = 0; i < plan->inputs; i++) weights[i] = position[i] < own ? weights[i] : 0;
+}
+
+bool nd_reads_later(const struct plan *plan, const float *parameters)
+{
+    const struct tensor_view *weight = &plan->tensor[nd_weight_index(plan->layers)];
+    for (size_t c = 0; c < plan->columns && nd_is_linear(plan); c++) {
+        const struct plan_column *column = &plan->column[c];
+        for (size_t k = 0; k < column->output_width * plan->inputs; k++) {
+            bool later = plan->input_position[k % plan->inputs] >= plan->input_position[column->input];
+            if (later && parameters[weight->offset + column->output * plan->inputs + k] != 0) return true;
+        }
+    }
+    return false;
 }
 
 /* The columns that holes.h adds. */
@@ -232,5 +269,5 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
         return nd_fail(context, NADE_BAD_CALL, "the network has %zu inputs and %zu outputs, expected at most %d",
                        plan->inputs, plan->outputs, ND_WIDTH_MOST);
     if (!lay_out_tensors(plan)) return nd_no_memory(context, "the network's parameters");
-    return NADE_OK;
+    return nd_is_linear(plan) ? find_input_positions(context, arena, plan) : NADE_OK;
 }

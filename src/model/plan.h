@@ -24,7 +24,8 @@ struct architecture {
     size_t components;    /* C */
     nade_activation activation;
     bool masks;
-    const size_t *ordering; /* NULL: order-agnostic.  Else (columns): the one ordering of a classic NADE */
+    const size_t *ordering; /* NULL: order-agnostic.  Else (columns): the one ordering of a classic NADE, which may have
+                               no hidden layer */
     bool rescale;           /* with an ordering: each of its positions has a factor on the hidden units' sums */
     size_t blocks, width;   /* blocks > 0: a residual network, whose layers and activation follow from these */
     bool direct;            /* of a residual network: there is a linear path from the inputs to the outputs */
@@ -70,11 +71,12 @@ struct plan {
     size_t values_width; /* inputs that hold x; the mask of column c is input values_width + c */
     size_t inputs, outputs;
     bool masks;
-    const size_t *ordering; /* NULL: order-agnostic.  Else (D): the one ordering, with one layer and no masks */
+    const size_t *ordering; /* NULL: order-agnostic.  Else (D): the one ordering, with one layer or none, no masks */
     bool rescale;           /* the hidden units at position t are activation(factor t · their sum) */
     const size_t *position; /* rescale: (D) where each column stands in the ordering; else NULL */
-    size_t layers;
-    size_t *hidden; /* (layers) */
+    size_t layers;          /* 0: nd_is_linear */
+    const uint32_t *input_position; /* linear: (inputs) where each input's column stands in the ordering; else NULL */
+    size_t *hidden;                 /* (layers) */
     nade_activation activation;
     size_t blocks; /* 0: an mlp, each layer feeds the next.  Else a residual network, whose linear maps are its layers:
                       layer 0 is `input`, 2b+1 and 2b+2 are `up` and `down` of block b, all of hidden[0] units */
@@ -124,6 +126,14 @@ static inline size_t nd_layer_outputs(const struct plan *plan, size_t layer)
     return layer == plan->layers ? plan->outputs : plan->hidden[layer];
 }
 
+/* Whether there is no hidden layer: a column's outputs are linear in the inputs of those that come before it in the
+ * ordering, a fully visible sigmoid belief network where all are binary.  output.weight (outputs, inputs) is zero
+ * everywhere else, which backends rely on and keep. */
+static inline bool nd_is_linear(const struct plan *plan)
+{
+    return plan->layers == 0;
+}
+
 /* Numbers in the widest column's block of outputs. */
 static inline size_t nd_widest_block(const struct plan *plan)
 {
@@ -137,5 +147,12 @@ static inline size_t nd_widest_block(const struct plan *plan)
  * is the arena's. */
 nade_status nd_plan_build(nade_context *context, struct arena *arena, const struct schema *schema,
                           const struct architecture *architecture, struct plan *plan);
+
+/* Of a linear plan: weights (inputs) of one of a column's outputs become zero but for those of columns before it. */
+void nd_clear_later(const struct plan *plan, size_t column, float *weights);
+
+/* Whether parameters (plan->parameters) of a linear plan have a weight other than zero where there must be none; of
+ * other plans none has. */
+bool nd_reads_later(const struct plan *plan, const float *parameters);
 
 #endif

@@ -327,6 +327,17 @@ static nade_status check_finite(struct run *run, const struct checkpoint *checkp
     return NADE_OK;
 }
 
+/* Where a network without hidden layers has no weights, no moment may push one. */
+static nade_status check_earlier(struct run *run, const struct checkpoint *checkpoint, const char *name,
+                                 const float *values)
+{
+    if (!nd_reads_later(&run->plan, values) || ND_FAULT(FAULT_LINEAR_RESUMED)) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_INPUT,
+                   "%s: the tensor %s has a number for a weight from a column to itself or to one that comes before it "
+                   "in the fixed ordering, expected 0",
+                   checkpoint->file.path, name);
+}
+
 static nade_status check_sum(struct run *run, const struct checkpoint *checkpoint, const struct tensor_list *tensors)
 {
     const struct safetensors *file = &checkpoint->file;
@@ -351,6 +362,8 @@ static nade_status read_tensors(struct run *run, struct checkpoint *checkpoint)
     }
     for (size_t t = 0; t < list.count && status == NADE_OK; t++)
         if (t == 0 || t >= list.best) status = check_finite(run, checkpoint, name_at(&list, t, name), list.numbers[t]);
+    for (size_t t = 0; t < list.count && status == NADE_OK; t++)
+        status = check_earlier(run, checkpoint, name_at(&list, t, name), list.numbers[t]);
     if (status == NADE_OK) status = check_sum(run, checkpoint, &list);
     for (size_t b = 0; b < (ND_FAULT(FAULT_MOMENTS_LOST) ? 1 : list.best) && status == NADE_OK; b++)
         status = run->entries->set_block(run->context, run->backend, blocks[b].block, list.numbers[b]);

@@ -52,6 +52,26 @@ static nade_status check_no_residual(nade_context *context, const nade_train_opt
                    "%s is given, which is for residual networks, together with hidden layers (`hidden`)", given);
 }
 
+/* Whether there is to be no hidden layer: one of no units. */
+static bool asks_for_none(const nade_train_options *o)
+{
+    return o->layers == 1 && o->hidden && o->hidden[0] == 0;
+}
+
+/* A network without hidden layers has weights along one ordering, and no hidden units for factors. */
+static nade_status check_linear(nade_context *context, const nade_train_options *o)
+{
+    if (!asks_for_none(o)) return NADE_OK;
+    if (o->order != NADE_ORDER_FIXED && !ND_FAULT(FAULT_LINEAR_AGNOSTIC))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "no hidden layer (`hidden` 0) is asked for without a fixed order, expected 1 or more units, "
+                       "or that order");
+    if (o->replication->rescale)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "factors for the positions (rescale) are asked for without a hidden layer (`hidden` 0)");
+    return NADE_OK;
+}
+
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
     nade_status status = nd_check_ranges(context, o);
@@ -59,6 +79,7 @@ static nade_status check_options(nade_context *context, const nade_train_options
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
             nd_fail(context, NADE_BAD_CALL, "the sizes of the hidden layers are NULL, expected %zu numbers", o->layers);
+    if (status == NADE_OK) status = check_linear(context, o);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
     if (status == NADE_OK && o->holes && o->order == NADE_ORDER_FIXED)
@@ -279,7 +300,7 @@ static nade_status prepare_architecture(struct run *run)
     if (o->layers) memcpy(hidden, o->hidden, o->layers * sizeof *hidden);
     *a = (struct architecture){
         .hidden = hidden,
-        .layers = o->layers,
+        .layers = asks_for_none(o) ? 0 : o->layers,
         .components = o->components,
         .activation = o->activation,
         .masks = o->masks != 0 && o->order == NADE_ORDER_AGNOSTIC,

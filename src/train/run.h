@@ -131,7 +131,7 @@ static inline struct run *nd_network(struct run *run, size_t i)
 /* Whether the run begins as the model of independent columns, which then is iteration 0, a candidate like others. */
 static inline bool nd_starts_at_marginals(const struct run *run)
 {
-    return run->options.start == NADE_START_MARGINALS || run->options.blocks > 0;
+    return run->options.start == NADE_START_MARGINALS || run->options.blocks > 0 || nd_is_linear(&run->model->plan);
 }
 
 /* What is validated, kept as best and handed on. */

@@ -9,10 +9,10 @@
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
-enum { ROWS = 60, COLUMNS = 5, UPDATES = 60, KINDS = 4 };
+enum { ROWS = 60, COLUMNS = 5, UPDATES = 60, KINDS = 5 };
 
-/* Of the first two, all orderings, hidden layers and a residual network; of the others, one, without and with factors.
- */
+/* Of the first two, all orderings, hidden layers and a residual network; of the others, one, without and with factors,
+ * and without hidden layers. */
 static void build(struct support_model *m, int kind)
 {
     static const size_t hidden[] = {30, 20}, ordering[] = {3, 0, 4, 1, 2};
@@ -21,7 +21,8 @@ static void build(struct support_model *m, int kind)
     else if (kind == 1)
         support_build_residual(m, "brc4b", 2, 20, true, 3, true);
     else
-        (kind == 2 ? support_build_fixed : support_build_rescaled)(m, "brc4b", 40, 3, NADE_SILU, ordering);
+        (kind == 3 ? support_build_rescaled : support_build_fixed)(m, "brc4b", kind == 4 ? 0 : 40, 3, NADE_SILU,
+                                                                   ordering);
 }
 
 static struct update_rule rule_of(double average, double clip)

@@ -1,5 +1,5 @@
-/* Networks of one ordering: gradients against central differences, the loss against the density along the ordering,
- * the CPU backend against the reference, sums over all states, missing cells. */
+/* Networks of one ordering, with a hidden layer and without: gradients against central differences, the loss against
+ * the density along the ordering, the CPU backend against the reference, sums over all states, missing cells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const nade_activation activations[] = {NADE_ACTIVATIONS(ROW)};
 
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
-/* A network with a random ordering, with a factor for each position or without. */
+/* A network with a random ordering, with a factor for each position or without; of 0 units, without a hidden layer. */
 static void build(struct support_model *m, const char *kinds, size_t units, nade_activation activation, bool rescale)
 {
     size_t ordering[COLUMNS_MOST], columns = strlen(kinds);
@@ -29,7 +29,7 @@ static void build(struct support_model *m, const char *kinds, size_t units, nade
         support_build_rescaled(m, kinds, units, 3, activation, ordering);
     else
         support_build_fixed(m, kinds, units, 3, activation, ordering);
-    assert_int_equal(m->plan.tensors, rescale ? 5 : 4);
+    assert_int_equal(m->plan.tensors, units == 0 ? 2 : rescale ? 5 : 4);
     assert_memory_equal(m->plan.ordering, ordering, columns * sizeof *ordering);
 }
 
@@ -74,10 +74,10 @@ static double difference(const struct support_model *m, double *parameters, size
     return sum / (12 * h);
 }
 
-static void check_gradients(const char *kinds, nade_activation activation, double missing, bool rescale)
+static void check_gradients(const char *kinds, size_t units, nade_activation activation, double missing, bool rescale)
 {
     struct support_model m;
-    build(&m, kinds, 5, activation, rescale);
+    build(&m, kinds, units, activation, rescale);
     struct encoded_rows cells = random_cells(&m, 4, 11, missing);
     double *parameters = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *parameters);
     double *gradient = nd_arena_alloc(&m.arena, m.plan.parameters, sizeof *gradient);
@@ -104,12 +104,21 @@ static void test_gradients(void **state)
     (void)state;
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         for (int rescale = 0; rescale < 2; rescale++) {
-            check_gradients("bbbbb", activations[a], 0, rescale);
-            check_gradients("rrrr", activations[a], 0, rescale);
-            check_gradients("ccc", activations[a], 0, rescale);
-            check_gradients("brc4rb", activations[a], 0.3, rescale);
+            check_gradients("bbbbb", 5, activations[a], 0, rescale);
+            check_gradients("rrrr", 5, activations[a], 0, rescale);
+            check_gradients("ccc", 5, activations[a], 0, rescale);
+            check_gradients("brc4rb", 5, activations[a], 0.3, rescale);
         }
     }
+}
+
+/* Of all heads.  A weight from a column to itself or to one before it has no effect, and so no gradient. */
+static void test_gradients_without_a_layer(void **state)
+{
+    static const char *const kinds[] = {"bbbbb", "rrrr", "ccc", "nnn", "ooo", "ggg", "mmm"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) check_gradients(kinds[i], 0, NADE_RELU, 0, false);
+    check_gradients("brc4rbngmao", 0, NADE_RELU, 0.3, false);
 }
 
 /* ---- loss = -log p, and the two backends ------------------------------------------------------------------------- */
@@ -187,12 +196,25 @@ static void test_backends_agree(void **state)
                                rescale);
 }
 
+/* Rows in one chunk and in several, output weights in one block and in several, an ordering that is not the columns'.
+ */
+static void test_backends_agree_without_a_layer(void **state)
+{
+    static const char *const kinds[] = {"b",    "bbbbbbbbbb", "r",       "rrrrrrrrrrr",
+                                        "c29c", "brcrb4br",   "ngmaobc", "9999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        check_backends(kinds[i], 0, NADE_RELU, 9, 0, false);
+        check_backends(kinds[i], 0, NADE_RELU, 70, 0.3, false);
+    }
+}
+
 /* A missing cell and a column that was never there give the same; what the hole hides is never read. */
-static void check_missing_cells(bool rescale)
+static void check_missing_cells(size_t units, bool rescale)
 {
     const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
     struct support_model m;
-    build(&m, "brcb", 6, NADE_TANH, rescale);
+    build(&m, "brcb", units, NADE_TANH, rescale);
     const float row[] = {1, NAN, 2, NAN}, none[] = {NAN, NAN, NAN, NAN};
     size_t shorter[2], length = 0;
     for (size_t t = 0; t < 4; t++)
@@ -215,8 +237,9 @@ static void check_missing_cells(bool rescale)
 static void test_missing_cells(void **state)
 {
     (void)state;
-    check_missing_cells(false);
-    check_missing_cells(true);
+    check_missing_cells(6, false);
+    check_missing_cells(6, true);
+    check_missing_cells(0, false);
 }
 
 /* ---- factors ----------------------------------------------------------------------------------------------------- */
@@ -281,13 +304,13 @@ static void test_factors_are_weights(void **state)
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* exp(-loss) over all states of twelve bits is one: the loss is an exact -log p.  One row a call. */
-static void check_loss_sums_to_one(bool rescale)
+static void check_loss_sums_to_one(size_t units, bool rescale)
 {
     enum { BITS = 12 };
     const struct backend_entries *backends[] = {&nd_reference_double, &nd_cpu_entries};
     const double tolerance[] = {1e-10, 1e-5};
     struct support_model m;
-    build(&m, "bbbbbbbbbbbb", 9, NADE_SIGMOID, rescale);
+    build(&m, "bbbbbbbbbbbb", units, NADE_SIGMOID, rescale);
     for (size_t b = 0; b < 2; b++) {
         struct backend *backend = open_with(backends[b], &m);
         double sum = 0;
@@ -309,8 +332,9 @@ static void check_loss_sums_to_one(bool rescale)
 static void test_loss_sums_to_one(void **state)
 {
     (void)state;
-    check_loss_sums_to_one(false);
-    check_loss_sums_to_one(true);
+    check_loss_sums_to_one(9, false);
+    check_loss_sums_to_one(9, true);
+    check_loss_sums_to_one(0, false);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------------------ */
@@ -331,17 +355,22 @@ static void test_plans_that_cannot_be(void **state)
     support_build(&m, "bbb", hidden, 1, 1, NADE_RELU, false);
     assert_null(m.plan.ordering);
     const struct architecture one = {.hidden = hidden, .layers = 1, .components = 1, .activation = NADE_RELU};
-    struct architecture deep = one, masked = one, repeats = one, outside = one, scaled = one;
+    struct architecture deep = one, masked = one, repeats = one, outside = one, scaled = one, none = one;
     deep.layers = 2;
     masked.masks = scaled.rescale = true;
     deep.ordering = masked.ordering = good;
     repeats.ordering = twice;
     outside.ordering = far;
-    expect_refused(&m, deep, "has 2 hidden layers, expected 1");
+    expect_refused(&m, deep, "has 2 hidden layers, expected 1 or 0");
     expect_refused(&m, masked, "and input masks, expected");
     expect_refused(&m, repeats, "has 2 at place 2, expected each");
     expect_refused(&m, outside, "has 3 at place 2, expected each");
     expect_refused(&m, scaled, "but no fixed ordering");
+    none.layers = 0;
+    expect_refused(&m, none, "has 0 hidden layers, expected 1 to 64, or a fixed ordering");
+    none.ordering = good;
+    none.rescale = true;
+    expect_refused(&m, none, "but no hidden layer");
     support_free(&m);
 }
 
@@ -349,7 +378,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_gradients_without_a_layer),
         cmocka_unit_test(test_backends_agree),
+        cmocka_unit_test(test_backends_agree_without_a_layer),
         cmocka_unit_test(test_missing_cells),
         cmocka_unit_test(test_factors_of_one),
         cmocka_unit_test(test_factors_are_weights),

@@ -287,7 +287,7 @@ static void test_mixed_tables(void **state)
 
 /* ---- one fixed ordering ------------------------------------------------------------------------------------------ */
 
-static void check_fixed_ordering(bool rescale)
+static void check_fixed_ordering(size_t units, bool rescale)
 {
     static const size_t ordering[] = {2, 0, 3, 1};
     const double nothing[] = {NAN, NAN, NAN, NAN}, prefix[] = {1, NAN, 0, NAN};
@@ -295,7 +295,7 @@ static void check_fixed_ordering(bool rescale)
         struct support_model m;
         double probability[STATES_MOST] = {0}, conditional[STATES_MOST] = {0};
         size_t count[STATES_MOST] = {0}, given_count[STATES_MOST] = {0};
-        (rescale ? support_build_rescaled : support_build_fixed)(&m, "bcb4", 12, 1, NADE_SIGMOID, ordering);
+        (rescale ? support_build_rescaled : support_build_fixed)(&m, "bcb4", units, 1, NADE_SIGMOID, ordering);
         nade_sample_options options = options_for(b, b * 4, NULL, 21);
         add_conditional(&m, ordering, nothing, 1, probability);
         count_samples(&m, &options, nothing, count);
@@ -310,8 +310,9 @@ static void check_fixed_ordering(bool rescale)
 static void test_fixed_ordering(void **state)
 {
     (void)state;
-    check_fixed_ordering(false);
-    check_fixed_ordering(true);
+    check_fixed_ordering(12, false);
+    check_fixed_ordering(12, true);
+    check_fixed_ordering(0, false);
 }
 
 int main(void)

@@ -122,16 +122,17 @@ static void test_categorical_states(void **state)
     check_discrete("cc1b", two, 2, NADE_TANH, true);
 }
 
-/* A network of one ordering, along that one; without factors for its positions and with. */
+/* A network of one ordering, along that one; without factors for its positions and with, and without a hidden layer. */
 static void test_fixed_order_states(void **state)
 {
     const size_t ordering[] = {4, 1, 11, 0, 7, 3, 9, 2, 10, 6, 5, 8}, mixed[] = {3, 0, 4, 2, 1};
     (void)state;
-    for (int number = 0; number < 4; number++) {
+    for (int number = 0; number < 6; number++) {
         struct support_model m;
-        (number < 2 ? support_build_fixed : support_build_rescaled)(&m, number % 2 ? "c2b4c" : "bbbbbbbbbbbb", 9, 1,
-                                                                    number % 2 ? NADE_TANH : NADE_SIGMOID,
-                                                                    number % 2 ? mixed : ordering);
+        bool rescaled = number == 2 || number == 3;
+        (rescaled ? support_build_rescaled
+                  : support_build_fixed)(&m, number % 2 ? "c2b4c" : "bbbbbbbbbbbb", number < 4 ? 9 : 0, 1,
+                                         number % 2 ? NADE_TANH : NADE_SIGMOID, number % 2 ? mixed : ordering);
         size_t columns = m.plan.columns, states = count_states(&m.plan);
         float *values = nd_arena_alloc(&m.arena, states * columns, sizeof *values);
         double *log_density = nd_arena_alloc(&m.arena, states, sizeof *log_density);

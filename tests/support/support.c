@@ -142,8 +142,11 @@ void support_build(struct support_model *model, const char *kinds, const size_t 
 static struct architecture fixed_architecture(const size_t *units, size_t components, nade_activation activation,
                                               const size_t *ordering)
 {
-    return (struct architecture){
-        .hidden = units, .layers = 1, .components = components, .activation = activation, .ordering = ordering};
+    return (struct architecture){.hidden = units,
+                                 .layers = *units ? 1 : 0,
+                                 .components = components,
+                                 .activation = activation,
+                                 .ordering = ordering};
 }
 
 void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
@@ -175,6 +178,16 @@ void support_free(struct support_model *model)
     *model = (struct support_model){0};
 }
 
+static void clear_later(const struct plan *plan, float *parameters)
+{
+    const struct tensor_view *weight = &plan->tensor[nd_weight_index(0)];
+    for (size_t c = 0; c < plan->columns; c++)
+        for (size_t k = 0; k < plan->column[c].output_width; k++)
+            for (size_t i = 0; i < plan->inputs; i++)
+                if (plan->input_position[i] >= plan->input_position[plan->column[c].input])
+                    parameters[weight->offset + (plan->column[c].output + k) * plan->inputs + i] = 0;
+}
+
 void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters)
 {
     for (size_t t = 0; t < plan->tensors; t++) {
@@ -188,6 +201,7 @@ void support_random_parameters(const struct plan *plan, uint32_t seed, float *pa
                 reach * (2.0f * nd_random_uniform(word) - 1.0f) + (scale || norm ? 1.0f : 0.0f);
         }
     }
+    if (nd_is_linear(plan)) clear_later(plan, parameters);
 }
 
 /* The sum of three uniforms, scaled to mean 0 and variance 1, for a real column; a small count, or now and then a

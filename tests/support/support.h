@@ -31,7 +31,7 @@ struct support_model {
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks);
 
-/* The same for a network of one ordering (columns), with one hidden layer and no masks. */
+/* The same for a network of one ordering (columns), with one hidden layer, of 0 units none, and no masks. */
 void support_build_fixed(struct support_model *model, const char *kinds, size_t units, size_t components,
                          nade_activation activation, const size_t *ordering);
 
@@ -46,7 +46,7 @@ void support_build_residual(struct support_model *model, const char *kinds, size
 void support_free(struct support_model *model);
 
 /* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs), biases in ±0.3, factors of positions
- * in 1 ± 1.2 and norms' weights in 1 ± 0.3. */
+ * in 1 ± 1.2 and norms' weights in 1 ± 0.3; of a network without hidden layers, zero where it must be. */
 void support_random_parameters(const struct plan *plan, uint32_t seed, float *parameters);
 
 /* Valid random cells (rows, columns), NaN = missing with the probability given; every row keeps a present cell.  Real

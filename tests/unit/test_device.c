@@ -1,4 +1,5 @@
 /* nade_choose_device where there is no CUDA backend to use, and one that can't compute all columns. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,36 +156,45 @@ static void test_lacking_heads(void **state)
     nade_context_free(context);
 }
 
-/* The same for one that has no residual networks. */
-static void test_lacking_residual(void **state)
+/* The same for one that computes neither residual networks nor those without hidden layers. */
+static void check_lacking_kind(struct support_model *m, const char *what)
 {
     struct heard heard = {0};
     nade_context *context = context_with(&heard);
     struct backend_entries plain = nd_cpu_entries;
     const struct backend_entries *entries = NULL;
     struct backend *backend = NULL;
-    struct support_model residual;
-    (void)state;
-    support_build_residual(&residual, "bb", 1, 2, true, 1, true);
-    plain.residual = false;
+    char expected[120];
+    plain.residual = plain.linear = false;
     context->cuda.state = CUDA_FOUND;
     context->cuda.entries = &plain;
-    assert_int_equal(
-        nd_backend_open(context, &residual.plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend),
-        NADE_BAD_CALL);
-    assert_string_equal(nade_last_error(context),
-                        "the device cuda can't compute residual networks, expected the device cpu");
+    assert_int_equal(nd_backend_open(context, &m->plan, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &entries, &backend),
+                     NADE_BAD_CALL);
+    snprintf(expected, sizeof expected, "the device cuda can't compute %s, expected the device cpu", what);
+    assert_string_equal(nade_last_error(context), expected);
     assert_null(backend);
     for (int i = 0; i < 2; i++) {
-        support_assert_ok(context, nd_backend_open(context, &residual.plan, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO,
-                                                   &entries, &backend));
+        support_assert_ok(
+            context, nd_backend_open(context, &m->plan, NADE_DEVICE_AUTO, NADE_PRECISION_AUTO, &entries, &backend));
         assert_ptr_equal(entries, &nd_cpu_entries);
         entries->close(backend);
     }
     assert_int_equal(heard.count, 1);
-    assert_string_equal(heard.last, "the device cuda can't compute residual networks; the CPU is used instead");
-    support_free(&residual);
+    snprintf(expected, sizeof expected, "the device cuda can't compute %s; the CPU is used instead", what);
+    assert_string_equal(heard.last, expected);
+    support_free(m);
     nade_context_free(context);
+}
+
+static void test_lacking_kinds(void **state)
+{
+    static const size_t ordering[] = {1, 0};
+    struct support_model residual, linear;
+    (void)state;
+    support_build_residual(&residual, "bb", 1, 2, true, 1, true);
+    check_lacking_kind(&residual, "residual networks");
+    support_build_fixed(&linear, "bb", 0, 1, NADE_RELU, ordering);
+    check_lacking_kind(&linear, "networks without hidden layers");
 }
 
 int main(void)
@@ -192,6 +202,6 @@ int main(void)
     setenv("NADE_CUDA_BACKEND", "/nowhere/libnade_cuda.so", 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto_falls_back), cmocka_unit_test(test_precisions),
                                        cmocka_unit_test(test_names), cmocka_unit_test(test_lacking_heads),
-                                       cmocka_unit_test(test_lacking_residual)};
+                                       cmocka_unit_test(test_lacking_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
 {
     const struct plan *plan = backend->plan;
     size_t norms = plan->blocks ? plan->blocks + 1 : 0, direct = plan->direct ? plan->outputs : 0;
-    size_t count = norms * blocks_for(plan->hidden[0]) + blocks_for(direct);
+    size_t count = (norms ? norms * blocks_for(plan->hidden[0]) : 0) + blocks_for(direct);
     for (size_t l = 0; l <= plan->layers; l++) count += blocks_for(nd_layer_outputs(plan, l));
     backend->blocks = nd_arena_alloc(arena, count, sizeof *backend->blocks);
     if (!backend->blocks) return false;
@@ -76,7 +76,8 @@ static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, u
         s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
         s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
         s->sum = nd_arena_alloc(arena, backend->chain_width, sizeof *s->sum);
-        s->direct = nd_arena_alloc(arena, plan->direct ? ND_TILE : 0, widest_block * sizeof *s->direct);
+        s->direct =
+            nd_arena_alloc(arena, plan->direct || nd_is_linear(plan) ? ND_TILE : 0, widest_block * sizeof *s->direct);
         for (size_t i = 0; i < 3; i++)
             s->tile[i] = nd_arena_alloc(arena, i < 2 || plan->blocks ? ND_TILE : 0, widest_hidden * sizeof(float));
         s->space = nd_arena_alloc(arena, 1, sizeof *s->space);
@@ -101,7 +102,7 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
     if (!backend->stride || !backend->forward || !backend->backward) return false;
     backend->widest_block = nd_widest_block(plan);
     backend->input_stride = stride_for(plan->inputs);
-    backend->chain_width = plan->hidden[0] + (plan->direct ? plan->outputs : 0);
+    backend->chain_width = nd_layer_outputs(plan, 0) + (plan->direct ? plan->outputs : 0);
     for (size_t l = 0; l <= plan->layers; l++) backend->stride[l] = stride_for(nd_layer_outputs(plan, l));
     backend->block[BLOCK_PARAMETERS] = allocate_block(plan, arena);
     if (!backend->block[BLOCK_PARAMETERS]) return false;
@@ -135,7 +136,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
     const struct plan *plan = backend->plan;
     struct batch_buffers *batch = &backend->batch;
     struct arena *arena = &batch->arena;
-    size_t layer_rows = plan->ordering ? 0 : rows; /* a fixed order keeps no layers */
+    size_t layer_rows = nd_cpu_walks(plan) ? 0 : rows; /* a walk keeps no layers */
     batch->input = nd_arena_alloc(arena, layer_rows, backend->input_stride * sizeof(float));
     batch->hidden = nd_arena_alloc(arena, plan->layers, sizeof *batch->hidden);
     batch->sums = nd_arena_alloc(arena, plan->layers, sizeof *batch->sums);
@@ -154,7 +155,7 @@ static bool allocate_batch(struct cpu_backend *backend, size_t rows)
         batch->sums[l] = nd_arena_alloc(arena, layer_rows, bytes);
         if (!batch->sums[l]) return false;
     }
-    if (plan->ordering && !nd_cpu_fixed_reserve(backend, arena)) return false;
+    if (nd_cpu_walks(plan) && !nd_cpu_fixed_reserve(backend, arena)) return false;
     if (plan->blocks && !nd_cpu_residual_reserve(backend, arena, rows)) return false;
     batch->x = nd_arena_alloc(arena, rows, plan->columns * sizeof(float));
     batch->target = nd_arena_alloc(arena, rows, plan->columns);
@@ -235,6 +236,7 @@ const struct backend_entries nd_cpu_entries = {
     .usual = NADE_PRECISION_FP32,
     .slice = ND_HOST_SLICE,
     .residual = true,
+    .linear = true,
     .open = open_cpu,
     .close = close_cpu,
     .set_block = set_block_cpu,

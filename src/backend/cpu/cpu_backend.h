@@ -4,7 +4,8 @@
  * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
  * optimiser step.  Sizes of chunks and blocks depend on batch and plan alone, so any number of threads gives the same
  * bytes.  A network of one ordering has sections of its own (cpu_fixed.c), a residual one its own way through the
- * layers (cpu_residual.c). */
+ * layers (cpu_residual.c).  One without hidden layers needs none: its inputs are all present cells, and what of the
+ * weights' gradients is not of earlier columns is dropped. */
 #ifndef ND_BACKEND_CPU_BACKEND_H
 #define ND_BACKEND_CPU_BACKEND_H
 
@@ -71,7 +72,8 @@ struct worker_scratch {
     double *block, *block_delta; /* (widest output block) */
     double *sum;                 /* (chain_width): running sum of the first layer when scoring */
     double *sums;   /* (ND_TILE, chain_width): those of a tile's rows when sampling; NULL before the first */
-    double *direct; /* (ND_TILE, widest output block): the linear path's part of a tile's lines */
+    double *direct; /* (ND_TILE, widest output block): the linear path's part of a tile's lines; all of them without
+                       hidden layers */
     float *tile[3]; /* (ND_TILE, widest hidden layer); the third is residual networks' */
     struct product_space *space;
 };
@@ -95,10 +97,16 @@ struct cpu_backend {
     float **forward, **backward;    /* (L+1) each: weights packed for either direction, NULL until needed */
     float *forward_direct;          /* the linear path's, likewise */
     bool packed_current;            /* what is packed there are the present parameters */
-    size_t chain_width;             /* hidden[0], and all outputs where there is a linear path */
+    size_t chain_width;             /* hidden[0], and all outputs where there is a linear path, or these alone */
     float *first_transposed; /* (inputs, chain_width) for scoring: the first layer's weights, the linear path's */
     bool first_transposed_current;
 };
+
+/* Whether training walks along the ordering, cell by cell (cpu_fixed.c). */
+static inline bool nd_cpu_walks(const struct plan *plan)
+{
+    return plan->ordering && !nd_is_linear(plan);
+}
 
 /* Rows of a batch that are one task: enough to fill 16 cores, not so few that the products starve. */
 size_t nd_cpu_chunk_rows(size_t batch);

@@ -44,7 +44,7 @@ nade_status nd_cpu_prepare_chain(nade_context *context, struct cpu_backend *back
 void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum)
 {
     const float *bias = tensor_of(backend, nd_weight_index(0) + 1);
-    size_t units = backend->plan->hidden[0];
+    size_t units = nd_layer_outputs(backend->plan, 0);
     for (size_t i = 0; i < units; i++) sum[i] = (double)bias[i];
     for (size_t i = units; i < backend->chain_width; i++) sum[i] = 0;
 }
@@ -101,9 +101,11 @@ void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch 
 {
     const struct plan *plan = backend->plan;
     const struct plan_column *c = &plan->column[column];
-    nd_cpu_activate_for(backend, column, sum, scratch->tile[0] + line * backend->stride[0]);
-    const double *direct = sum + plan->hidden[0] + (ND_FAULT(FAULT_DIRECT_LINE) ? 0 : c->output);
-    if (plan->direct) memcpy(scratch->direct + line * backend->widest_block, direct, c->output_width * sizeof *sum);
+    bool linear = nd_is_linear(plan);
+    if (!linear) nd_cpu_activate_for(backend, column, sum, scratch->tile[0] + line * backend->stride[0]);
+    const double *direct = sum + (linear ? 0 : plan->hidden[0]) + (ND_FAULT(FAULT_DIRECT_LINE) ? 0 : c->output);
+    if (plan->direct || linear)
+        memcpy(scratch->direct + line * backend->widest_block, direct, c->output_width * sizeof *sum);
 }
 
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines)
@@ -137,8 +139,12 @@ void nd_cpu_line_outputs(const struct cpu_backend *backend, const struct worker_
                          const struct plan_column *column, const float *hidden, double *outputs)
 {
     const struct plan *plan = backend->plan;
+    const double *direct = scratch->direct + line * backend->widest_block;
+    if (nd_is_linear(plan)) {
+        memcpy(outputs, direct, column->output_width * sizeof *outputs);
+        return;
+    }
     nd_cpu_column_outputs(backend, column, hidden + line * backend->stride[plan->layers - 1], outputs);
     if (!plan->direct) return;
-    const double *direct = scratch->direct + line * backend->widest_block;
     for (size_t i = 0; i < column->output_width; i++) outputs[i] += direct[i];
 }

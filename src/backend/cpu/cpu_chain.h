@@ -9,7 +9,7 @@
 nade_status nd_cpu_prepare_chain(nade_context *context, struct cpu_backend *backend);
 
 /* Of sum (chain_width) the first hidden[0] are the first layer's, which begin with its bias; the others, where there is
- * a linear path, are its part of all outputs.  Nothing is observed. */
+ * a linear path, are its part of all outputs.  Without hidden layers all are the outputs.  Nothing is observed. */
 void nd_cpu_begin_sum(const struct cpu_backend *backend, double *sum);
 
 /* Adds a cell that is now observed to the running sum. */
@@ -23,9 +23,9 @@ void nd_cpu_activate_for(const struct cpu_backend *backend, size_t column, const
 void nd_cpu_begin_line(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t line, size_t column,
                        const double *sum);
 
-/* The upper layers for the first `lines` lines of scratch->tile[0], the first layer's values.  Returns the last hidden
- * layer's values, (lines, stride[L-1]), which lie in one of the tiles.  A line's are the same whatever lines are beside
- * it, and how many: products and kernels compute each by itself (cpu_products.h). */
+/* The upper layers, where there are any, for the first `lines` lines of scratch->tile[0], the first layer's values.
+ * Returns the last hidden layer's values, (lines, stride[L-1]), which lie in one of the tiles.  A line's are the same
+ * whatever lines are beside it, and how many: products and kernels compute each by itself (cpu_products.h). */
 const float *nd_cpu_pass_hidden(const struct cpu_backend *backend, struct worker_scratch *scratch, size_t lines);
 
 /* outputs (column->output_width) from one line of the last hidden layer. */

@@ -126,7 +126,12 @@ void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker
     double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)there / (double)hidden;
     batch->weight[slot] = weight;
     batch->factor[slot] = (float)(weight * job->factor);
-    if (!plan->ordering) fill_input(plan, x, scratch->observed, batch->input + slot * job->backend->input_stride);
+    float *input = batch->input + slot * job->backend->input_stride;
+    if (nd_is_linear(plan) && ND_FAULT(FAULT_LINEAR_HOLES)) memset(scratch->present, 1, plan->columns);
+    if (nd_is_linear(plan)) /* each column reads those before it, and its weights for others are zero */
+        fill_input(plan, x, scratch->present, input);
+    else if (!plan->ordering)
+        fill_input(plan, x, scratch->observed, input);
 }
 
 /* The specification's head, for kinds of columns without a kernel here. */
@@ -277,6 +282,18 @@ void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, 
         backend->kernels->average(count, &job->rates, block[BLOCK_PARAMETERS] + offset, block[BLOCK_AVERAGE] + offset);
 }
 
+/* Without hidden layers, what a block of output.weight's rows would learn of columns that do not come earlier. */
+static void drop_later(const struct cpu_backend *backend, const struct weight_block *block, float *gradient)
+{
+    const struct plan *plan = backend->plan;
+    for (size_t c = 0; c < plan->columns; c++) {
+        size_t first = plan->column[c].output, last = first + plan->column[c].output_width;
+        if (first < block->first) first = block->first;
+        if (last > block->first + block->count) last = block->first + block->count;
+        for (size_t k = first; k < last; k++) nd_clear_later(plan, c, gradient + k * plan->inputs);
+    }
+}
+
 static void make_gradients(const struct batch_job *job, const struct weight_block *block, unsigned worker)
 {
     struct cpu_backend *backend = job->backend;
@@ -288,6 +305,7 @@ static void make_gradients(const struct batch_job *job, const struct weight_bloc
         block->count, job->rows, weight->columns, delta, stride, backend->batch.packed[block->layer],
         gradient + weight->offset + block->first * weight->columns, weight->columns, backend->scratch[worker].space);
     nd_cpu_sum_rows(job->rows, block->count, delta, stride, bias_gradient);
+    if (nd_is_linear(backend->plan)) drop_later(backend, block, gradient + weight->offset);
     if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0) memset(bias_gradient, 0, block->count * sizeof(float));
 }
 
@@ -318,8 +336,8 @@ static nade_status prepare(nade_context *context, struct cpu_backend *backend, s
 {
     nade_status status = nd_cpu_reserve(context, backend, rows);
     if (status != NADE_OK) return status;
-    return backend->plan->ordering ? nd_cpu_prepare_chain(context, backend)
-                                   : nd_cpu_pack_weights(context, backend, true);
+    return nd_cpu_walks(backend->plan) ? nd_cpu_prepare_chain(context, backend)
+                                       : nd_cpu_pack_weights(context, backend, true);
 }
 
 /* Sum over the batch's rows, in row order. */
@@ -328,7 +346,7 @@ static double run_rows(struct batch_job *job)
     struct cpu_backend *backend = job->backend;
     job->chunk = nd_cpu_chunk_rows(job->rows);
     nd_parallel_for(backend->pool, (job->rows + job->chunk - 1) / job->chunk,
-                    backend->plan->ordering ? nd_cpu_fixed_chunk : run_chunk, job);
+                    nd_cpu_walks(backend->plan) ? nd_cpu_fixed_chunk : run_chunk, job);
     double sum = 0;
     for (size_t slot = 0; slot < job->rows; slot++) sum += backend->batch.loss[slot];
     return sum;
@@ -338,7 +356,7 @@ static void run_section(struct batch_job *job, bool makes_gradients, bool takes_
 {
     job->makes_gradients = makes_gradients;
     job->takes_steps = takes_steps;
-    if (job->backend->plan->ordering)
+    if (nd_cpu_walks(job->backend->plan))
         nd_cpu_fixed_weights(job);
     else
         nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
@@ -366,7 +384,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     if (status == NADE_OK && rule->average > 0) status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
     if (status != NADE_OK) return status;
     double sum = 0;
-    if (!backend->plan->ordering) backend->first_transposed_current = false;
+    if (!nd_cpu_walks(backend->plan)) backend->first_transposed_current = false;
     for (uint64_t update = first; update < first + count; update++) {
         struct step_rates rates = nd_step_rates(rule, update);
         uint32_t threshold = nd_dropout_threshold(rule->dropout);

@@ -29,7 +29,8 @@ struct batch_job {
     struct dropout_draw dropout;
 };
 
-/* Fills the slot's lines of batch.x, target, weight and factor; unless the order is fixed, its input too. */
+/* Fills the slot's lines of batch.x, target, weight and factor; unless training walks along an ordering, its input too.
+ */
 void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch);
 
 /* Turns the slot's outputs, in the last of batch.delta, into the loss's gradients, and fills batch.loss. */

@@ -6,6 +6,7 @@ const struct backend_entries nd_reference_double = {
     .name = "reference, double precision",
     .slice = ND_HOST_SLICE,
     .residual = true,
+    .linear = true,
     .open = open_double,
     .close = close_double,
     .set_block = set_block_double,

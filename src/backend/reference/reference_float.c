@@ -6,6 +6,7 @@ const struct backend_entries nd_reference_float = {
     .name = "reference, float precision",
     .slice = ND_HOST_SLICE,
     .residual = true,
+    .linear = true,
     .open = open_float,
     .close = close_float,
     .set_block = set_block_float,

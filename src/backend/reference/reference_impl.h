@@ -64,8 +64,8 @@ static size_t REF(widest)(const struct plan *plan)
 
 static bool REF(residual_open)(const struct plan *plan, struct arena *arena, struct REF(residual) * r)
 {
-    size_t norms = plan->blocks + 1, width = plan->hidden[0];
     if (!plan->blocks) return true;
+    size_t norms = plan->blocks + 1, width = plan->hidden[0];
     r->unit = nd_arena_alloc(arena, norms, width * sizeof(real));
     r->normed = nd_arena_alloc(arena, norms, width * sizeof(real));
     r->inverse = nd_arena_alloc(arena, norms, sizeof(real));
@@ -98,7 +98,7 @@ static bool REF(work_open)(const nade_allocator *allocator, const struct plan *p
         work->hidden[l] = nd_arena_alloc(&work->arena, plan->hidden[l], sizeof(real));
         good = good && work->sums[l] && work->hidden[l];
     }
-    if (plan->ordering) {
+    if (plan->ordering && !nd_is_linear(plan)) {
         work->path = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
         work->path_sums = nd_arena_alloc(&work->arena, plan->columns, plan->hidden[0] * sizeof(real));
         good = good && work->path && work->path_sums;
@@ -252,12 +252,14 @@ static void REF(backward)(const struct plan *plan, const real *parameters, struc
 }
 
 #include "backend/reference/reference_fixed.h"
+#include "backend/reference/reference_linear.h"
 
 /* Loss of one row; gradient, which may be NULL, grows by factor times its gradient.  With a fixed order observed is not
  * read. */
 static double REF(row)(const struct plan *plan, const real *parameters, const struct encoded_rows *cells, size_t row,
                        const uint8_t *observed, double factor, struct REF(work) * work, real *gradient)
 {
+    if (nd_is_linear(plan)) return REF(linear_row)(plan, parameters, cells, row, factor, work, gradient);
     if (plan->ordering) return REF(fixed_row)(plan, parameters, cells, row, factor, work, gradient);
     REF(fill_input)(plan, cells, row, observed, work->input);
     REF(forward)(plan, parameters, 1, work);

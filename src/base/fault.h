@@ -225,6 +225,12 @@ enum fault {
     FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
+    FAULT_MIX_EVENLY = 500,          /* test_mixture_model: all components weigh the same in a conditional */
+    FAULT_MIXTURE_TARGET = 501,      /* test_mixture_model: a cell's distribution is given the cell itself */
+    FAULT_MIXTURE_BINS = 502,        /* test_mixture_model: bins have the density at their middle */
+    FAULT_MIXTURE_BOUNDS = 503,      /* test_mixture_model: bounds make no component likelier */
+    FAULT_EM_VARIANCE = 504,         /* test_em: a component's variance is about zero, not about its mean */
+    FAULT_EM_WEIGHTS = 505,          /* test_em: components' weights stay what they were */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -231,6 +231,7 @@ enum fault {
     FAULT_MIXTURE_BOUNDS = 503,      /* test_mixture_model: bounds make no component likelier */
     FAULT_EM_VARIANCE = 504,         /* test_em: a component's variance is about zero, not about its mean */
     FAULT_EM_WEIGHTS = 505,          /* test_em: components' weights stay what they were */
+    FAULT_MIXTURE_GIVEN = 506,       /* test_mixture_model: what is given is scored too */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/fault.h"
 #include "model/model_json.h"
 #include "model/option_rows.h"
 
@@ -25,7 +26,7 @@ nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
     for (size_t i = 0; i < nd_option_row_count && !found; i++)
         if (nd_is_network_option(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o))
             found = nd_option_rows[i].name;
-    if (!found) return NADE_OK;
+    if (!found || ND_FAULT(FAULT_NETWORK_OPTIONS)) return NADE_OK;
     return nd_fail(context, NADE_BAD_CALL, "the option %s is given, which is for networks, but the kind is %s", found,
                    nd_choice_words(VALUE_KIND, &count)[o->kind]);
 }

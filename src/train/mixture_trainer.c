@@ -129,7 +129,7 @@ static nade_status finish_fit(struct search *s, struct fit *f)
     struct run *run = s->run;
     double train = nd_em_score(&f->em, &run->train);
     double train_loss = run->train_scale - train, valid_loss = run->valid_scale - f->best_valid;
-    bool better = s->best_components == 0 || valid_loss < run->best_loss;
+    bool better = s->best_components == 0 || valid_loss < run->best_loss || ND_FAULT(FAULT_LAST_COMPONENTS);
     if (better) {
         float *kept = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *kept);
         if (!kept) return nd_no_memory(run->context, "the parameters");

@@ -95,6 +95,8 @@ paste -d, size.csv given.csv | awk -F, 'NR > 1 && ($1 - $2) ^ 2 > 1e-20 { exit 1
 # How many components: validation chooses, and more than one here.
 expect 0 "$NADE" train table.csv --kind mixture --effort quick -o chosen
 holds err "as many components as the validation rows want" "1 component  train" "2 components  train" "numbers tried"
+best=$(awk '/ components?  train/ && $6 > most { most = $6; best = $1 } BEGIN { most = -1e9 } END { print best }' err)
+holds err "mixture of $best components, the best of "
 expect 0 "$NADE" info chosen --json
 "$python" -c 'import json; assert json.load(open("out"))["architecture"]["components"] > 1'
 expect 0 "$NADE" train table.csv --kind mixture --effort quick --json -o chosen
@@ -122,6 +124,4 @@ holds err "the number of components is to be chosen, but no rows are held out: g
 expect 0 "$NADE" train table.csv "${few[@]}" --valid-fraction 0 -o all_rows
 expect 2 "$NADE" train table.csv --kind mixtur -o bad
 expect 2 "$NADE" train table.csv --kind mixture --components 1001 -o bad
-expect 2 "$NADE" train table.csv "${few[@]}" --device cuda -o bad
-holds err "the device cuda can't compute mixtures, expected the device cpu"
 [ ! -e bad ] || fail "a refused run wrote a model"

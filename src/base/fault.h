@@ -232,6 +232,18 @@ enum fault {
     FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
+    FAULT_MIX_EVENLY = 500,          /* test_mixture_model: all components weigh the same in a conditional */
+    FAULT_MIXTURE_TARGET = 501,      /* test_mixture_model: a cell's distribution is given the cell itself */
+    FAULT_MIXTURE_BINS = 502,        /* test_mixture_model: bins have the density at their middle */
+    FAULT_MIXTURE_BOUNDS = 503,      /* test_mixture_model: bounds make no component likelier */
+    FAULT_EM_VARIANCE = 504,         /* test_em: a component's variance is about zero, not about its mean */
+    FAULT_EM_WEIGHTS = 505,          /* test_em: components' weights stay what they were */
+    FAULT_MIXTURE_GIVEN = 506,       /* test_mixture_model: what is given is scored too */
+    FAULT_COMPONENT_AGAIN = 507,     /* test_mixture_model: a row drawn in parts has one random number for both */
+    FAULT_FIT_WORSE = 508,           /* test_em: counts and dates are fitted worse than they were */
+    FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
+    FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
+    FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -100,7 +100,7 @@ static nade_status build_plan(nade_context *context, const char *path, struct na
 static nade_status check_marginals(nade_context *context, const char *path, const struct nade_model *model)
 {
     for (size_t c = 0; c < model->schema.count; c++) {
-        size_t found = model->schema.column[c].marginal_count, expected = model->plan.column[c].output_width;
+        size_t found = model->schema.column[c].marginal_count, expected = model->plan.alone[c].output_width;
         if (found != expected)
             return nd_fail(context, NADE_BAD_INPUT,
                            "%s: the model's columns[%zu].marginal has %zu numbers, expected %zu", path, c, found,

@@ -16,9 +16,22 @@ const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
 static const char *const schedule_names[ND_SCHEDULE_WORDS] = {NADE_SCHEDULES(WORD)};
 static const char *const start_names[ND_START_WORDS] = {NADE_STARTS(WORD)};
+static const char *const kind_names[ND_KIND_WORDS] = {NADE_KINDS(WORD)};
 static const char *const effort_names[ND_EFFORT_WORDS] = {NADE_EFFORTS(WORD)};
 #undef WORD
-const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
+
+const char *const nd_architecture_names[ND_ARCHITECTURES] = {
+    [ND_MLP] = "mlp", [ND_RESIDUAL] = "residual", [ND_RESIDUAL + NADE_KIND_MIXTURE] = "mixture"};
+
+int nd_architecture_number(nade_kind kind, bool residual)
+{
+    return kind == NADE_KIND_NETWORK ? residual ? ND_RESIDUAL : ND_MLP : ND_RESIDUAL + (int)kind;
+}
+
+nade_kind nd_architecture_kind(int number)
+{
+    return number <= ND_RESIDUAL ? NADE_KIND_NETWORK : (nade_kind)(number - ND_RESIDUAL);
+}
 
 const char *const *nd_choice_words(enum value_type type, size_t *count)
 {
@@ -28,6 +41,7 @@ const char *const *nd_choice_words(enum value_type type, size_t *count)
     case VALUE_ORDER: *count = ND_ORDER_WORDS; return nd_order_names;
     case VALUE_SCHEDULE: *count = ND_SCHEDULE_WORDS; return schedule_names;
     case VALUE_START: *count = ND_START_WORDS; return start_names;
+    case VALUE_KIND: *count = ND_KIND_WORDS; return kind_names;
     case VALUE_EFFORT: *count = ND_EFFORT_WORDS; return effort_names;
     default: return NULL;
     }
@@ -179,12 +193,11 @@ static void put_left_out(struct model_writer *w, const struct schema *schema)
     nd_json_close(&w->writer, ']');
 }
 
-static void put_architecture(struct model_writer *w, const struct nade_model *model)
+/* What is there of networks alone. */
+static void put_network(struct model_writer *w, const struct nade_model *model)
 {
     const struct architecture *architecture = &model->architecture;
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
-    open_key(w, "architecture", '{');
-    put_word(w, "kind", nd_kind_names[architecture->blocks ? ND_RESIDUAL : ND_MLP]);
     if (architecture->blocks) {
         nd_write_count(w, "width", architecture->width);
         nd_write_count(w, "blocks", architecture->blocks);
@@ -199,6 +212,17 @@ static void put_architecture(struct model_writer *w, const struct nade_model *mo
     if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, model->schema.count);
     if (architecture->rescale) put_flag(w, "rescale", true);
     if (model->members > 1) nd_write_count(w, "members", model->members);
+}
+
+static void put_architecture(struct model_writer *w, const struct nade_model *model)
+{
+    const struct architecture *a = &model->architecture;
+    open_key(w, "architecture", '{');
+    put_word(w, "kind", nd_architecture_names[nd_architecture_number(a->kind, a->blocks > 0)]);
+    if (a->kind == NADE_KIND_NETWORK)
+        put_network(w, model);
+    else
+        nd_write_count(w, "components", a->components);
     nd_json_close(&w->writer, '}');
 }
 
@@ -241,13 +265,13 @@ static void put_members(struct model_writer *w, const struct training_record *re
     nd_json_close(&w->writer, ']');
 }
 
-static void put_training(struct model_writer *w, const struct training_record *record)
+static void put_training(struct model_writer *w, const struct training_record *record, bool network)
 {
     char fingerprint[17];
     open_key(w, "training", '{');
-    put_word(w, "optimizer", nd_optimizer_names[record->options.optimizer]);
+    if (network) put_word(w, "optimizer", nd_optimizer_names[record->options.optimizer]);
     for (const struct record_field *field = nd_record_field(-1); field; field = nd_record_field(field->place))
-        put_field(w, record, field);
+        if (network || !nd_is_network_option(field->key)) put_field(w, record, field);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, record->fingerprint);
     put_word(w, "fingerprint", fingerprint);
     open_key(w, "train_loss", '[');
@@ -284,7 +308,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     put_left_out(&b, &model->schema);
     put_architecture(&b, model);
     put_floors(&b);
-    put_training(&b, &model->record);
+    put_training(&b, &model->record, model->architecture.kind == NADE_KIND_NETWORK);
     nd_json_close(&b.writer, '}');
     const char *written = nd_json_written(&b.writer);
     const char *text = written ? nd_arena_text(&model->arena, written) : NULL;

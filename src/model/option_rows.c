@@ -9,7 +9,8 @@
 
 _Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_optimizer) == sizeof(int) &&
                    sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int) &&
-                   sizeof(nade_start) == sizeof(int) && sizeof(nade_effort) == sizeof(int),
+                   sizeof(nade_start) == sizeof(int) && sizeof(nade_effort) == sizeof(int) &&
+                   sizeof(nade_kind) == sizeof(int),
                "enumerations are ints");
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -105,6 +106,16 @@ bool nd_is_given(const size_t *given, size_t count, size_t offset)
     for (size_t i = 0; i < count; i++)
         if (given[i] == offset) return true;
     return false;
+}
+
+bool nd_is_network_option(const char *name)
+{
+    static const char *const shared[] = {"kind",           "components", "atoms",      "maps",       "holes",
+                                         "valid_fraction", "seed",       "time_limit", "iterations", "effort"};
+    bool found = false;
+    for (size_t i = 0; i < nd_option_row_count; i++) found = found || strcmp(nd_option_rows[i].name, name) == 0;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) found = found && strcmp(shared[i], name) != 0;
+    return found;
 }
 
 const struct option_row *nd_checkpoint_row(int after)

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "model/head.h"
+#include "model/mixed_column.h"
 
 enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
 
@@ -34,7 +35,8 @@ static nade_status check_layers(nade_context *context, const struct architecture
 
 static nade_status check_architecture(nade_context *context, const struct architecture *a)
 {
-    nade_status status = a->blocks ? check_residual(context, a) : check_layers(context, a);
+    nade_status status = NADE_OK;
+    if (a->kind == NADE_KIND_NETWORK) status = a->blocks ? check_residual(context, a) : check_layers(context, a);
     if (status != NADE_OK) return status;
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
@@ -116,12 +118,46 @@ bool nd_reads_later(const struct plan *plan, const float *parameters)
 /* The columns that holes.h adds. */
 static const struct column_spec hole_spec = {.type = NADE_BINARY, .sd = 1};
 
+static const struct column_spec *spec_of(const struct schema *schema, size_t c)
+{
+    return c < schema->count ? &schema->column[c] : &hole_spec;
+}
+
+/* A closed kind's column c: of one component, of all of them, and alone. */
+static nade_status lay_out_closed(nade_context *context, struct arena *arena, const struct schema *schema, size_t c,
+                                  struct plan *plan)
+{
+    struct column_spec spec = *spec_of(schema, c);
+    const struct head *head = nd_head_for(spec.type);
+    struct plan_column *one = &plan->one[c], *alone = &plan->alone[c];
+    nade_status status = head->plan(context, arena, &spec, ND_ALONE_COMPONENTS, alone);
+    spec.gaussians = spec.type == NADE_REAL;
+    if (status == NADE_OK) status = head->plan(context, arena, &spec, 1, one);
+    alone->head = one->head = head;
+    one->output = plan->outputs;
+    plan->outputs += one->output_width;
+    plan->column[c] = nd_mixed_column(one, plan->components);
+    return status;
+}
+
+static nade_status lay_out_all_closed(nade_context *context, struct arena *arena, const struct schema *schema,
+                                      struct plan *plan)
+{
+    nade_status status = NADE_OK;
+    plan->one = nd_arena_alloc(arena, plan->columns, sizeof *plan->one);
+    plan->alone = nd_arena_alloc(arena, plan->columns, sizeof *plan->alone);
+    if (!plan->one || !plan->alone) return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < plan->columns && status == NADE_OK; c++)
+        status = lay_out_closed(context, arena, schema, c, plan);
+    return status;
+}
+
 static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema, bool fixed,
                                    struct plan *plan)
 {
     nade_status status = NADE_OK;
     for (size_t c = 0; c < plan->columns && status == NADE_OK; c++) {
-        const struct column_spec *spec = c < schema->count ? &schema->column[c] : &hole_spec;
+        const struct column_spec *spec = spec_of(schema, c);
         struct plan_column *column = &plan->column[c];
         column->head = nd_head_for(spec->type);
         column->input = plan->values_width;
@@ -209,8 +245,17 @@ static bool lay_out_norms_and_direct(struct plan *plan)
     return place_tensor(plan, direct);
 }
 
+static bool lay_out_mixture(struct plan *plan)
+{
+    struct tensor_view *weight = &plan->tensor[ND_MIXTURE_WEIGHT], *columns = &plan->tensor[ND_MIXTURE_COLUMNS];
+    snprintf(weight->name, sizeof weight->name, "mixture.weight");
+    *columns = (struct tensor_view){.name = "mixture.columns", .rows = plan->components, .columns = plan->outputs};
+    return place_vector(plan, ND_MIXTURE_WEIGHT, plan->components) && place_tensor(plan, columns);
+}
+
 static bool lay_out_tensors(struct plan *plan)
 {
+    if (plan->kind == NADE_KIND_MIXTURE) return lay_out_mixture(plan);
     for (size_t layer = 0; layer <= plan->layers; layer++) {
         size_t index = nd_weight_index(layer);
         struct tensor_view *weight = &plan->tensor[index];
@@ -230,11 +275,14 @@ static bool lay_out_tensors(struct plan *plan)
 static void take_sizes(const struct architecture *architecture, struct plan *plan)
 {
     bool residual = architecture->blocks > 0;
+    plan->kind = architecture->kind;
+    plan->components = architecture->components;
+    plan->tensors = ND_MIXTURE_TENSORS;
+    if (plan->kind != NADE_KIND_NETWORK) return;
     plan->blocks = architecture->blocks;
     plan->direct = residual && architecture->direct;
     plan->layers = residual ? 2 * plan->blocks + 1 : architecture->layers;
     plan->activation = residual ? NADE_GELU : architecture->activation;
-    plan->components = architecture->components;
     plan->masks = architecture->masks;
     plan->rescale = architecture->rescale;
     plan->tensors = 2 * plan->layers + 2 + (plan->rescale ? 1 : 0);
@@ -259,7 +307,11 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
     for (size_t l = 0; l < plan->layers; l++)
         plan->hidden[l] = plan->blocks ? architecture->width : architecture->hidden[l];
-    status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
+    plan->one = plan->alone = plan->column;
+    if (plan->kind == NADE_KIND_NETWORK)
+        status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
+    else
+        status = lay_out_all_closed(context, arena, schema, plan);
     if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);

@@ -19,6 +19,7 @@ enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the inp
 #define ND_NORM_EPSILON 1e-5
 
 struct architecture {
+    nade_kind kind;       /* of what is no network there are components alone */
     const size_t *hidden; /* (layers) */
     size_t layers;        /* L */
     size_t components;    /* C */
@@ -64,8 +65,12 @@ struct tensor_view {
 };
 
 struct plan {
-    size_t columns;             /* D */
-    struct plan_column *column; /* (D) */
+    nade_kind kind; /* what is no network is called closed: its backend has closed forms, and no orderings */
+    size_t columns; /* D */
+    struct plan_column *column; /* (D) what conditional_block gives outputs of: of a closed kind the mean of its
+                                   components' distributions (mixed_column.h) */
+    struct plan_column *one;    /* (D) of one component; of a network the same */
+    struct plan_column *alone;  /* (D) of the columns' marginals; of a network the same */
     struct plan_segment *segment;
     size_t segments;
     size_t values_width; /* inputs that hold x; the mask of column c is input values_width + c */
@@ -74,7 +79,7 @@ struct plan {
     const size_t *ordering; /* NULL: order-agnostic.  Else (D): the one ordering, with one layer or none, no masks */
     bool rescale;           /* the hidden units at position t are activation(factor t · their sum) */
     const size_t *position; /* rescale: (D) where each column stands in the ordering; else NULL */
-    size_t layers;          /* 0: nd_is_linear */
+    size_t layers;          /* 0: nd_is_linear, or a closed kind */
     const uint32_t *input_position; /* linear: (inputs) where each input's column stands in the ordering; else NULL */
     size_t *hidden;                 /* (layers) */
     nade_activation activation;
@@ -83,11 +88,18 @@ struct plan {
     bool direct;   /* the outputs have `direct` times the inputs added */
     size_t components;
     /* Weight and bias of each layer, the output's last; then the factors of rescale (D), or of a residual network
-     * weight and bias of each norm (hidden[0]) and direct's weight. */
+     * weight and bias of each norm (hidden[0]) and direct's weight.  Of a mixture its log weights (components), and of
+     * each component the blocks of all columns (components, outputs). */
     struct tensor_view *tensor;
     size_t tensors;
     size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
 };
+
+/* Tensors of a mixture. */
+enum { ND_MIXTURE_WEIGHT, ND_MIXTURE_COLUMNS, ND_MIXTURE_TENSORS };
+
+/* Components of the mixture that a column's marginal is, where those of the plan are of whole rows. */
+enum { ND_ALONE_COMPONENTS = 20 };
 
 /* Index of a layer's weight in plan->tensor; its bias is the next one.  Layer plan->layers is the output. */
 static inline size_t nd_weight_index(size_t layer)
@@ -131,7 +143,7 @@ static inline size_t nd_layer_outputs(const struct plan *plan, size_t layer)
  * everywhere else, which backends rely on and keep. */
 static inline bool nd_is_linear(const struct plan *plan)
 {
-    return plan->layers == 0;
+    return plan->kind == NADE_KIND_NETWORK && plan->layers == 0;
 }
 
 /* Numbers in the widest column's block of outputs. */

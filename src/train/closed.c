@@ -1,0 +1,72 @@
+#include "train/closed.h"
+
+#include <math.h>
+
+#include "base/fault.h"
+#include "model/model_json.h"
+#include "model/option_rows.h"
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+static bool is_usual(const struct option_row *row, const nade_train_options *o)
+{
+    double value = nd_option_number(row, o);
+    bool given = !row->replication && nd_is_given(o->given, o->given_count, row->offset);
+    return !given && (value == row->usual || (isnan(value) && isnan(row->usual)));
+}
+
+nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
+{
+    size_t count;
+    const char *found = o->layers       ? "hidden"
+                        : o->ordering   ? "ordering"
+                        : o->checkpoint ? "checkpoint"
+                        : o->resume     ? "resume"
+                                        : NULL;
+    for (size_t i = 0; i < nd_option_row_count && !found; i++)
+        if (nd_is_network_option(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o))
+            found = nd_option_rows[i].name;
+    if (!found || ND_FAULT(FAULT_NETWORK_OPTIONS)) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "the option %s is given, which is for networks, but the kind is %s", found,
+                   nd_choice_words(VALUE_KIND, &count)[o->kind]);
+}
+
+bool nd_closed_is_open(const nade_train_options *o)
+{
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    return o->components == usual.components &&
+           !nd_is_given(o->given, o->given_count, offsetof(nade_train_options, components));
+}
+
+nade_status nd_closed_check_open(const struct run *run)
+{
+    if (!nd_closed_is_open(&run->options) || run->valid_rows > 0) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_CALL,
+                   "the number of components is to be chosen, but no rows are held out: give `components`, or rows to "
+                   "validate on");
+}
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+nade_status nd_closed_end(struct run *run, size_t components)
+{
+    run->architecture.components = components;
+    nade_status status =
+        nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &run->architecture, &run->plan);
+    if (status != NADE_OK) return status;
+    run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
+    if (!run->best) return nd_no_memory(run->context, "the parameters");
+    return NADE_OK;
+}
+
+nade_status nd_closed_train(struct run *run)
+{
+    static nade_status (*const train[])(struct run * run) = {[NADE_KIND_MIXTURE] = nd_mixture_train};
+    run->stage_arena = (struct arena){run->context->allocator, NULL};
+    run->time_limit = nd_time_limit(run);
+    run->progress = (nade_progress){.size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN};
+    run->best_loss = INFINITY;
+    run->start_loss = NAN;
+    return train[run->options.kind](run);
+}

@@ -125,6 +125,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	experiments/predict --check
 	experiments/imputation --check
 	experiments/outliers --check
+	experiments/python-peers --check
 	$(PYTHON) experiments/impute-coverage --check
 
 .PHONY: check-lint

@@ -125,6 +125,17 @@ def test_classifier_with_holes_and_text(columns):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(classifier)).predict(frame), classifier.predict(frame))
 
 
+def test_weights_of_rows_among_the_options():
+    """Rows of weight 0 are as if they were not there."""
+    x, _ = table()
+    low, high = x, x + 10
+    weights = np.repeat([1.0, 0.0], len(x))
+    small = {**SMALL, "options": {**SMALL["options"], "weights": weights}}
+    estimator = nade.DensityEstimator(**small).fit(np.vstack([low, high]))
+    assert estimator.score(low) > estimator.score(high) + 5
+    assert abs(estimator.sample(200).mean()) < 2
+
+
 def test_regressor():
     x, y = table()
     regressor = nade.Regressor(**LONGER).fit(x, y)

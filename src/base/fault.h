@@ -225,6 +225,13 @@ enum fault {
     FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
+    FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */
+    FAULT_RBM_NO_BIAS = 551,         /* test_rbm: visible units are drawn without their biases */
+    FAULT_RBM_STATE_LOST = 552,      /* test_rbm: the sum over all states lacks some */
+    FAULT_AIS_ERROR_SMALL = 553,     /* test_rbm_ais: the error of a mean of chains is ten times too small */
+    FAULT_AIS_COLD = 554,            /* test_rbm_ais: chains move at the last temperature from the beginning */
+    FAULT_PCD_RESTARTS = 555,        /* test_rbm_train: chains that should persist begin at the data */
+    FAULT_CD_ONE_PHASE = 556,        /* test_rbm_train: weights learn from the data alone */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

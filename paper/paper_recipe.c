@@ -8,32 +8,11 @@
 
 #include "device.h"
 #include "json_file.h"
+#include "paper_fields.h"
 #include "report.h"
 #include "train_rows.h"
 
 /* ---- what a recipe may hold ------------------------------------------------------------------------------------ */
-
-enum field_kind {
-    FIELD_OBJECT, /* read by itself */
-    FIELD_TEXT,   /* const char * */
-    FIELD_FLAG,   /* int */
-    FIELD_CHOICE, /* an enum */
-    FIELD_SIZE,   /* size_t */
-    FIELD_U64,    /* uint64_t */
-    FIELD_REAL,   /* double */
-    FIELD_SIZES,  /* struct size_list */
-    FIELD_REALS   /* struct real_list */
-};
-
-struct field {
-    const char *key;
-    enum field_kind kind;
-    size_t offset; /* in a struct paper_recipe */
-    bool optional;
-    bool repeats;       /* lists: a number may be there twice */
-    double least, most; /* of numbers */
-    const struct choice *choices;
-};
 
 static const struct choice kind_choices[] = {
     {"split", PAPER_SPLIT}, {"folds", PAPER_FOLDS}, {"patches", PAPER_PATCHES}, {NULL, 0}};
@@ -134,145 +113,6 @@ static const struct field training_fields[] = {
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* The state of one parse. */
-struct reading {
-    const struct common *common;
-    struct paper_recipe *recipe;
-    const char *inside; /* the object that is read, with a dot: "training."; "" for the recipe itself */
-};
-
-static int refuse(const struct reading *reading, const char *key, const char *expected)
-{
-    return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: %s%s must be %s", reading->recipe->name,
-                        reading->inside, key, expected);
-}
-
-static bool in_range(const struct field *field, const json_t *value)
-{
-    double number = json_number_value(value);
-    return json_is_number(value) && number >= field->least && number <= field->most;
-}
-
-static int refuse_number(const struct reading *reading, const struct field *field, bool whole, bool list)
-{
-    char expected[160];
-    const char *what =
-        whole ? (list ? "a list of whole numbers" : "a whole number") : (list ? "a list of numbers" : "a number");
-    snprintf(expected, sizeof expected, "%s from %.15g to %.15g", what, field->least, field->most);
-    return refuse(reading, field->key, expected);
-}
-
-static int read_number(const struct reading *reading, const struct field *field, const json_t *value, char *place)
-{
-    bool whole = field->kind != FIELD_REAL;
-    if (!in_range(field, value) || (whole && !json_is_integer(value)))
-        return refuse_number(reading, field, whole, false);
-    if (field->kind == FIELD_SIZE) *(size_t *)(void *)place = (size_t)json_integer_value(value);
-    if (field->kind == FIELD_U64) *(uint64_t *)(void *)place = (uint64_t)json_integer_value(value);
-    if (field->kind == FIELD_REAL) *(double *)(void *)place = json_number_value(value);
-    return EXIT_DONE;
-}
-
-/* Each number at most once, and not none. */
-static int read_list(const struct reading *reading, const struct field *field, const json_t *list, char *place)
-{
-    bool whole = field->kind == FIELD_SIZES;
-    size_t count = json_array_size(list), most = whole ? SIZES_MOST : REALS_MOST;
-    if (count == 0 || count > most) {
-        char expected[96];
-        snprintf(expected, sizeof expected, "a list of 1 to %zu numbers", most);
-        return refuse(reading, field->key, expected);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(list, i);
-        if (!in_range(field, value) || (whole && !json_is_integer(value)))
-            return refuse_number(reading, field, whole, true);
-        for (size_t j = 0; j < i && !field->repeats; j++)
-            if (json_number_value(json_array_get(list, j)) == json_number_value(value))
-                return refuse(reading, field->key, "a list without repetitions");
-        if (whole)
-            ((struct size_list *)(void *)place)->size[i] = (size_t)json_integer_value(value);
-        else
-            ((struct real_list *)(void *)place)->value[i] = json_number_value(value);
-    }
-    if (whole)
-        ((struct size_list *)(void *)place)->count = count;
-    else
-        ((struct real_list *)(void *)place)->count = count;
-    return EXIT_DONE;
-}
-
-static int read_choice(const struct reading *reading, const struct field *field, const json_t *value, char *place)
-{
-    const char *text = json_string_value(value);
-    char expected[128] = "";
-    for (const struct choice *choice = field->choices; choice->name; choice++) {
-        if (text && strcmp(choice->name, text) == 0) {
-            memcpy(place, &choice->value, sizeof choice->value);
-            return EXIT_DONE;
-        }
-        size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s%s",
-                 choice == field->choices ? ""
-                 : choice[1].name         ? ", "
-                                          : " or ",
-                 choice->name);
-    }
-    return refuse(reading, field->key, expected);
-}
-
-static int read_value(const struct reading *reading, const struct field *field, const json_t *value)
-{
-    char *place = (char *)reading->recipe + field->offset;
-    switch (field->kind) {
-    case FIELD_OBJECT: return json_is_object(value) ? EXIT_DONE : refuse(reading, field->key, "an object");
-    case FIELD_TEXT:
-        if (!json_is_string(value) || json_string_length(value) == 0) return refuse(reading, field->key, "a text");
-        *(const char **)(void *)place = json_string_value(value);
-        return EXIT_DONE;
-    case FIELD_FLAG:
-        if (!json_is_boolean(value)) return refuse(reading, field->key, "true or false");
-        *(int *)(void *)place = json_is_true(value);
-        return EXIT_DONE;
-    case FIELD_CHOICE: return read_choice(reading, field, value, place);
-    case FIELD_SIZE:
-    case FIELD_U64:
-    case FIELD_REAL: return read_number(reading, field, value, place);
-    case FIELD_SIZES:
-    case FIELD_REALS: return read_list(reading, field, value, place);
-    }
-    return EXIT_DONE;
-}
-
-static bool is_known(const char *key, const struct field *fields, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(fields[i].key, key) == 0) return true;
-    return false;
-}
-
-/* All fields that must be there, and no other key. */
-static int read_fields(const struct reading *reading, json_t *object, const struct field *fields, size_t count)
-{
-    const char *key, *name = reading->recipe->name;
-    json_t *value;
-    char shown[64];
-    json_object_foreach (object, key, value)
-        if (!is_known(key, fields, count))
-            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s has no meaning here", name,
-                                reading->inside, printable(key, shown, sizeof shown - 1));
-    for (size_t i = 0; i < count; i++) {
-        value = json_object_get(object, fields[i].key);
-        if (!value && fields[i].optional) continue;
-        if (!value)
-            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s is missing", name,
-                                reading->inside, fields[i].key);
-        int status = read_value(reading, &fields[i], value);
-        if (status) return status;
-    }
-    return EXIT_DONE;
-}
-
 static int read_part(struct reading *reading, const char *key, const struct field *fields, size_t count)
 {
     char inside[32];
@@ -300,8 +140,8 @@ static int read_paper(const struct reading *reading)
     const char *key;
     json_object_foreach (paper, key, value)
         if (strspn(key, "0123456789") != strlen(key) || !json_is_number(value))
-            return refuse(reading, "paper",
-                          "numbers of orderings with the paper's figure for each, as in \"16\": -13.19");
+            return refuse_key(reading, "paper",
+                              "numbers of orderings with the paper's figure for each, as in \"16\": -13.19");
     reading->recipe->paper = paper;
     return EXIT_DONE;
 }
@@ -318,12 +158,12 @@ static int check_folds(const struct reading *reading)
 {
     struct paper_folds_data *folds = &reading->recipe->folds;
     if (reading->recipe->kind != PAPER_FOLDS) return EXIT_DONE;
-    if (folds->drop && folds->columns) return refuse(reading, "data", "without one of the keys drop and columns");
+    if (folds->drop && folds->columns) return refuse_key(reading, "data", "without one of the keys drop and columns");
     if (folds->run_folds.count == 0)
         for (size_t i = 0; i < folds->fold_count; i++) folds->run_folds.size[folds->run_folds.count++] = i + 1;
     for (size_t i = 0; i < folds->run_folds.count; i++)
         if (folds->run_folds.size[i] > folds->fold_count)
-            return refuse(reading, "data.run_folds", "a list of numbers up to fold_count");
+            return refuse_key(reading, "data.run_folds", "a list of numbers up to fold_count");
     return EXIT_DONE;
 }
 
@@ -331,14 +171,15 @@ static int check_network(const struct reading *reading)
 {
     struct paper_recipe *recipe = reading->recipe;
     bool fixed = recipe->options.order == NADE_ORDER_FIXED;
-    if (fixed && recipe->hidden.count != 1) return refuse(reading, "model.hidden", "one layer with a fixed order");
+    if (fixed && recipe->hidden.count != 1) return refuse_key(reading, "model.hidden", "one layer with a fixed order");
     if (recipe->replication.rescale && !fixed)
-        return refuse(reading, "model.rescale", "false unless the order is fixed");
+        return refuse_key(reading, "model.rescale", "false unless the order is fixed");
     if (fixed && (recipe->orderings.count != 1 || recipe->orderings.size[0] != 1))
-        return refuse(reading, "orderings", "[1] with a fixed order");
+        return refuse_key(reading, "orderings", "[1] with a fixed order");
     if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > recipe->patches.pool)
-        return refuse(reading, "data.fresh", "at most data.pool");
-    if (recipe->options.updates == 0) return refuse(reading, "training.updates", "a whole number from 1 to 1000000000");
+        return refuse_key(reading, "data.fresh", "at most data.pool");
+    if (recipe->options.updates == 0)
+        return refuse_key(reading, "training.updates", "a whole number from 1 to 1000000000");
     qsort(recipe->orderings.size, recipe->orderings.count, sizeof *recipe->orderings.size, compare_sizes);
     recipe->options.hidden = recipe->hidden.size;
     recipe->options.layers = recipe->hidden.count;
@@ -350,7 +191,7 @@ static int read_network(struct reading *reading)
     int status = read_part(reading, "model", model_fields, COUNT(model_fields));
     if (!status) status = read_part(reading, "training", training_fields, COUNT(training_fields));
     if (!status && reading->recipe->kind == PAPER_FOLDS && reading->recipe->replication.pretrain_best)
-        return refuse(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
+        return refuse_key(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
     return status ? status : check_network(reading);
 }
 
@@ -359,7 +200,7 @@ static int read_gaussian(struct reading *reading)
     int status = read_part(reading, "model", gaussian_model_fields, COUNT(gaussian_model_fields));
     if (status) return status;
     if (!reading->recipe->gaussian || reading->recipe->kind != PAPER_FOLDS)
-        return refuse(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
+        return refuse_key(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
     reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
     return EXIT_DONE;
 }
@@ -402,7 +243,7 @@ static int parse_json(struct paper_recipe *recipe, const struct common *common, 
     if (!json)
         return report_error(common, NADE_BAD_INPUT, "recipe %s: line %d, column %d: %s", recipe->name, error->line,
                             error->column, error->text);
-    if (!json_is_object(json)) return refuse(&reading, "the file", "a JSON object");
+    if (!json_is_object(json)) return refuse_key(&reading, "the file", "a JSON object");
     set_defaults(recipe);
     return read_recipe(&reading);
 }

@@ -232,6 +232,8 @@ enum fault {
     FAULT_AIS_COLD = 554,            /* test_rbm_ais: chains move at the last temperature from the beginning */
     FAULT_PCD_RESTARTS = 555,        /* test_rbm_train: chains that should persist begin at the data */
     FAULT_CD_ONE_PHASE = 556,        /* test_rbm_train: weights learn from the data alone */
+    FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
+    FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

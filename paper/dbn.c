@@ -17,7 +17,7 @@ void dbn_free(struct dbn *dbn)
 
 bool dbn_row_open(struct dbn_row *row, const struct dbn *dbn)
 {
-    size_t visible = dbn->layer[0].visible, units = dbn->layer[0].hidden, top = dbn->layer[1].hidden;
+    size_t visible = dbn->layer[0].visible, units = dbn->layer[0].hidden, top = dbn->layer[1].hidden + 1;
     *row = (struct dbn_row){.below = calloc(visible, sizeof *row->below),
                             .above = calloc(top, sizeof *row->above),
                             .trial_below = calloc(visible, sizeof *row->trial_below),

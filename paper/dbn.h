@@ -19,7 +19,7 @@ struct dbn {
 
 void dbn_free(struct dbn *dbn);
 
-/* Room for one row's work. */
+/* Room for one row's work, of one layer or two. */
 struct dbn_row {
     struct rbm_chain chain;              /* the visible units and the first layer */
     float *below, *above;                /* (visible) and (second's hidden) activations given the first layer */

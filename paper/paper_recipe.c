@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dbn.h"
 #include "device.h"
 #include "json_file.h"
 #include "paper_fields.h"
+#include "rbm_ais.h"
 #include "report.h"
 #include "train_rows.h"
 
@@ -22,19 +24,25 @@ static const struct choice kind_choices[] = {
 
 /* One field a line, as the formatter wants it, would hide the tables. */
 /* clang-format off */
-/* The last NETWORK_FIELDS are of recipes with networks only. */
-enum { NETWORK_FIELDS = 2 };
-static const struct field recipe_fields[] = {
-    {"table", FIELD_TEXT, AT(table)},
-    {"data_set", FIELD_TEXT, AT(data_set)},
-    {"title", FIELD_TEXT, AT(title)},
-    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
-    {.key = "data", .kind = FIELD_OBJECT},
-    {.key = "model", .kind = FIELD_OBJECT},
-    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
-    {.key = "paper", .kind = FIELD_OBJECT},
+#define ANY_RECIPE \
+    {"table", FIELD_TEXT, AT(table)}, \
+    {"data_set", FIELD_TEXT, AT(data_set)}, \
+    {"title", FIELD_TEXT, AT(title)}, \
+    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices}, \
+    {.key = "data", .kind = FIELD_OBJECT}, \
+    {.key = "model", .kind = FIELD_OBJECT}, \
+    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX}, \
+    {.key = "paper", .kind = FIELD_OBJECT}
+static const struct field gaussian_recipe[] = {ANY_RECIPE};
+static const struct field network_recipe[] = {
+    ANY_RECIPE,
     {.key = "training", .kind = FIELD_OBJECT},
     {"orderings", FIELD_SIZES, AT(orderings), .least = 1, .most = 1024},
+};
+static const struct field rbm_recipe[] = {
+    ANY_RECIPE,
+    {.key = "training", .kind = FIELD_OBJECT},
+    {.key = "estimate", .kind = FIELD_OBJECT, .optional = true},
 };
 
 static const struct field split_fields[] = {
@@ -65,6 +73,31 @@ static const struct field patches_fields[] = {
 
 static const struct field gaussian_model_fields[] = {
     {"gaussian", FIELD_FLAG, AT(gaussian)},
+};
+
+static const struct field rbm_model_fields[] = {
+    {"rbm", FIELD_SIZES, AT(rbm.layers), .repeats = true, .least = 1, .most = 1e5},
+};
+
+static const struct field rbm_training_fields[] = {
+    {"steps", FIELD_SIZE, AT(rbm.steps), .least = 1, .most = 1e6},
+    {"persistent", FIELD_FLAG, AT(rbm.persistent), .optional = true},
+    {"batch", FIELD_SIZE, AT(rbm.batch), .least = 1, .most = 1e6},
+    {"iterations", FIELD_SIZE, AT(rbm.iterations), .least = 1, .most = 1e9},
+    {"updates", FIELD_SIZE, AT(rbm.updates), .least = 1, .most = 1e9},
+    {"momentum", FIELD_REAL, AT(rbm.momentum), .least = 0, .most = 0.9999},
+    {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
+    {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
+};
+
+static const struct field estimate_fields[] = {
+    {"chains", FIELD_SIZE, AT(rbm.chains), .optional = true, .least = 2, .most = 1e6},
+    {"temperatures", FIELD_SIZES, AT(rbm.temperatures), .optional = true, .repeats = true, .least = 1, .most = 1e7},
+    {"draws", FIELD_SIZE, AT(rbm.draws), .optional = true, .least = 1, .most = 1e6},
+    {"length", FIELD_SIZE, AT(rbm.length), .optional = true, .least = 1, .most = 1e6},
+    {"rows", FIELD_SIZE, AT(rbm.rows), .optional = true, .least = 2, .most = 1e9},
+    {"samples", FIELD_SIZE, AT(rbm.samples), .optional = true, .least = 0, .most = 1e6},
+    {"sample_steps", FIELD_SIZE, AT(rbm.sample_steps), .optional = true, .least = 1, .most = 1e9},
 };
 
 /* Rows of nade/train_options.h: those of a part, the others vanish. */
@@ -205,15 +238,39 @@ static int read_gaussian(struct reading *reading)
     return EXIT_DONE;
 }
 
-static int read_recipe(struct reading *reading)
+static int read_rbm(struct reading *reading)
 {
-    json_t *json = reading->recipe->json;
-    bool gaussian = json_object_get(json_object_get(json, "model"), "gaussian") != NULL;
-    int status = read_fields(reading, json, recipe_fields, COUNT(recipe_fields) - (gaussian ? NETWORK_FIELDS : 0));
+    struct paper_rbm *rbm = &reading->recipe->rbm;
+    int status = read_part(reading, "model", rbm_model_fields, COUNT(rbm_model_fields));
+    if (!status) status = read_part(reading, "training", rbm_training_fields, COUNT(rbm_training_fields));
+    if (!status && json_object_get(reading->recipe->json, "estimate"))
+        status = read_part(reading, "estimate", estimate_fields, COUNT(estimate_fields));
+    if (status) return status;
+    if (reading->recipe->kind != PAPER_SPLIT) return refuse_key(reading, "kind", "split for a model of the kind rbm");
+    if (rbm->layers.count > DBN_LAYERS) return refuse_key(reading, "model.rbm", "a list of one or two numbers");
+    if (rbm->temperatures.count != AIS_SPANS)
+        return refuse_key(reading, "estimate.temperatures", "a list of three numbers");
+    reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
+    return EXIT_DONE;
+}
+
+static int read_keys(struct reading *reading, const struct field *fields, size_t count,
+                     int (*read_model)(struct reading *reading))
+{
+    int status = read_fields(reading, reading->recipe->json, fields, count);
     if (!status) status = read_data(reading);
     if (!status) status = check_folds(reading);
-    if (!status) status = gaussian ? read_gaussian(reading) : read_network(reading);
+    if (!status) status = read_model(reading);
     return status ? status : read_paper(reading);
+}
+
+static int read_recipe(struct reading *reading)
+{
+    const json_t *model = json_object_get(reading->recipe->json, "model");
+    if (json_object_get(model, "gaussian"))
+        return read_keys(reading, gaussian_recipe, COUNT(gaussian_recipe), read_gaussian);
+    if (json_object_get(model, "rbm")) return read_keys(reading, rbm_recipe, COUNT(rbm_recipe), read_rbm);
+    return read_keys(reading, network_recipe, COUNT(network_recipe), read_network);
 }
 
 /* ---- recipes --------------------------------------------------------------------------------------------------- */
@@ -231,6 +288,12 @@ static void set_defaults(struct paper_recipe *recipe)
     options->patience = 0;
     options->valid_fraction = 0;
     recipe->weight_decays = (struct real_list){.count = 1, .value = {0}};
+    recipe->rbm = (struct paper_rbm){.chains = 100, /* these and the temperatures as Salakhutdinov and Murray (2008) */
+                                     .temperatures = {.count = AIS_SPANS, .size = {500, 4000, 10000}},
+                                     .draws = 10,
+                                     .length = 100,
+                                     .rows = 100,
+                                     .sample_steps = 1000};
 }
 
 static int parse_json(struct paper_recipe *recipe, const struct common *common, json_t *json, const json_error_t *error)
@@ -287,6 +350,11 @@ void paper_recipe_free(struct paper_recipe *recipe)
     *recipe = (struct paper_recipe){0};
 }
 
+bool paper_has_network(const struct paper_recipe *recipe)
+{
+    return !recipe->gaussian && recipe->rbm.layers.count == 0;
+}
+
 double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings)
 {
     char key[32];
@@ -298,6 +366,6 @@ double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings
 size_t paper_drawn_orderings(const struct paper_recipe *recipe)
 {
     size_t largest = recipe->orderings.size[recipe->orderings.count - 1];
-    if (recipe->gaussian || recipe->options.order == NADE_ORDER_FIXED) return 1;
+    if (!paper_has_network(recipe) || recipe->options.order == NADE_ORDER_FIXED) return 1;
     return largest < PAPER_SINGLES ? PAPER_SINGLES : largest;
 }

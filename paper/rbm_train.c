@@ -60,7 +60,8 @@ static void move_slot(void *user, size_t number)
     struct unit_words words = {.seed = rule->seed, .purpose = rule->purpose, .row = (uint32_t)number};
     uint32_t word = nd_random_word(rule->seed, PURPOSE_RBM_ROW, trainer->update, (uint32_t)number, 0);
     size_t row = nd_random_below(word, (uint32_t)trainer->feed.rows);
-    trainer->feed.list(trainer->feed.user, row, trainer->update, (uint32_t)number, &slot->data);
+    slot->lost = !trainer->feed.list(trainer->feed.user, row, trainer->update, (uint32_t)number, &slot->data);
+    if (slot->lost) return;
     expect_hidden(trainer->rbm, &slot->data, slot->given);
     bool anew = !rule->persistent || trainer->update == 0;
     if (ND_FAULT(FAULT_PCD_RESTARTS) || anew) units_copy(&slot->data, &slot->chain.visible);
@@ -105,13 +106,16 @@ static void add_visible(struct rbm_trainer *trainer)
     }
 }
 
-void rbm_trainer_gradient(struct rbm_trainer *trainer)
+bool rbm_trainer_gradient(struct rbm_trainer *trainer)
 {
     const struct rbm *rbm = trainer->rbm;
     memset(trainer->gradient, 0, rbm_parameter_count(rbm) * sizeof *trainer->gradient);
     run_tasks(trainer->rule.threads, trainer->rule.batch, move_slot, trainer);
+    for (size_t s = 0; s < trainer->rule.batch; s++)
+        if (trainer->slot[s].lost) return false;
     run_tasks(trainer->rule.threads, (rbm->hidden + BLOCK - 1) / BLOCK, add_gradient, trainer);
     add_visible(trainer);
+    return true;
 }
 
 /* Momentum as of old: the velocity is what is added.  Biases do not decay. */
@@ -130,11 +134,12 @@ static void step(struct rbm_trainer *trainer)
     rbm_turn(rbm);
 }
 
-void rbm_trainer_run(struct rbm_trainer *trainer, uint64_t updates)
+bool rbm_trainer_run(struct rbm_trainer *trainer, uint64_t updates)
 {
     for (uint64_t u = 0; u < updates; u++) {
-        rbm_trainer_gradient(trainer);
+        if (!rbm_trainer_gradient(trainer)) return false;
         step(trainer);
         trainer->update++;
     }
+    return true;
 }

@@ -9,8 +9,8 @@
 /* Where training rows come from. */
 struct rbm_feed {
     size_t rows;
-    /* The row's units for a slot of an update. */
-    void (*list)(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units);
+    /* The row's units for a slot of an update; false without memory. */
+    bool (*list)(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units);
     const void *user;
 };
 
@@ -29,6 +29,7 @@ struct rbm_rule {
 struct rbm_slot {
     struct unit_list data;
     float *given, *own; /* (hidden) probabilities given the data, and given the chain's visible units */
+    bool lost;          /* the row could not be had */
     struct rbm_chain chain;
 };
 
@@ -46,11 +47,11 @@ struct rbm_trainer {
 bool rbm_trainer_open(struct rbm_trainer *trainer, struct rbm *rbm, const struct rbm_rule *rule,
                       const struct rbm_feed *feed);
 
-/* The gradient of the update that comes next; moves the chains. */
-void rbm_trainer_gradient(struct rbm_trainer *trainer);
+/* The gradient of the update that comes next; moves the chains.  False without memory. */
+bool rbm_trainer_gradient(struct rbm_trainer *trainer);
 
-/* So many updates. */
-void rbm_trainer_run(struct rbm_trainer *trainer, uint64_t updates);
+/* So many updates; false without memory. */
+bool rbm_trainer_run(struct rbm_trainer *trainer, uint64_t updates);
 
 void rbm_trainer_close(struct rbm_trainer *trainer);
 

@@ -11,12 +11,13 @@
 enum { VISIBLE = 4, HIDDEN = 3, PARAMETERS = VISIBLE * HIDDEN + VISIBLE + HIDDEN };
 
 /* The only row there is. */
-static void list_one(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units)
+static bool list_one(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units)
 {
     (void)row;
     (void)update;
     (void)slot;
     list_state(*(const size_t *)user, VISIBLE, units);
+    return true;
 }
 
 /* By central differences. */
@@ -53,7 +54,7 @@ static double distance_after(size_t steps, int persistent, unsigned threads, flo
     assert_true(rbm_trainer_open(&trainer, &rbm, &rule, &(struct rbm_feed){.rows = 1, .list = list_one, .user = &v}));
     memset(mean, 0, PARAMETERS * sizeof *mean);
     for (size_t b = 0; b < BATCHES; b++) {
-        rbm_trainer_gradient(&trainer);
+        assert_true(rbm_trainer_gradient(&trainer));
         for (size_t i = 0; i < PARAMETERS; i++) mean[i] += trainer.gradient[i] / BATCHES;
         trainer.update++;
     }
@@ -96,11 +97,12 @@ static void one_step_points_upwards(void **state)
     rbm_free(&rbm);
 }
 
-static void list_rows(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units)
+static bool list_rows(const void *user, size_t row, uint64_t update, uint32_t slot, struct unit_list *units)
 {
     (void)update;
     (void)slot;
     units_of_row((const uint8_t *)user + 6 * row, 6, units);
+    return true;
 }
 
 /* Mean log density of six columns, three of which repeat the others, after training. */
@@ -120,7 +122,7 @@ static double trained(const struct rbm_rule *rule, struct rbm *rbm)
     rbm_start(rbm, rates, rule->seed);
     assert_true(
         rbm_trainer_open(&trainer, rbm, rule, &(struct rbm_feed){.rows = ROWS, .list = list_rows, .user = rows}));
-    rbm_trainer_run(&trainer, rule->updates);
+    assert_true(rbm_trainer_run(&trainer, rule->updates));
     rbm_trainer_close(&trainer);
     double log_z = rbm_exact_log_z(rbm, 1);
     for (size_t r = 0; r < ROWS; r++) {

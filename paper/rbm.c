@@ -38,12 +38,12 @@ void rbm_turn(struct rbm *rbm)
         for (size_t j = 0; j < rbm->hidden; j++) rbm->turned[j * rbm->visible + i] = rbm->weight[i * rbm->hidden + j];
 }
 
-void rbm_start(struct rbm *rbm, const float *rates, uint32_t seed)
+void rbm_start(struct rbm *rbm, const float *rates, size_t layer, uint32_t seed)
 {
     const float width = 0.02f; /* Hinton's practical guide: about 0.01 */
     for (size_t i = 0; i < rbm->visible; i++)
         for (size_t j = 0; j < rbm->hidden; j++) {
-            uint32_t word = nd_random_word(seed, PURPOSE_RBM_INITIAL, 0, (uint32_t)i, (uint32_t)j);
+            uint32_t word = nd_random_word(seed, PURPOSE_RBM_INITIAL, layer, (uint32_t)i, (uint32_t)j);
             rbm->weight[i * rbm->hidden + j] = width * (2 * nd_random_uniform(word) - 1);
         }
     for (size_t i = 0; i < rbm->visible; i++) rbm->visible_bias[i] = logf(rates[i] / (1 - rates[i]));

@@ -29,8 +29,9 @@ size_t rbm_parameter_count(const struct rbm *rbm);
 /* Makes the turned weights what the weights are, after these have changed. */
 void rbm_turn(struct rbm *rbm);
 
-/* Small random weights, visible biases that are the log odds of the rates (visible), hidden biases 0. */
-void rbm_start(struct rbm *rbm, const float *rates, uint32_t seed);
+/* Small random weights, those of a layer of a deep belief network, visible biases that are the log odds of the rates
+ * (visible), hidden biases 0. */
+void rbm_start(struct rbm *rbm, const float *rates, size_t layer, uint32_t seed);
 
 /* Parameters of the same sizes; false without memory, to being a fresh one or of these sizes. */
 bool rbm_copy(const struct rbm *from, struct rbm *to);

@@ -142,7 +142,7 @@ static bool train_layer(const struct runs_work *work, struct rbm_run *run, struc
     now->layers++;
     bool done = rbm_open(machine, visible, work->job->recipe->rbm.layers.size[layer]) && rates &&
                 score_rates(now, work->split->train.cells, work->split->train.rows, rates);
-    if (done) rbm_start(machine, rates, run->seed + (uint32_t)layer);
+    if (done) rbm_start(machine, rates, layer, run->seed);
     done = done && rbm_trainer_open(&trainer, machine, &rule, &feed) && iterate(work, run, now, &trainer);
     rbm_trainer_close(&trainer);
     free(rates);

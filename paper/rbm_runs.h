@@ -2,7 +2,7 @@
 #ifndef PAPER_RBM_RUNS_H
 #define PAPER_RBM_RUNS_H
 
-#include "binary_rows.h"
+#include "binary_split.h"
 #include "rbm_score.h"
 
 /* The run of one setting; begins with what it is to be trained with. */

@@ -119,7 +119,7 @@ static double trained(const struct rbm_rule *rule, struct rbm *rbm)
         for (size_t c = 0; c < COLUMNS; c++) rows[r * COLUMNS + c] = (uint8_t)(r >> (c % 3) & 1);
     rbm_rates(rows, ROWS, COLUMNS, rates);
     assert_true(rbm_open(rbm, COLUMNS, 70));
-    rbm_start(rbm, rates, rule->seed);
+    rbm_start(rbm, rates, 0, rule->seed);
     assert_true(
         rbm_trainer_open(&trainer, rbm, rule, &(struct rbm_feed){.rows = ROWS, .list = list_rows, .user = rows}));
     assert_true(rbm_trainer_run(&trainer, rule->updates));

@@ -1,4 +1,4 @@
-#include "binary_rows.h"
+#include "binary_split.h"
 
 #include <math.h>
 #include <stdlib.h>

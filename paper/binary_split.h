@@ -1,6 +1,6 @@
 /* The rows of a split's three files as zeros and ones, for models that know nothing else. */
-#ifndef PAPER_BINARY_ROWS_H
-#define PAPER_BINARY_ROWS_H
+#ifndef PAPER_BINARY_SPLIT_H
+#define PAPER_BINARY_SPLIT_H
 
 #include "paper_run.h"
 

@@ -234,7 +234,7 @@ enum fault {
     FAULT_CD_ONE_PHASE = 556,        /* test_rbm_train: weights learn from the data alone */
     FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
     FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
-    FAULT_RBM_WORST_KEPT = 559,      /* paper_rbm: of a run's iterations the worst is kept */
+    FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

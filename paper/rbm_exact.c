@@ -133,7 +133,7 @@ static double sum_all(struct exact_sum *sum, unsigned threads)
     return total;
 }
 
-double rbm_exact_log_z(const struct rbm *rbm, unsigned threads)
+bool rbm_exact_log_z(const struct rbm *rbm, unsigned threads, double *log_z)
 {
     bool turn = rbm->hidden > rbm->visible;
     struct exact_sum sum = {.small = turn ? rbm->visible : rbm->hidden,
@@ -141,7 +141,6 @@ double rbm_exact_log_z(const struct rbm *rbm, unsigned threads)
                             .bias = turn ? rbm->visible_bias : rbm->hidden_bias,
                             .factors = turn ? rbm->hidden_bias : rbm->visible_bias,
                             .lines = turn ? rbm->weight : rbm->turned};
-    double total = NAN;
     sum.low = sum.small < LOW ? sum.small : LOW;
     sum.lanes = (size_t)1 << sum.low;
     sum.tasks = (size_t)1 << (sum.small - sum.low < TASK_BITS ? sum.small - sum.low : TASK_BITS);
@@ -149,10 +148,11 @@ double rbm_exact_log_z(const struct rbm *rbm, unsigned threads)
     sum.lane_sum = calloc(sum.lanes, sizeof *sum.lane_sum);
     sum.group_end = calloc(sum.other, sizeof *sum.group_end);
     sum.task_log = calloc(sum.tasks, sizeof *sum.task_log);
-    if (sum.lane_factor && sum.lane_sum && sum.group_end && sum.task_log) total = sum_all(&sum, threads);
+    bool done = sum.lane_factor && sum.lane_sum && sum.group_end && sum.task_log;
+    if (done) *log_z = sum_all(&sum, threads);
     free(sum.lane_factor);
     free(sum.lane_sum);
     free(sum.group_end);
     free(sum.task_log);
-    return total;
+    return done;
 }

@@ -9,8 +9,8 @@ enum { RBM_EXACT_MOST = 25 };
 
 bool rbm_has_exact(const struct rbm *rbm);
 
-/* log Z; NaN without memory and for weights so large that exponentials overflow.  The same for any number of threads.
- */
-double rbm_exact_log_z(const struct rbm *rbm, unsigned threads);
+/* *log_z is NaN for weights so large that exponentials overflow, and the same for any number of threads.  False without
+ * memory. */
+bool rbm_exact_log_z(const struct rbm *rbm, unsigned threads, double *log_z);
 
 #endif

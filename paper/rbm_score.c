@@ -15,7 +15,9 @@ bool score_log_z(const struct dbn *dbn, const struct ais_rule *rule, struct log_
 {
     const struct rbm *top = &dbn->layer[dbn->layers - 1];
     if (!rbm_has_exact(top)) return rbm_ais(top, rule, log_z);
-    *log_z = log_z_exact(rbm_exact_log_z(top, rule->threads));
+    double value;
+    if (!rbm_exact_log_z(top, rule->threads, &value)) return false;
+    *log_z = log_z_exact(value);
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "rbm_exact.h"
 #include "rbm_train.h"
 #include "support/cmocka_all.h"
 #include "tiny_rbm.h"
@@ -73,7 +72,7 @@ static void stated_errors_hold(void **state)
         train(&rbm, rates, seed);
         const struct ais_rule rule = {
             .chains = 100, .temperatures = {50, 200, 250}, .rates = rates, .seed = seed, .threads = 2};
-        double exact = rbm_exact_log_z(&rbm, 2);
+        double exact = exact_log_z(&rbm, 2);
         assert_true(rbm_ais(&rbm, &rule, &found));
         double errors = fabs(found.value - exact) / found.standard_error;
         for (size_t e = 1; e <= LOG_Z_ERRORS; e++) within[e] += errors <= (double)e;
@@ -98,7 +97,7 @@ static void errors_are_no_larger_than_needed(void **state)
     float rates[VISIBLE];
     double squares = 0;
     train(&rbm, rates, 1);
-    double exact = rbm_exact_log_z(&rbm, 2);
+    double exact = exact_log_z(&rbm, 2);
     for (uint32_t t = 0; t < TRIES; t++) {
         struct log_z found;
         const struct ais_rule rule = {

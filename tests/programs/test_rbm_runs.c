@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "rbm_exact.h"
 #include "support/cmocka_all.h"
 #include "tiny_rbm.h"
 

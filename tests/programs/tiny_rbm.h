@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/philox.h"
-#include "rbm.h"
+#include "rbm_exact.h"
 
 /* Tests draw with a purpose of their own. */
 enum { PURPOSE_TEST = 1000 };
@@ -66,6 +66,13 @@ static inline double brute_log_z(const struct rbm *rbm)
     double sum = 0;
     for (size_t v = 0; v < (size_t)1 << rbm->visible; v++) sum += weight_of_visible(rbm, v);
     return log(sum);
+}
+
+static inline double exact_log_z(const struct rbm *rbm, unsigned threads)
+{
+    double log_z;
+    if (!rbm_exact_log_z(rbm, threads, &log_z)) abort();
+    return log_z;
 }
 
 static inline double brute_log_p(const struct rbm *rbm, size_t v)

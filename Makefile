@@ -201,6 +201,10 @@ soak: test-programs ## the library used for MINUTES=60 by several threads, failu
 	@mkdir -p $(BUILD)/tests/scratch/soak
 	$(BUILD)/tests/soak $(or $(MINUTES),60) $(BUILD)/tests/scratch/soak
 
+.PHONY: ais
+ais: test-programs ## log Z by annealed importance sampling beside the exact one, 100 times (docs/paper.md)
+	$(BUILD)/tests/test_rbm_ais 100
+
 .PHONY: golden
 golden: ## compute the golden values anew with the NumPy reference
 	@tools/dependencies test

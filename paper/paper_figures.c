@@ -79,7 +79,7 @@ void paper_add_figures(json_t *result, const struct paper_scores *scores, const 
     json_t *figures = json_object();
     json_object_set_new(figures, "density", paper_means_as_json(scores, recipe));
     json_object_set_new(result, "figures", figures);
-    if (recipe->options.order == NADE_ORDER_AGNOSTIC)
+    if (paper_has_network(recipe) && recipe->options.order == NADE_ORDER_AGNOSTIC)
         json_object_set_new(result, "curve", curve_as_json(scores, recipe));
     json_object_set_new(result, "standard_error", figures_as_json(scores, recipe, true));
     json_object_set_new(result, "test_rows", json_integer((json_int_t)scores->rows));

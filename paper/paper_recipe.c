@@ -6,34 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dbn.h"
 #include "device.h"
 #include "json_file.h"
+#include "paper_fields.h"
+#include "rbm_ais.h"
 #include "report.h"
 #include "train_rows.h"
 
 /* ---- what a recipe may hold ------------------------------------------------------------------------------------ */
-
-enum field_kind {
-    FIELD_OBJECT, /* read by itself */
-    FIELD_TEXT,   /* const char * */
-    FIELD_FLAG,   /* int */
-    FIELD_CHOICE, /* an enum */
-    FIELD_SIZE,   /* size_t */
-    FIELD_U64,    /* uint64_t */
-    FIELD_REAL,   /* double */
-    FIELD_SIZES,  /* struct size_list */
-    FIELD_REALS   /* struct real_list */
-};
-
-struct field {
-    const char *key;
-    enum field_kind kind;
-    size_t offset; /* in a struct paper_recipe */
-    bool optional;
-    bool repeats;       /* lists: a number may be there twice */
-    double least, most; /* of numbers */
-    const struct choice *choices;
-};
 
 static const struct choice kind_choices[] = {
     {"split", PAPER_SPLIT}, {"folds", PAPER_FOLDS}, {"patches", PAPER_PATCHES}, {NULL, 0}};
@@ -43,19 +24,25 @@ static const struct choice kind_choices[] = {
 
 /* One field a line, as the formatter wants it, would hide the tables. */
 /* clang-format off */
-/* The last NETWORK_FIELDS are of recipes with networks only. */
-enum { NETWORK_FIELDS = 2 };
-static const struct field recipe_fields[] = {
-    {"table", FIELD_TEXT, AT(table)},
-    {"data_set", FIELD_TEXT, AT(data_set)},
-    {"title", FIELD_TEXT, AT(title)},
-    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices},
-    {.key = "data", .kind = FIELD_OBJECT},
-    {.key = "model", .kind = FIELD_OBJECT},
-    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX},
-    {.key = "paper", .kind = FIELD_OBJECT},
+#define ANY_RECIPE \
+    {"table", FIELD_TEXT, AT(table)}, \
+    {"data_set", FIELD_TEXT, AT(data_set)}, \
+    {"title", FIELD_TEXT, AT(title)}, \
+    {"kind", FIELD_CHOICE, AT(kind), .choices = kind_choices}, \
+    {.key = "data", .kind = FIELD_OBJECT}, \
+    {.key = "model", .kind = FIELD_OBJECT}, \
+    {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX}, \
+    {.key = "paper", .kind = FIELD_OBJECT}
+static const struct field gaussian_recipe[] = {ANY_RECIPE};
+static const struct field network_recipe[] = {
+    ANY_RECIPE,
     {.key = "training", .kind = FIELD_OBJECT},
     {"orderings", FIELD_SIZES, AT(orderings), .least = 1, .most = 1024},
+};
+static const struct field rbm_recipe[] = {
+    ANY_RECIPE,
+    {.key = "training", .kind = FIELD_OBJECT},
+    {.key = "estimate", .kind = FIELD_OBJECT, .optional = true},
 };
 
 static const struct field split_fields[] = {
@@ -86,6 +73,31 @@ static const struct field patches_fields[] = {
 
 static const struct field gaussian_model_fields[] = {
     {"gaussian", FIELD_FLAG, AT(gaussian)},
+};
+
+static const struct field rbm_model_fields[] = {
+    {"rbm", FIELD_SIZES, AT(rbm.layers), .repeats = true, .least = 1, .most = 1e5},
+};
+
+static const struct field rbm_training_fields[] = {
+    {"steps", FIELD_SIZE, AT(rbm.steps), .least = 1, .most = 1e6},
+    {"persistent", FIELD_FLAG, AT(rbm.persistent), .optional = true},
+    {"batch", FIELD_SIZE, AT(rbm.batch), .least = 1, .most = 1e6},
+    {"iterations", FIELD_SIZE, AT(rbm.iterations), .least = 1, .most = 1e9},
+    {"updates", FIELD_SIZE, AT(rbm.updates), .least = 1, .most = 1e9},
+    {"momentum", FIELD_REAL, AT(rbm.momentum), .least = 0, .most = 0.9999},
+    {"lr", FIELD_REALS, AT(rates), .least = 1e-12, .most = 1e6},
+    {"weight_decay", FIELD_REALS, AT(weight_decays), .optional = true, .least = 0, .most = 1e6},
+};
+
+static const struct field estimate_fields[] = {
+    {"chains", FIELD_SIZE, AT(rbm.chains), .optional = true, .least = 2, .most = 1e6},
+    {"temperatures", FIELD_SIZES, AT(rbm.temperatures), .optional = true, .repeats = true, .least = 1, .most = 1e7},
+    {"draws", FIELD_SIZE, AT(rbm.draws), .optional = true, .least = 1, .most = 1e6},
+    {"length", FIELD_SIZE, AT(rbm.length), .optional = true, .least = 1, .most = 1e6},
+    {"rows", FIELD_SIZE, AT(rbm.rows), .optional = true, .least = 2, .most = 1e9},
+    {"samples", FIELD_SIZE, AT(rbm.samples), .optional = true, .least = 0, .most = 1e6},
+    {"sample_steps", FIELD_SIZE, AT(rbm.sample_steps), .optional = true, .least = 1, .most = 1e9},
 };
 
 /* Rows of nade/train_options.h: those of a part, the others vanish. */
@@ -134,145 +146,6 @@ static const struct field training_fields[] = {
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* The state of one parse. */
-struct reading {
-    const struct common *common;
-    struct paper_recipe *recipe;
-    const char *inside; /* the object that is read, with a dot: "training."; "" for the recipe itself */
-};
-
-static int refuse(const struct reading *reading, const char *key, const char *expected)
-{
-    return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: %s%s must be %s", reading->recipe->name,
-                        reading->inside, key, expected);
-}
-
-static bool in_range(const struct field *field, const json_t *value)
-{
-    double number = json_number_value(value);
-    return json_is_number(value) && number >= field->least && number <= field->most;
-}
-
-static int refuse_number(const struct reading *reading, const struct field *field, bool whole, bool list)
-{
-    char expected[160];
-    const char *what =
-        whole ? (list ? "a list of whole numbers" : "a whole number") : (list ? "a list of numbers" : "a number");
-    snprintf(expected, sizeof expected, "%s from %.15g to %.15g", what, field->least, field->most);
-    return refuse(reading, field->key, expected);
-}
-
-static int read_number(const struct reading *reading, const struct field *field, const json_t *value, char *place)
-{
-    bool whole = field->kind != FIELD_REAL;
-    if (!in_range(field, value) || (whole && !json_is_integer(value)))
-        return refuse_number(reading, field, whole, false);
-    if (field->kind == FIELD_SIZE) *(size_t *)(void *)place = (size_t)json_integer_value(value);
-    if (field->kind == FIELD_U64) *(uint64_t *)(void *)place = (uint64_t)json_integer_value(value);
-    if (field->kind == FIELD_REAL) *(double *)(void *)place = json_number_value(value);
-    return EXIT_DONE;
-}
-
-/* Each number at most once, and not none. */
-static int read_list(const struct reading *reading, const struct field *field, const json_t *list, char *place)
-{
-    bool whole = field->kind == FIELD_SIZES;
-    size_t count = json_array_size(list), most = whole ? SIZES_MOST : REALS_MOST;
-    if (count == 0 || count > most) {
-        char expected[96];
-        snprintf(expected, sizeof expected, "a list of 1 to %zu numbers", most);
-        return refuse(reading, field->key, expected);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(list, i);
-        if (!in_range(field, value) || (whole && !json_is_integer(value)))
-            return refuse_number(reading, field, whole, true);
-        for (size_t j = 0; j < i && !field->repeats; j++)
-            if (json_number_value(json_array_get(list, j)) == json_number_value(value))
-                return refuse(reading, field->key, "a list without repetitions");
-        if (whole)
-            ((struct size_list *)(void *)place)->size[i] = (size_t)json_integer_value(value);
-        else
-            ((struct real_list *)(void *)place)->value[i] = json_number_value(value);
-    }
-    if (whole)
-        ((struct size_list *)(void *)place)->count = count;
-    else
-        ((struct real_list *)(void *)place)->count = count;
-    return EXIT_DONE;
-}
-
-static int read_choice(const struct reading *reading, const struct field *field, const json_t *value, char *place)
-{
-    const char *text = json_string_value(value);
-    char expected[128] = "";
-    for (const struct choice *choice = field->choices; choice->name; choice++) {
-        if (text && strcmp(choice->name, text) == 0) {
-            memcpy(place, &choice->value, sizeof choice->value);
-            return EXIT_DONE;
-        }
-        size_t used = strlen(expected);
-        snprintf(expected + used, sizeof expected - used, "%s%s",
-                 choice == field->choices ? ""
-                 : choice[1].name         ? ", "
-                                          : " or ",
-                 choice->name);
-    }
-    return refuse(reading, field->key, expected);
-}
-
-static int read_value(const struct reading *reading, const struct field *field, const json_t *value)
-{
-    char *place = (char *)reading->recipe + field->offset;
-    switch (field->kind) {
-    case FIELD_OBJECT: return json_is_object(value) ? EXIT_DONE : refuse(reading, field->key, "an object");
-    case FIELD_TEXT:
-        if (!json_is_string(value) || json_string_length(value) == 0) return refuse(reading, field->key, "a text");
-        *(const char **)(void *)place = json_string_value(value);
-        return EXIT_DONE;
-    case FIELD_FLAG:
-        if (!json_is_boolean(value)) return refuse(reading, field->key, "true or false");
-        *(int *)(void *)place = json_is_true(value);
-        return EXIT_DONE;
-    case FIELD_CHOICE: return read_choice(reading, field, value, place);
-    case FIELD_SIZE:
-    case FIELD_U64:
-    case FIELD_REAL: return read_number(reading, field, value, place);
-    case FIELD_SIZES:
-    case FIELD_REALS: return read_list(reading, field, value, place);
-    }
-    return EXIT_DONE;
-}
-
-static bool is_known(const char *key, const struct field *fields, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(fields[i].key, key) == 0) return true;
-    return false;
-}
-
-/* All fields that must be there, and no other key. */
-static int read_fields(const struct reading *reading, json_t *object, const struct field *fields, size_t count)
-{
-    const char *key, *name = reading->recipe->name;
-    json_t *value;
-    char shown[64];
-    json_object_foreach (object, key, value)
-        if (!is_known(key, fields, count))
-            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s has no meaning here", name,
-                                reading->inside, printable(key, shown, sizeof shown - 1));
-    for (size_t i = 0; i < count; i++) {
-        value = json_object_get(object, fields[i].key);
-        if (!value && fields[i].optional) continue;
-        if (!value)
-            return report_error(reading->common, NADE_BAD_INPUT, "recipe %s: the key %s%s is missing", name,
-                                reading->inside, fields[i].key);
-        int status = read_value(reading, &fields[i], value);
-        if (status) return status;
-    }
-    return EXIT_DONE;
-}
-
 static int read_part(struct reading *reading, const char *key, const struct field *fields, size_t count)
 {
     char inside[32];
@@ -300,8 +173,8 @@ static int read_paper(const struct reading *reading)
     const char *key;
     json_object_foreach (paper, key, value)
         if (strspn(key, "0123456789") != strlen(key) || !json_is_number(value))
-            return refuse(reading, "paper",
-                          "numbers of orderings with the paper's figure for each, as in \"16\": -13.19");
+            return refuse_key(reading, "paper",
+                              "numbers of orderings with the paper's figure for each, as in \"16\": -13.19");
     reading->recipe->paper = paper;
     return EXIT_DONE;
 }
@@ -318,12 +191,12 @@ static int check_folds(const struct reading *reading)
 {
     struct paper_folds_data *folds = &reading->recipe->folds;
     if (reading->recipe->kind != PAPER_FOLDS) return EXIT_DONE;
-    if (folds->drop && folds->columns) return refuse(reading, "data", "without one of the keys drop and columns");
+    if (folds->drop && folds->columns) return refuse_key(reading, "data", "without one of the keys drop and columns");
     if (folds->run_folds.count == 0)
         for (size_t i = 0; i < folds->fold_count; i++) folds->run_folds.size[folds->run_folds.count++] = i + 1;
     for (size_t i = 0; i < folds->run_folds.count; i++)
         if (folds->run_folds.size[i] > folds->fold_count)
-            return refuse(reading, "data.run_folds", "a list of numbers up to fold_count");
+            return refuse_key(reading, "data.run_folds", "a list of numbers up to fold_count");
     return EXIT_DONE;
 }
 
@@ -331,14 +204,15 @@ static int check_network(const struct reading *reading)
 {
     struct paper_recipe *recipe = reading->recipe;
     bool fixed = recipe->options.order == NADE_ORDER_FIXED;
-    if (fixed && recipe->hidden.count != 1) return refuse(reading, "model.hidden", "one layer with a fixed order");
+    if (fixed && recipe->hidden.count != 1) return refuse_key(reading, "model.hidden", "one layer with a fixed order");
     if (recipe->replication.rescale && !fixed)
-        return refuse(reading, "model.rescale", "false unless the order is fixed");
+        return refuse_key(reading, "model.rescale", "false unless the order is fixed");
     if (fixed && (recipe->orderings.count != 1 || recipe->orderings.size[0] != 1))
-        return refuse(reading, "orderings", "[1] with a fixed order");
+        return refuse_key(reading, "orderings", "[1] with a fixed order");
     if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > recipe->patches.pool)
-        return refuse(reading, "data.fresh", "at most data.pool");
-    if (recipe->options.updates == 0) return refuse(reading, "training.updates", "a whole number from 1 to 1000000000");
+        return refuse_key(reading, "data.fresh", "at most data.pool");
+    if (recipe->options.updates == 0)
+        return refuse_key(reading, "training.updates", "a whole number from 1 to 1000000000");
     qsort(recipe->orderings.size, recipe->orderings.count, sizeof *recipe->orderings.size, compare_sizes);
     recipe->options.hidden = recipe->hidden.size;
     recipe->options.layers = recipe->hidden.count;
@@ -350,7 +224,7 @@ static int read_network(struct reading *reading)
     int status = read_part(reading, "model", model_fields, COUNT(model_fields));
     if (!status) status = read_part(reading, "training", training_fields, COUNT(training_fields));
     if (!status && reading->recipe->kind == PAPER_FOLDS && reading->recipe->replication.pretrain_best)
-        return refuse(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
+        return refuse_key(reading, "training.pretrain_best", "left out or false in a recipe of kind folds");
     return status ? status : check_network(reading);
 }
 
@@ -359,20 +233,44 @@ static int read_gaussian(struct reading *reading)
     int status = read_part(reading, "model", gaussian_model_fields, COUNT(gaussian_model_fields));
     if (status) return status;
     if (!reading->recipe->gaussian || reading->recipe->kind != PAPER_FOLDS)
-        return refuse(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
+        return refuse_key(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
     reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
     return EXIT_DONE;
 }
 
-static int read_recipe(struct reading *reading)
+static int read_rbm(struct reading *reading)
 {
-    json_t *json = reading->recipe->json;
-    bool gaussian = json_object_get(json_object_get(json, "model"), "gaussian") != NULL;
-    int status = read_fields(reading, json, recipe_fields, COUNT(recipe_fields) - (gaussian ? NETWORK_FIELDS : 0));
+    struct paper_rbm *rbm = &reading->recipe->rbm;
+    int status = read_part(reading, "model", rbm_model_fields, COUNT(rbm_model_fields));
+    if (!status) status = read_part(reading, "training", rbm_training_fields, COUNT(rbm_training_fields));
+    if (!status && json_object_get(reading->recipe->json, "estimate"))
+        status = read_part(reading, "estimate", estimate_fields, COUNT(estimate_fields));
+    if (status) return status;
+    if (reading->recipe->kind != PAPER_SPLIT) return refuse_key(reading, "kind", "split for a model of the kind rbm");
+    if (rbm->layers.count > DBN_LAYERS) return refuse_key(reading, "model.rbm", "a list of one or two numbers");
+    if (rbm->temperatures.count != AIS_SPANS)
+        return refuse_key(reading, "estimate.temperatures", "a list of three numbers");
+    reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
+    return EXIT_DONE;
+}
+
+static int read_keys(struct reading *reading, const struct field *fields, size_t count,
+                     int (*read_model)(struct reading *reading))
+{
+    int status = read_fields(reading, reading->recipe->json, fields, count);
     if (!status) status = read_data(reading);
     if (!status) status = check_folds(reading);
-    if (!status) status = gaussian ? read_gaussian(reading) : read_network(reading);
+    if (!status) status = read_model(reading);
     return status ? status : read_paper(reading);
+}
+
+static int read_recipe(struct reading *reading)
+{
+    const json_t *model = json_object_get(reading->recipe->json, "model");
+    if (json_object_get(model, "gaussian"))
+        return read_keys(reading, gaussian_recipe, COUNT(gaussian_recipe), read_gaussian);
+    if (json_object_get(model, "rbm")) return read_keys(reading, rbm_recipe, COUNT(rbm_recipe), read_rbm);
+    return read_keys(reading, network_recipe, COUNT(network_recipe), read_network);
 }
 
 /* ---- recipes --------------------------------------------------------------------------------------------------- */
@@ -390,6 +288,12 @@ static void set_defaults(struct paper_recipe *recipe)
     options->patience = 0;
     options->valid_fraction = 0;
     recipe->weight_decays = (struct real_list){.count = 1, .value = {0}};
+    recipe->rbm = (struct paper_rbm){.chains = 100, /* these and the temperatures as Salakhutdinov and Murray (2008) */
+                                     .temperatures = {.count = AIS_SPANS, .size = {500, 4000, 10000}},
+                                     .draws = 10,
+                                     .length = 100,
+                                     .rows = 100,
+                                     .sample_steps = 1000};
 }
 
 static int parse_json(struct paper_recipe *recipe, const struct common *common, json_t *json, const json_error_t *error)
@@ -402,7 +306,7 @@ static int parse_json(struct paper_recipe *recipe, const struct common *common, 
     if (!json)
         return report_error(common, NADE_BAD_INPUT, "recipe %s: line %d, column %d: %s", recipe->name, error->line,
                             error->column, error->text);
-    if (!json_is_object(json)) return refuse(&reading, "the file", "a JSON object");
+    if (!json_is_object(json)) return refuse_key(&reading, "the file", "a JSON object");
     set_defaults(recipe);
     return read_recipe(&reading);
 }
@@ -446,6 +350,11 @@ void paper_recipe_free(struct paper_recipe *recipe)
     *recipe = (struct paper_recipe){0};
 }
 
+bool paper_has_network(const struct paper_recipe *recipe)
+{
+    return !recipe->gaussian && recipe->rbm.layers.count == 0;
+}
+
 double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings)
 {
     char key[32];
@@ -457,6 +366,6 @@ double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings
 size_t paper_drawn_orderings(const struct paper_recipe *recipe)
 {
     size_t largest = recipe->orderings.size[recipe->orderings.count - 1];
-    if (recipe->gaussian || recipe->options.order == NADE_ORDER_FIXED) return 1;
+    if (!paper_has_network(recipe) || recipe->options.order == NADE_ORDER_FIXED) return 1;
     return largest < PAPER_SINGLES ? PAPER_SINGLES : largest;
 }

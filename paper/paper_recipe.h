@@ -40,6 +40,20 @@ struct paper_patches_data {
     size_t valid_images, side, pool, fresh, valid_rows, test_rows;
 };
 
+/* A restricted Boltzmann machine or, with two layers, a deep belief network. */
+struct paper_rbm {
+    struct size_list layers; /* their hidden units; none: the recipe is of something else */
+    size_t steps;            /* of contrastive divergence */
+    int persistent;
+    size_t batch, iterations, updates;
+    double momentum;
+    size_t chains;                 /* of AIS */
+    struct size_list temperatures; /* as of struct ais_rule */
+    size_t draws;                  /* of a row's bound */
+    size_t length, rows;           /* of the chain that estimates a row's density, and test rows that have one */
+    size_t samples, sample_steps;  /* rows to leave, and Gibbs steps of each */
+};
+
 /* Texts belong to json. */
 struct paper_recipe {
     char *name;
@@ -50,6 +64,7 @@ struct paper_recipe {
     struct paper_folds_data folds;
     struct paper_patches_data patches;
     int gaussian; /* a full Gaussian, not a network: nothing of what follows but seeds and paper has a meaning */
+    struct paper_rbm rbm; /* no network either; rates and weight decays are its own */
     struct size_list hidden;
     nade_train_options options; /* of model and training, but rate, weight decay and seed; no atoms, no patience */
     nade_replication_options replication; /* of model and training, too */
@@ -67,6 +82,9 @@ int paper_recipe_parse(struct paper_recipe *recipe, const struct common *common,
 int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, const char *path);
 
 void paper_recipe_free(struct paper_recipe *recipe);
+
+/* Whether it is of a network: else there are no orderings, and nothing runs on a device. */
+bool paper_has_network(const struct paper_recipe *recipe);
 
 /* The paper's figure for so many orderings, NaN where it has none. */
 double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings);

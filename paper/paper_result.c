@@ -156,7 +156,7 @@ static json_t *as_read_back(const json_t *json)
  * without memory. */
 static json_t *made_from(const struct paper_recipe *recipe)
 {
-    static const char *const keys[] = {"data", "model", "training", "orderings"};
+    static const char *const keys[] = {"data", "model", "training", "estimate", "orderings"};
     json_t *object = json_object();
     int lost = 0;
     for (size_t i = 0; object && i < sizeof keys / sizeof *keys; i++) {
@@ -289,7 +289,7 @@ static json_t *machine_as_json(const struct paper_job *job)
 static json_t *device_as_json(const struct paper_job *job)
 {
     char name[128], text[160];
-    if (job->recipe->gaussian) return json_string("cpu");
+    if (!paper_has_network(job->recipe)) return json_string("cpu");
     const char *device = job->device == NADE_DEVICE_CUDA  ? "cuda"
                          : job->device == NADE_DEVICE_CPU ? "cpu"
                                                           : "reference";
@@ -303,11 +303,11 @@ static json_t *device_as_json(const struct paper_job *job)
 }
 
 /* Devices that have one precision only say AUTO; what walks along one ordering is computed in float whatever is asked,
- * the Gaussian in double. */
+ * the Gaussian in double, Boltzmann machines in float. */
 static json_t *precision_as_json(const struct paper_job *job)
 {
     if (job->device == NADE_DEVICE_REFERENCE || job->recipe->gaussian) return json_string("fp64");
-    if (job->recipe->options.order == NADE_ORDER_FIXED) return json_string("fp32");
+    if (!paper_has_network(job->recipe) || job->recipe->options.order == NADE_ORDER_FIXED) return json_string("fp32");
     for (const struct choice *choice = precision_choices; choice->name; choice++)
         if (choice->value == (int)job->precision && job->precision != NADE_PRECISION_AUTO)
             return json_string(choice->name);

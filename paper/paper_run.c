@@ -72,12 +72,25 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
     }
 }
 
+/* What the figure of a Boltzmann machine is, and how far log Z may be off. */
+static void append_estimate(const json_t *result, char *text, size_t size)
+{
+    const char *what = json_string_value(json_object_get(result, "what"));
+    const json_t *log_z = json_object_get(result, "log_z"), *bound = json_object_get(result, "bound");
+    if (!what) return;
+    append(text, size, ", %s", what);
+    if (json_object_get(log_z, "standard_error")) append(text, size, "; standard error of log Z by AIS ");
+    if (json_object_get(log_z, "standard_error")) append_number(text, size, json_object_get(log_z, "standard_error"));
+    if (bound) append(text, size, "; lower bound ");
+    if (bound) append_number(text, size, bound);
+}
+
 /* What a summary holds of a result, beside the paper's figures: a copy, since threads share the recipe. */
 static json_t *summary_of(const struct paper_job *job, const json_t *result)
 {
     json_t *summary = json_object();
-    const char *const keys[] = {"recipe",         "seed",  "fold",   "folds", "figures",
-                                "standard_error", "valid", "chosen", "final", "seconds"};
+    const char *const keys[] = {"recipe", "seed",  "fold",    "folds", "figures", "standard_error", "valid",
+                                "chosen", "final", "seconds", "what",  "log_z",   "bound"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(result, keys[i])) json_object_set(summary, keys[i], json_object_get(result, keys[i]));
     json_object_set_new(summary, "paper", json_deep_copy(json_object_get(job->recipe->json, "paper")));
@@ -105,6 +118,7 @@ int paper_tell(const struct paper_job *job, const json_t *result, bool was_there
     if (fold) append(text, sizeof text, " fold %" JSON_INTEGER_FORMAT, fold);
     append(text, sizeof text, ": ");
     append_figures(job, result, NULL, text, sizeof text);
+    append_estimate(result, text, sizeof text);
     if (seconds)
         snprintf(time, sizeof time, "%.0f s for training, %.0f s for scoring",
                  json_number_value(json_object_get(seconds, "train")),

@@ -11,6 +11,7 @@
 int paper_run_split(struct paper_job *job);
 int paper_run_folds(struct paper_job *job);
 int paper_run_patches(struct paper_job *job);
+int paper_run_rbm(struct paper_job *job);
 
 /* ---- training -------------------------------------------------------------------------------------------------- */
 
@@ -61,6 +62,9 @@ int paper_run_seeds(struct paper_job *job, const nade_train_options *options, co
 /* Log densities (or cell scores) of a table's rows under each of the recipe's drawn orderings: each (rows, drawn). */
 int paper_score(const struct paper_job *job, const nade_model *model, const nade_table *table, bool cells,
                 double *each);
+
+/* Reads a file of the data folder: 0 or an exit status. */
+int paper_read_table(const struct paper_job *job, const char *file, nade_table **table);
 
 /* ---- words ----------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "paper_run.h"
 #include "report.h"
 
-static int read_file(const struct paper_job *job, const char *file, nade_table **table)
+int paper_read_table(const struct paper_job *job, const char *file, nade_table **table)
 {
     char *path = paper_data_path(job, file);
     if (!path) return report_no_memory(job->common);
@@ -50,9 +50,9 @@ int paper_run_split(struct paper_job *job)
     nade_table *train = NULL, *valid = NULL, *test = NULL;
     struct paper_options options;
     paper_train_options(job, &options);
-    int status = read_file(job, files->train, &train);
-    if (!status) status = read_file(job, files->valid, &valid);
-    if (!status) status = read_file(job, files->test, &test);
+    int status = paper_read_table(job, files->train, &train);
+    if (!status) status = paper_read_table(job, files->valid, &valid);
+    if (!status) status = paper_read_table(job, files->test, &test);
     if (!status) status = check_test(job, &options.train, train, test);
     if (!status) status = paper_run_seeds(job, &options.train, train, valid, &(struct paper_test){.whole = test});
     nade_table_free(test);

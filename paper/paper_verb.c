@@ -303,6 +303,7 @@ static int make_results(struct paper_job *job)
     int status = look_for_results(job, false, &all_there);
     if (status) return status;
     if (all_there) return look_for_results(job, true, &all_there);
+    if (job->recipe->rbm.layers.count > 0) return paper_run_rbm(job);
     switch (job->recipe->kind) {
     case PAPER_SPLIT: return paper_run_split(job);
     case PAPER_FOLDS: return paper_run_folds(job);

@@ -1,12 +1,7 @@
-#define _XOPEN_SOURCE 700 /* pthread_sigmask */
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-
 #include "base/fault.h"
 #include "base/philox.h"
 #include "images.h"
+#include "tasks.h"
 
 /* Rows of a task: enough that handing it out costs nothing, few enough for many threads. */
 enum { TASK_ROWS = 512 };
@@ -20,8 +15,6 @@ struct patch_work {
     const struct images *images;
     const struct patch_range *range;
     double *values; /* (rows, side·side-1) */
-    size_t tasks;
-    atomic_size_t next; /* task that nobody has begun */
 };
 
 /* The patch's pixels with noise but for the last, in units of the whole range of levels; returns the mean of all.  Up
@@ -58,45 +51,18 @@ static void make_patch(const struct patch_work *work, uint64_t number, double *r
     for (size_t i = 0; i + 1 < range->side * range->side; i++) row[i] -= mean;
 }
 
-static void make_rows(const struct patch_work *work, size_t task)
+static void make_rows(void *user, size_t task)
 {
+    const struct patch_work *work = user;
     const struct patch_range *range = work->range;
     size_t begin = task * TASK_ROWS, columns = range->side * range->side - 1;
     size_t end = range->rows - begin < TASK_ROWS ? range->rows : begin + TASK_ROWS;
     for (size_t r = begin; r < end; r++) make_patch(work, range->first + r, work->values + r * columns);
 }
 
-static void *do_tasks(void *argument)
-{
-    struct patch_work *work = argument;
-    for (;;) {
-        size_t task = atomic_fetch_add(&work->next, 1);
-        if (task >= work->tasks) return NULL;
-        make_rows(work, task);
-    }
-}
-
-/* Threads beside the caller's, which takes the signals; returns how many there are. */
-static size_t start_threads(struct patch_work *work, pthread_t *thread, size_t most)
-{
-    sigset_t all, before;
-    size_t count = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    while (count < most && pthread_create(&thread[count], NULL, do_tasks, work) == 0) count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return count;
-}
-
 void images_patches(const struct images *images, const struct patch_range *range, double *values)
 {
     struct patch_work work = {.images = images, .range = range, .values = values};
     if (range->rows == 0) return;
-    work.tasks = (range->rows - 1) / TASK_ROWS + 1;
-    size_t threads = range->threads < work.tasks ? range->threads : work.tasks, started = 0;
-    pthread_t *thread = threads > 1 ? calloc(threads - 1, sizeof *thread) : NULL;
-    if (thread) started = start_threads(&work, thread, threads - 1);
-    do_tasks(&work);
-    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
-    free(thread);
+    run_tasks(range->threads, (range->rows - 1) / TASK_ROWS + 1, make_rows, &work);
 }

@@ -244,6 +244,16 @@ enum fault {
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
+    FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */
+    FAULT_RBM_NO_BIAS = 551,         /* test_rbm: visible units are drawn without their biases */
+    FAULT_RBM_STATE_LOST = 552,      /* test_rbm: the sum over all states lacks some */
+    FAULT_AIS_ERROR_SMALL = 553,     /* test_rbm_ais: the error of a mean of chains is ten times too small */
+    FAULT_AIS_COLD = 554,            /* test_rbm_ais: chains move at the last temperature from the beginning */
+    FAULT_PCD_RESTARTS = 555,        /* test_rbm_train: chains that should persist begin at the data */
+    FAULT_CD_ONE_PHASE = 556,        /* test_rbm_train: weights learn from the data alone */
+    FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
+    FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
+    FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

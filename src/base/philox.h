@@ -43,6 +43,16 @@ enum purpose {
                                    which component of a mixture draws the others */
     PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
     PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
+    PURPOSE_RBM_INITIAL = 50,   /* draw = layer, row = visible unit; word = hidden unit */
+    PURPOSE_RBM_ROW = 51,       /* draw = update, row = slot in the batch; word 0: the row */
+    PURPOSE_RBM_CHAIN = 52, /* draw = 2·step for hidden units, 2·step+1 for visible ones; row = slot; word = unit */
+    PURPOSE_RBM_ANNEALED = 53,  /* draw = 2·temperature, 2·temperature+1 likewise; row = chain; word = unit */
+    PURPOSE_RBM_SAMPLE = 54,    /* draw = 2·step, 2·step+1 likewise; row = sample; word = unit */
+    PURPOSE_DBN_LAYER = 55,     /* draw = update, row = slot; word = unit of the first layer that the second learns */
+    PURPOSE_DBN_CHAIN = 56,     /* as PURPOSE_RBM_CHAIN, of the second layer */
+    PURPOSE_DBN_BOUND = 57,     /* draw = draw of the bound, row = test row; word = unit of the first layer */
+    PURPOSE_DBN_POSTERIOR = 58, /* draw = sweep, row = test row; word = unit of the first layer; draw 0, word 0: where
+                                   the chain begins */
 };
 
 struct philox_block {

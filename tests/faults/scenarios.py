@@ -85,6 +85,12 @@ RECIPE = """{"table": "mine", "data_set": "made", "title": "a test", "kind": "pa
  "seeds": [0], "orderings": [1, 2], "paper": {"1": 2.5}}
 """
 
+BOLTZMANN = """{"table": "mine", "data_set": "made", "title": "a test", "kind": "split",
+ "data": {"train": "images.idx", "valid": "images.idx", "test": "images.idx"}, "model": {"rbm": [3, 2]},
+ "training": {"steps": 1, "batch": 2, "iterations": 1, "updates": 2, "momentum": 0.5, "lr": [0.01]},
+ "estimate": {"length": 2, "rows": 2, "samples": 2, "sample_steps": 1}, "seeds": [0], "paper": {}}
+"""
+
 
 class Fixtures:
     """The files that scenarios read, in a folder."""
@@ -102,6 +108,7 @@ class Fixtures:
         self.write("array.npy.gz", gzip.compress(npy(values), mtime=0))
         self.write("array.npz", npz(values))
         self.write("images.idx", idx(30, 4, 4, 5))
+        self.write("boltzmann.json", BOLTZMANN.encode())
         self.write("rows.txt", b"0\n3\n5\n7\n11\n13\n17\n19\n23\n29\n31\n37\n")
         self.write("order.txt", b"4,3,2,1,0\n")
         self.write("types.txt", b"a,real\nd,categorical\n")
@@ -225,4 +232,6 @@ def scenarios(fixtures):
     if (fixtures / "recipe.json").exists():
         found.append(Scenario("paper.patches", ["paper", f("recipe.json"), "--data", str(fixtures.folder), "--results",
                                                 "r", "--threads", "1"], folders=("r",), timed=True))
+    found.append(Scenario("paper.boltzmann", ["paper", f("boltzmann.json"), "--data", str(fixtures.folder), "--results", "r",
+                                              "--threads", "1"], folders=("r",), timed=True))
     return found

@@ -225,6 +225,7 @@ enum fault {
     FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
+    FAULT_EM_NO_LEFT_OVER = 520,     /* test_gaussian_em: missing cells are taken to be what is expected of them */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -41,6 +41,7 @@ enum purpose {
     PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
     PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
     PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
+    PURPOSE_GAUSSIAN_START = 45, /* draw = start, row = component; words 0, 1: the row that it begins at */
 };
 
 struct philox_block {

@@ -7,7 +7,7 @@
 #include "options.h"
 
 extern const struct choice activation_choices[], optimizer_choices[], order_choices[], schedule_choices[],
-    start_choices[], effort_choices[];
+    start_choices[], effort_choices[], model_kinds[];
 
 #define TRAIN_KIND_SIZE(usual) .kind = OPTION_SIZE
 #define TRAIN_KIND_COUNT(usual) .kind = OPTION_U64
@@ -19,6 +19,7 @@ extern const struct choice activation_choices[], optimizer_choices[], order_choi
 #define TRAIN_KIND_ORDER(usual) .kind = OPTION_CHOICE, .choices = order_choices
 #define TRAIN_KIND_SCHEDULE(usual) .kind = OPTION_CHOICE, .choices = schedule_choices
 #define TRAIN_KIND_START(usual) .kind = OPTION_CHOICE, .choices = start_choices
+#define TRAIN_KIND_KIND(usual) .kind = OPTION_CHOICE, .choices = model_kinds
 #define TRAIN_KIND_EFFORT(usual) .kind = OPTION_CHOICE, .choices = effort_choices
 
 /* clang-format off */

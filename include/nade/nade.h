@@ -303,6 +303,8 @@ struct nade_progress {
     int longer; /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
     uint64_t member, members; /* which of the members is being trained, counted from 1, of so many: stages, iterations
                                  and updates are those of this one */
+    size_t components; /* of a mixture (`kind`): iterations are fits with so many of them, updates their steps, and
+                          losses are exact; 0: it is a network */
 };
 
 /* What a training run will take. */
@@ -321,6 +323,7 @@ struct nade_train_plan {
     size_t members;          /* as in the options; parameters and updates are those of all of them */
     size_t copies;           /* rows that updates draw from: with weights, copies of the training rows; else these */
     size_t groups;           /* of rows that stay together; 0: none do */
+    int open;                /* 1: how many components there are (`kind`) will be chosen on the validation rows */
 };
 
 /* Of a nade_train_options (train_options.h). */

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
-#include "backend/cpu/cpu_backend.h"
 #include "backend/cuda_loader.h"
 #include "data/table.h"
 #include "model/model.h"
@@ -19,7 +18,7 @@ nade_status nade_choose_device(nade_context *context, const nade_table *table, c
     const struct backend_entries *entries;
     nade_status status = nd_backend_for(context, needs_of(table, model), *device, *precision, &entries);
     if (status != NADE_OK) return status;
-    if (*device == NADE_DEVICE_AUTO) *device = entries == &nd_cpu_entries ? NADE_DEVICE_CPU : NADE_DEVICE_CUDA;
+    if (*device == NADE_DEVICE_AUTO) *device = entries == context->cuda.entries ? NADE_DEVICE_CUDA : NADE_DEVICE_CPU;
     if (*precision == NADE_PRECISION_AUTO) *precision = entries->usual;
     if (name) snprintf(name, size, "%s", *device == NADE_DEVICE_CUDA ? nd_cuda_search(context)->device : "");
     return NADE_OK;

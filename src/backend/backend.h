@@ -99,9 +99,12 @@ enum { ND_HOST_SLICE = 25 }; /* of the backends that compute on the host */
 nade_status nd_host_set_rows(nade_context *context, struct backend *backend, enum data_role role, size_t first,
                              size_t count);
 
-/* What a plan needs of a backend: bits of its columns' types, and of its kind. */
+/* What a plan needs of a backend: bits of its columns' types, and of its kind.  Each closed kind has a backend of its
+ * own, on the host. */
 #define ND_HEAD_BIT(type) (UINT32_C(1) << (type))
 #define ND_RESIDUAL_BIT (UINT32_C(1) << 31)
+#define ND_KIND_BITS(kind) ((uint32_t)(kind) << 24)
+#define ND_KIND_OF(needed) ((nade_kind)((needed) >> 24 & 0x7f))
 
 struct backend_entries {
     const char *name;
@@ -163,7 +166,8 @@ struct backend_entries {
                                 size_t rows, float *cells);
 };
 
-/* The backend that a device means for what is needed (ND_HEAD_BIT of each type of column, ND_RESIDUAL_BIT).
+/* The backend that a device means for what is needed (ND_HEAD_BIT of each type of column, ND_RESIDUAL_BIT,
+ * ND_KIND_BITS).
  * NADE_NO_DEVICE: there is none; NADE_BAD_CALL: it does not have this precision, or can't compute something that is
  * needed.  NADE_DEVICE_AUTO passes over a device that can't, with a warning, the first time in a context's life. */
 nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,

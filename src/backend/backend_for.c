@@ -4,6 +4,8 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda_loader.h"
+#include "backend/gaussian/gaussian_backend.h"
+#include "backend/mixture/mixture_backend.h"
 #include "backend/reference/reference.h"
 #include "model/head.h"
 
@@ -65,19 +67,43 @@ static nade_status check_precision(nade_context *context, const struct backend_e
                        (int)precision);
     if (precision <= NADE_PRECISION_FP32 || entries == context->cuda.entries) return NADE_OK;
     return nd_fail(context, NADE_BAD_CALL, "precision %s needs the device cuda: %s", names[precision],
-                   entries == &nd_cpu_entries ? "the CPU computes in fp32" : "the reference computes in double");
+                   entries == &nd_cpu_entries ? "the CPU computes in fp32" : "all else computes in double");
+}
+
+/* Of what is no network, by nade_kind: the backend, and what it computes in words. */
+static const struct {
+    const struct backend_entries *entries;
+    const char *words;
+} closed[] = {[NADE_KIND_MIXTURE] = {&nd_mixture_entries, "mixtures"},
+              [NADE_KIND_GAUSSIAN] = {&nd_gaussian_entries, "Gaussians"},
+              [NADE_KIND_MOG] = {&nd_gaussian_entries, "mixtures"},
+              [NADE_KIND_MFA] = {&nd_gaussian_entries, "mixtures"}};
+
+static nade_status closed_backend(nade_context *context, nade_kind kind, nade_device device,
+                                  const struct backend_entries **entries)
+{
+    *entries = closed[kind].entries;
+    if (device != NADE_DEVICE_CUDA) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "the device cuda can't compute %s, expected the device cpu",
+                   closed[kind].words);
 }
 
 nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device device, nade_precision precision,
                            const struct backend_entries **entries)
 {
     nade_status status = NADE_OK;
+    nade_kind kind = ND_KIND_OF(needed);
+    if ((int)device < 0 || device > NADE_DEVICE_CUDA)
+        return nd_fail(context, NADE_BAD_CALL, "device %d is unknown, expected one of nade_device", (int)device);
+    if (kind != NADE_KIND_NETWORK) {
+        status = closed_backend(context, kind, device, entries);
+        return status == NADE_OK ? check_precision(context, *entries, precision) : status;
+    }
     switch (device) {
     case NADE_DEVICE_AUTO: *entries = choose_backend(context, needed); break;
     case NADE_DEVICE_CPU: *entries = &nd_cpu_entries; break;
     case NADE_DEVICE_REFERENCE: *entries = &nd_reference_double; break;
     case NADE_DEVICE_CUDA: status = cuda_backend(context, entries); break;
-    default: return nd_fail(context, NADE_BAD_CALL, "device %d is unknown, expected one of nade_device", (int)device);
     }
     if (status == NADE_OK) status = check_needs(context, *entries, needed);
     return status == NADE_OK ? check_precision(context, *entries, precision) : status;
@@ -85,7 +111,7 @@ nade_status nd_backend_for(nade_context *context, uint32_t needed, nade_device d
 
 uint32_t nd_needs_of_plan(const struct plan *plan)
 {
-    uint32_t needs = plan->blocks ? ND_RESIDUAL_BIT : 0;
+    uint32_t needs = (plan->blocks ? ND_RESIDUAL_BIT : 0) | ND_KIND_BITS(plan->kind);
     for (size_t c = 0; c < plan->columns; c++) needs |= ND_HEAD_BIT(plan->column[c].head->type);
     return needs;
 }

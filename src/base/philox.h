@@ -39,6 +39,8 @@ enum purpose {
     PURPOSE_BOOTSTRAP = 21,     /* draw = member, row = 0; word k: row, or group of rows, number k of its sample */
     PURPOSE_FOLD = 30,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
     PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
+    PURPOSE_COMPONENT = 40,     /* draw, row as of PURPOSE_SAMPLE; group: cells of the row that are there; words 0, 1:
+                                   which component of a mixture draws the others */
     PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
     PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
     PURPOSE_GAUSSIAN_START = 45, /* draw = start, row = component; words 0, 1: the row that it begins at */

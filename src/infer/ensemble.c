@@ -201,7 +201,7 @@ static double marginal_of(const struct scoring *s, size_t row)
     for (size_t c = 0; c < s->model->schema.count; c++) {
         float x = nd_cell(&s->cells, row, c);
         if (isnan(x) || !s->query.of[c]) continue;
-        sum += nd_log_bin_or_density(&plan->column[c], s->model->schema.column[c].marginal, (double)x,
+        sum += nd_log_bin_or_density(&plan->alone[c], s->model->schema.column[c].marginal, (double)x,
                                      s->half_step ? s->half_step[c] : 0);
     }
     return ND_FAULT(FAULT_GAIN_UNITS) ? sum : sum - s->log_scale[row];

@@ -42,7 +42,7 @@ void nd_choose_bounded(const nade_model *model, size_t rows, const float *given,
 {
     double least_likely = HUGE_VAL;
     for (size_t c = 0; c < model->schema.count; c++) {
-        const struct plan_column *column = &model->plan.column[c];
+        const struct plan_column *column = &model->plan.alone[c];
         if (!nd_is_ranged(r, c) || is_given(given, rows, model->plan.columns, c)) continue;
         double mass = column->head->log_between(column, model->schema.column[c].marginal, r->low[c], r->high[c]);
         if (mass >= least_likely) continue;

@@ -128,9 +128,10 @@ nade_status nd_session_outputs(nade_context *context, nade_session *session, con
     if (members == 1) return nd_member_outputs(context, session, 0, cells, target, outputs);
     for (size_t j = 0; j < members && status == NADE_OK; j++) {
         status = nd_member_outputs(context, session, j, cells, target, s->of_member);
+        const struct mix_share share = nd_equal_share(members, j);
         for (size_t row = 0; row < cells->rows && status == NADE_OK; row++) {
             const struct plan_column *column = &plan->column[target[row]];
-            column->head->mix(column, members, j, s->of_member + row * widest, outputs + row * s->widest);
+            column->head->mix(column, &share, s->of_member + row * widest, outputs + row * s->widest);
         }
     }
     return status;

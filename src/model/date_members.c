@@ -24,35 +24,54 @@ static const double *member_at(const struct plan_column *column, const double *o
     return outputs + member * width_of_one(column);
 }
 
-void nd_mix_dates(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed)
+/* A member's logits, of which only differences count, are moved so that they tell its weight too. */
+void nd_mix_dates(const struct plan_column *column, const struct mix_share *share, const double *outputs, double *mixed)
 {
-    size_t width = column->output_width;
-    (void)members;
-    memcpy(mixed + member * width, outputs, width * sizeof *mixed);
+    double *own = mixed + share->number * column->output_width;
+    double shift = share->log_weight - nd_log_sum(outputs, column->components);
+    memcpy(own, outputs, column->output_width * sizeof *own);
+    for (size_t i = 0; i < column->components; i++) own[i] += shift;
+}
+
+static double log_weight_of(const struct plan_column *column, const double *own)
+{
+    return nd_log_sum(own, column->components);
+}
+
+static double weight_of(const struct plan_column *column, const double *own)
+{
+    return exp(log_weight_of(column, own));
 }
 
 double nd_mixed_date_log_density(const struct plan_column *column, const double *outputs, double x)
 {
-    double mean = 0;
-    for (size_t j = 0; j < members_of(column); j++)
-        mean = nd_log_mean_with(mean, j, nd_date_log_density(column, member_at(column, outputs, j), x));
-    return mean;
+    struct log_sum sum = {-HUGE_VAL, 0};
+    for (size_t j = 0; j < members_of(column); j++) {
+        const double *own = member_at(column, outputs, j);
+        nd_add_term(&sum, log_weight_of(column, own) + nd_date_log_density(column, own, x));
+    }
+    return nd_log_total(&sum);
 }
 
 double nd_mixed_date_log_between(const struct plan_column *column, const double *outputs, double low, double high)
 {
-    double mean = 0;
-    for (size_t j = 0; j < members_of(column); j++)
-        mean = nd_log_mean_with(mean, j, nd_date_log_between(column, member_at(column, outputs, j), low, high));
-    return mean;
+    struct log_sum sum = {-HUGE_VAL, 0};
+    for (size_t j = 0; j < members_of(column); j++) {
+        const double *own = member_at(column, outputs, j);
+        nd_add_term(&sum, log_weight_of(column, own) + nd_date_log_between(column, own, low, high));
+    }
+    return sum.sum > 0 ? fmin(nd_log_total(&sum), 0) : -HUGE_VAL;
 }
 
 double nd_mixed_date_mean(const struct plan_column *column, const double *outputs)
 {
-    size_t members = members_of(column);
-    double sum = 0;
-    for (size_t j = 0; j < members; j++) sum += nd_date_mean(column, member_at(column, outputs, j));
-    return sum / (double)members;
+    double sum = 0, weights = 0;
+    for (size_t j = 0; j < members_of(column); j++) {
+        const double *own = member_at(column, outputs, j);
+        sum += weight_of(column, own) * nd_date_mean(column, own);
+        weights += weight_of(column, own);
+    }
+    return sum / weights;
 }
 
 /* ---- weeks ------------------------------------------------------------------------------------------------------- */
@@ -72,7 +91,7 @@ static struct weeks look_at(const struct plan_column *column, const double *outp
     for (size_t j = 0; j < members; j++) {
         const double *own = member_at(column, outputs, j);
         struct shares s = nd_date_shares(column, own);
-        double mass = exp(nd_date_log_weeks(column, own, first, last)) / (double)members;
+        double mass = weight_of(column, own) * exp(nd_date_log_weeks(column, own, first, last));
         for (size_t i = 0; i < w.pieces; i++)
             w.share[i] += mass * s.day[i / hours] * (hours > 1 ? s.hour[i % hours] : 1);
     }
@@ -82,12 +101,13 @@ static struct weeks look_at(const struct plan_column *column, const double *outp
 /* P(first <= week <= last). */
 static double mass_of(const struct plan_column *column, const double *outputs, double first, double last)
 {
-    size_t members = members_of(column);
     double sum = 0;
     if (first > last) return 0;
-    for (size_t j = 0; j < members; j++)
-        sum += exp(nd_date_log_weeks(column, member_at(column, outputs, j), first, last));
-    return sum / (double)members;
+    for (size_t j = 0; j < members_of(column); j++) {
+        const double *own = member_at(column, outputs, j);
+        sum += weight_of(column, own) * exp(nd_date_log_weeks(column, own, first, last));
+    }
+    return sum;
 }
 
 static size_t likeliest(const struct weeks *w)

@@ -1,12 +1,12 @@
-/* The mean of the distributions that several networks, the members, give a date.  Weeks, weekdays and hours are
- * independent in each of them but not in their mean, so its outputs are theirs, one member's after the other's. */
+/* The weighted mean of several distributions of a date, called its members.  Weeks, weekdays and hours are independent
+ * in each of them but not in their mean, so its outputs are theirs, one member's after the other's. */
 #ifndef ND_MODEL_DATE_MEMBERS_H
 #define ND_MODEL_DATE_MEMBERS_H
 
-#include "model/plan.h"
+#include "model/head.h"
 
 /* The functions of struct head. */
-void nd_mix_dates(const struct plan_column *column, size_t members, size_t member, const double *outputs,
+void nd_mix_dates(const struct plan_column *column, const struct mix_share *share, const double *outputs,
                   double *mixed);
 double nd_mixed_date_log_density(const struct plan_column *column, const double *outputs, double x);
 double nd_mixed_date_log_between(const struct plan_column *column, const double *outputs, double low, double high);

@@ -19,6 +19,14 @@ struct measured {
     size_t beyond; /* the first row whose number is too large; SIZE_MAX: none */
 };
 
+/* Of one of several distributions whose mean is made, one after the other: its number, and its weight.  The weights of
+ * all sum to one. */
+struct mix_share {
+    size_t count, number;
+    double log_weight;
+    double log_before; /* log of the sum of the weights before it; -HUGE_VAL: it is the first */
+};
+
 /* A range of values, ends included, possibly infinite. */
 struct range {
     double least, most; /* data units; both become values that the column can have, where it has them in steps */
@@ -92,6 +100,12 @@ struct head {
     /* Fits the outputs that describe the column alone to its present cells (values, count). */
     void (*fit_marginal)(const struct plan_column *column, const float *values, size_t count, double *outputs);
 
+    /* Of a column of one component: moves its outputs so that cells, each with a weight (count), are no less likely
+     * together than they were, and as likely as can be where that has a closed form.  NULL: a real column, of which
+     * model/mixture.h has it. */
+    void (*fit_weighted)(const struct plan_column *column, const float *values, const double *weights, size_t count,
+                         double *outputs);
+
     /* A draw from p(x | outputs): the same function of outputs and words in every backend. */
     double (*sample)(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
 
@@ -112,11 +126,12 @@ struct head {
     /* P( p(X | outputs) <= p(x | outputs) ), ties included: how unusual x is, whatever the column's units. */
     double (*tail)(const struct plan_column *column, const double *outputs, double x);
 
-    /* The mean of the distributions that `members` networks give: mixed_plan makes the column of it of a copy of
-     * theirs, NULL: it is the same; mix is called for each of them in turn and adds its outputs to those of the mean,
-     * `mixed`. Of that column log_density, log_between, mean, quantile, mode and tail are asked. */
-    void (*mixed_plan)(size_t members, struct plan_column *column);
-    void (*mix)(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed);
+    /* The weighted mean of `count` distributions, those of members or of a mixture's components: mixed_plan makes the
+     * column of it of a copy of theirs, NULL: it is the same; mix is called for each of them in turn and adds its
+     * outputs to those of the mean, `mixed`. Of that column log_density, log_bin, log_between, mean, quantile, mode and
+     * tail are asked. */
+    void (*mixed_plan)(size_t count, struct plan_column *column);
+    void (*mix)(const struct plan_column *column, const struct mix_share *share, const double *outputs, double *mixed);
 
     /* Outputs that a fresh network's bias starts from; NULL: zeros. */
     void (*initial_bias)(const struct plan_column *column, double *outputs);

@@ -85,11 +85,23 @@ static void fit_marginal(const struct plan_column *column, const float *values, 
     outputs[0] = log(((double)ones + 0.5) / ((double)(count - ones) + 0.5));
 }
 
-static void mix(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed)
+/* A share that nothing belongs to still has a logarithm. */
+static void fit_weighted(const struct plan_column *column, const float *values, const double *weights, size_t count,
+                         double *outputs)
 {
-    double one = nd_log_mean_with(-softplus(-mixed[0]), member, -softplus(-outputs[0]));
-    double zero = nd_log_mean_with(-softplus(mixed[0]), member, -softplus(outputs[0]));
-    (void)column, (void)members;
+    double weight[2] = {0, 0};
+    (void)column;
+    for (size_t i = 0; i < count; i++) weight[values[i] != 0] += weights[i];
+    double least = 1e-12 * (weight[0] + weight[1]);
+    if (least > 0) outputs[0] = log(fmax(weight[1], least) / fmax(weight[0], least));
+}
+
+static void mix(const struct plan_column *column, const struct mix_share *share, const double *outputs, double *mixed)
+{
+    double before = share->log_before, weight = share->log_weight;
+    double one = nd_log_mean_by(-softplus(-mixed[0]), before, -softplus(-outputs[0]), weight);
+    double zero = nd_log_mean_by(-softplus(mixed[0]), before, -softplus(outputs[0]), weight);
+    (void)column;
     mixed[0] = one - zero;
 }
 
@@ -104,6 +116,7 @@ const struct head nd_head_bernoulli = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
+    .fit_weighted = fit_weighted,
     .sample = sample,
     .mode = mode,
     .tail = tail,

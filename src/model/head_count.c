@@ -10,6 +10,7 @@
 
 #include "base/fault.h"
 #include "base/philox.h"
+#include "model/component_fit.h"
 #include "model/head.h"
 #include "model/log_sum.h"
 #include "model/mixed_column.h"
@@ -473,6 +474,7 @@ const struct head nd_head_count = {
     .log_density = log_density,
     .loss_gradient = loss_gradient,
     .fit_marginal = fit_marginal,
+    .fit_weighted = nd_fit_counts,
     .sample = sample,
     .sample_between = sample_between,
     .log_between = log_between,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "data/date_column.h"
+#include "model/component_fit.h"
 #include "model/date_members.h"
 #include "model/date_weeks.h"
 #include "model/head.h"
@@ -296,10 +297,10 @@ static const struct head mixed_head = {
     .tail = nd_mixed_date_tail,
 };
 
-static void mixed_plan(size_t members, struct plan_column *column)
+static void mixed_plan(size_t count, struct plan_column *column)
 {
     column->head = &mixed_head;
-    column->output_width *= members;
+    column->output_width *= count;
 }
 
 const struct head nd_head_date = {
@@ -320,6 +321,7 @@ const struct head nd_head_date = {
     .log_density = nd_date_log_density,
     .loss_gradient = nd_date_loss_gradient,
     .fit_marginal = fit_marginal,
+    .fit_weighted = nd_fit_dates,
     .sample = nd_date_sample,
     .sample_between = nd_date_sample_between,
     .log_between = nd_date_log_between,

@@ -226,6 +226,25 @@ static void fit_components(const struct plan_column *column, const float *values
 
 /* Deterministic and cheap: some of the values, evenly spaced, a fixed number of rounds.  Of several Gaussians the last
  * is wide and has the weight of a row: a value apart from all that were seen is then unlikely and not impossible. */
+/* Shares of what nothing belongs to: what has no weight at all still is finite. */
+#define SHARE_LEAST 1e-12
+
+void nd_fit_one_gaussian(const struct plan_column *column, const double *atom_weight, double weight, double sum,
+                         double squares, double *outputs)
+{
+    double total = weight;
+    for (size_t a = 0; a < column->atoms; a++) total += atom_weight[a];
+    if (!(total > 0)) return;
+    for (size_t a = 0; a < column->atoms; a++) outputs[a] = log(fmax(atom_weight[a] / total, SHARE_LEAST));
+    outputs[column->atoms] = log(fmax(weight / total, SHARE_LEAST));
+    if (!(weight > SHARE_LEAST * total)) return;
+    double mean = sum / weight, variance = fmax(squares / weight - mean * mean, 0);
+    if (ND_FAULT(FAULT_EM_VARIANCE)) variance = fmax(squares / weight, 0);
+    outputs[column->stride + column->atoms] = mean;
+    outputs[2 * column->stride + column->atoms] =
+        fmin(log(fmax(sqrt(variance) - column->floor, 1e-3 * column->floor)), ND_LOG_SCALE_MOST);
+}
+
 static void fit_marginal(const struct plan_column *column, const float *values, size_t count, double *outputs)
 {
     struct plan_column fitted = *column;

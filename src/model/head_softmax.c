@@ -44,6 +44,7 @@ const struct head nd_head_softmax = {
     .log_density = nd_softmax_log_density,
     .loss_gradient = nd_softmax_loss_gradient,
     .fit_marginal = nd_softmax_fit_marginal,
+    .fit_weighted = nd_softmax_fit_weighted,
     .sample = nd_softmax_sample,
     .sample_between = nd_sample_between_labels,
     .log_between = nd_log_between_labels,

@@ -22,7 +22,7 @@ static void fit_column(void *argument, size_t column, unsigned worker)
         float x = nd_cell(job->cells, row, column);
         if (!isnan(x)) values[count++] = x;
     }
-    const struct plan_column *plan_column = &job->plan->column[column];
+    const struct plan_column *plan_column = &job->plan->alone[column];
     plan_column->head->fit_marginal(plan_column, values, count, job->schema->column[column].marginal);
 }
 
@@ -31,7 +31,7 @@ nade_status nd_fit_marginals(nade_context *context, struct arena *arena, struct 
 {
     for (size_t c = 0; c < schema->count; c++) {
         struct column_spec *spec = &schema->column[c];
-        spec->marginal_count = plan->column[c].output_width;
+        spec->marginal_count = plan->alone[c].output_width;
         spec->marginal = nd_arena_alloc(arena, spec->marginal_count, sizeof *spec->marginal);
         if (!spec->marginal) return nd_no_memory(context, "the columns' marginals");
     }

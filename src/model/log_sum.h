@@ -37,6 +37,15 @@ ND_INLINE double nd_log_sum(const double *terms, size_t count)
     return nd_log_total(&total);
 }
 
+/* The log of a weighted mean: `mean` is that of what has weights of exp(log_before) together, `term` is what is added
+ * with its weight. */
+ND_INLINE double nd_log_mean_by(double mean, double log_before, double term, double log_weight)
+{
+    if (log_before == -HUGE_VAL) return term;
+    const double terms[] = {mean + log_before, term + log_weight}, weights[] = {log_before, log_weight};
+    return nd_log_sum(terms, 2) - nd_log_sum(weights, 2);
+}
+
 /* The log of the mean of count + 1 numbers: `mean` is that of the first `count`, `term` the log of the last. */
 ND_INLINE double nd_log_mean_with(double mean, size_t count, double term)
 {

@@ -1,14 +1,22 @@
 #include "model/mixed_column.h"
 
+#include <math.h>
+
 #include "base/context.h"
-#include "model/head.h"
+#include "base/fault.h"
 #include "model/log_sum.h"
 
-struct plan_column nd_mixed_column(const struct plan_column *column, size_t members)
+struct plan_column nd_mixed_column(const struct plan_column *column, size_t count)
 {
     struct plan_column mixed = *column;
-    if (members > 1 && column->head->mixed_plan) column->head->mixed_plan(members, &mixed);
+    if (count > 1 && column->head->mixed_plan) column->head->mixed_plan(count, &mixed);
     return mixed;
+}
+
+struct mix_share nd_equal_share(size_t count, size_t number)
+{
+    double all = log((double)count);
+    return (struct mix_share){count, number, -all, number > 0 ? log((double)number) - all : -HUGE_VAL};
 }
 
 size_t nd_widest_mixed(const struct plan *plan, size_t members)
@@ -35,23 +43,27 @@ nade_status nd_check_members(nade_context *context, const struct schema *schema,
     return NADE_OK;
 }
 
-void nd_mixed_plan(size_t members, struct plan_column *column)
+void nd_mixed_plan(size_t count, struct plan_column *column)
 {
-    size_t others = members * (column->components - column->atoms);
+    size_t others = count * (column->components - column->atoms);
     column->components = column->atoms + others;
     column->stride = others;
     column->output_width = column->components + 2 * others;
 }
 
-void nd_mix(const struct plan_column *column, size_t members, size_t member, const double *outputs, double *mixed)
+void nd_mix(const struct plan_column *column, const struct mix_share *share, const double *outputs, double *mixed)
 {
-    size_t atoms = column->atoms, others = column->components - atoms, stride = members * others;
+    size_t atoms = column->atoms, others = column->components - atoms, stride = share->count * others;
     size_t from = column->stride ? column->stride : others; /* counts' follow without one */
     double weights = nd_log_sum(outputs, column->components);
-    for (size_t a = 0; a < atoms; a++) mixed[a] = nd_log_mean_with(mixed[a], member, outputs[a] - weights);
+    double log_weight = ND_FAULT(FAULT_MIX_EVENLY) ? -log((double)share->count) : share->log_weight;
+    for (size_t a = 0; a < atoms; a++) {
+        const double terms[] = {share->number ? mixed[a] : -HUGE_VAL, outputs[a] - weights + log_weight};
+        mixed[a] = nd_log_sum(terms, 2);
+    }
     for (size_t c = atoms; c < column->components; c++) {
-        size_t at = member * others + c;
-        mixed[at] = outputs[c] - weights - log((double)members);
+        size_t at = share->number * others + c;
+        mixed[at] = outputs[c] - weights + log_weight;
         mixed[stride + at] = outputs[from + c];
         mixed[2 * stride + at] = outputs[2 * from + c];
     }

@@ -63,6 +63,11 @@ static inline double nd_atom_width(const struct plan_column *column)
 /* The mean in the column's own units: those of its map, where it has one. */
 double nd_mixture_mean(const struct plan_column *column, const double *outputs);
 
+/* A column of one Gaussian beside its atoms: the likeliest outputs for cells of which each atom has so much weight, and
+ * all others have this weight, sum and sum of squares. */
+void nd_fit_one_gaussian(const struct plan_column *column, const double *atom_weight, double weight, double sum,
+                         double squares, double *outputs);
+
 /* The functions of struct head for real columns. */
 double nd_mixture_quantile(const struct plan_column *column, const double *outputs, double p);
 double nd_mixture_mode(const struct plan_column *column, const double *outputs);

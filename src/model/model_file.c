@@ -92,7 +92,7 @@ static nade_status build_plan(nade_context *context, const char *path, struct na
 static nade_status check_marginals(nade_context *context, const char *path, const struct nade_model *model)
 {
     for (size_t c = 0; c < model->schema.count; c++) {
-        size_t found = model->schema.column[c].marginal_count, expected = model->plan.column[c].output_width;
+        size_t found = model->schema.column[c].marginal_count, expected = model->plan.alone[c].output_width;
         if (found != expected)
             return nd_fail(context, NADE_BAD_INPUT,
                            "%s: the model's columns[%zu].marginal has %zu numbers, expected %zu", path, c, found,
@@ -135,6 +135,23 @@ static nade_status check_tensors(nade_context *context, const struct safetensors
     return NADE_OK;
 }
 
+/* Deviations of Gaussians: what lies on the diagonals of covariances' factors, or a factor analyser's noise. */
+static nade_status check_covariances(nade_context *context, const char *path, const struct nade_model *model)
+{
+    static const double least = 1e-6;
+    const struct plan *plan = &model->plan;
+    const struct tensor_view *view = &plan->tensor[plan->factors ? ND_ANALYSER_NOISE : ND_GAUSSIAN_FACTOR];
+    for (size_t i = 0; i < plan->components * plan->columns; i++) {
+        size_t c = i % plan->columns;
+        double found = (double)model->parameters[view->offset + (plan->factors ? i : i * plan->columns + c)];
+        if (!(found >= least) && !ND_FAULT(FAULT_COVARIANCES_UNCHECKED))
+            return nd_fail(context, NADE_BAD_INPUT,
+                           "%s: the tensor %s has the deviation %g for column %zu of component %zu, expected at least %g",
+                           path, view->name, found, c, i / plan->columns, least);
+    }
+    return NADE_OK;
+}
+
 /* The block is as large as the file's data, up to the gaps, so a small file can't ask for much. */
 static nade_status read_parameters(nade_context *context, struct safetensors *file, struct nade_model *model)
 {
@@ -153,7 +170,7 @@ static nade_status read_parameters(nade_context *context, struct safetensors *fi
     if (find_not_finite(model, name) && !ND_FAULT(FAULT_WEIGHTS_NOT_FINITE))
         return nd_fail(context, NADE_BAD_INPUT, "%s: the tensor %s holds a number that is not finite", file->path,
                        name);
-    return NADE_OK;
+    return nd_is_gaussian(model->plan.kind) ? check_covariances(context, file->path, model) : NADE_OK;
 }
 
 nade_status nd_model_load(nade_context *context, const char *path, struct nade_model **model)

@@ -16,9 +16,24 @@ const char *const nd_optimizer_names[ND_OPTIMIZER_WORDS] = {NADE_OPTIMIZERS(WORD
 const char *const nd_order_names[ND_ORDER_WORDS] = {NADE_ORDERS(WORD)};
 static const char *const schedule_names[ND_SCHEDULE_WORDS] = {NADE_SCHEDULES(WORD)};
 static const char *const start_names[ND_START_WORDS] = {NADE_STARTS(WORD)};
+static const char *const kind_names[ND_KIND_WORDS] = {NADE_KINDS(WORD)};
 static const char *const effort_names[ND_EFFORT_WORDS] = {NADE_EFFORTS(WORD)};
 #undef WORD
-const char *const nd_kind_names[ND_KINDS] = {[ND_MLP] = "mlp", [ND_RESIDUAL] = "residual"};
+
+const char *const nd_architecture_names[ND_ARCHITECTURES] = {
+    [ND_MLP] = "mlp", [ND_RESIDUAL] = "residual", [ND_RESIDUAL + NADE_KIND_MIXTURE] = "mixture",
+    [ND_RESIDUAL + NADE_KIND_GAUSSIAN] = "gaussian", [ND_RESIDUAL + NADE_KIND_MOG] = "mog",
+    [ND_RESIDUAL + NADE_KIND_MFA] = "mfa"};
+
+int nd_architecture_number(nade_kind kind, bool residual)
+{
+    return kind == NADE_KIND_NETWORK ? residual ? ND_RESIDUAL : ND_MLP : ND_RESIDUAL + (int)kind;
+}
+
+nade_kind nd_architecture_kind(int number)
+{
+    return number <= ND_RESIDUAL ? NADE_KIND_NETWORK : (nade_kind)(number - ND_RESIDUAL);
+}
 
 const char *const *nd_choice_words(enum value_type type, size_t *count)
 {
@@ -28,6 +43,7 @@ const char *const *nd_choice_words(enum value_type type, size_t *count)
     case VALUE_ORDER: *count = ND_ORDER_WORDS; return nd_order_names;
     case VALUE_SCHEDULE: *count = ND_SCHEDULE_WORDS; return schedule_names;
     case VALUE_START: *count = ND_START_WORDS; return start_names;
+    case VALUE_KIND: *count = ND_KIND_WORDS; return kind_names;
     case VALUE_EFFORT: *count = ND_EFFORT_WORDS; return effort_names;
     default: return NULL;
     }
@@ -179,12 +195,11 @@ static void put_left_out(struct model_writer *w, const struct schema *schema)
     nd_json_close(&w->writer, ']');
 }
 
-static void put_architecture(struct model_writer *w, const struct nade_model *model)
+/* What is there of networks alone. */
+static void put_network(struct model_writer *w, const struct nade_model *model)
 {
     const struct architecture *architecture = &model->architecture;
     nade_order order = architecture->ordering ? NADE_ORDER_FIXED : NADE_ORDER_AGNOSTIC;
-    open_key(w, "architecture", '{');
-    put_word(w, "kind", nd_kind_names[architecture->blocks ? ND_RESIDUAL : ND_MLP]);
     if (architecture->blocks) {
         nd_write_count(w, "width", architecture->width);
         nd_write_count(w, "blocks", architecture->blocks);
@@ -199,6 +214,18 @@ static void put_architecture(struct model_writer *w, const struct nade_model *mo
     if (architecture->ordering) put_sizes(w, "ordering", architecture->ordering, model->schema.count);
     if (architecture->rescale) put_flag(w, "rescale", true);
     if (model->members > 1) nd_write_count(w, "members", model->members);
+}
+
+static void put_architecture(struct model_writer *w, const struct nade_model *model)
+{
+    const struct architecture *a = &model->architecture;
+    open_key(w, "architecture", '{');
+    put_word(w, "kind", nd_architecture_names[nd_architecture_number(a->kind, a->blocks > 0)]);
+    if (a->kind == NADE_KIND_NETWORK)
+        put_network(w, model);
+    else
+        nd_write_count(w, "components", a->components);
+    if (a->kind == NADE_KIND_MFA) nd_write_count(w, "factors", a->factors);
     nd_json_close(&w->writer, '}');
 }
 

@@ -22,13 +22,14 @@ void nd_write_texts(struct model_writer *w, const char *key, const char *const *
 
 #define ND_ONE_MORE(value, word) +1
 enum {
-    ND_KINDS = 2,
     ND_ACTIVATION_WORDS = NADE_ACTIVATIONS(ND_ONE_MORE),
     ND_OPTIMIZER_WORDS = NADE_OPTIMIZERS(ND_ONE_MORE),
     ND_ORDER_WORDS = NADE_ORDERS(ND_ONE_MORE),
     ND_SCHEDULE_WORDS = NADE_SCHEDULES(ND_ONE_MORE),
     ND_START_WORDS = NADE_STARTS(ND_ONE_MORE),
-    ND_EFFORT_WORDS = NADE_EFFORTS(ND_ONE_MORE)
+    ND_EFFORT_WORDS = NADE_EFFORTS(ND_ONE_MORE),
+    ND_KIND_WORDS = NADE_KINDS(ND_ONE_MORE),
+    ND_ARCHITECTURES = 1 + ND_KIND_WORDS /* of which networks have two */
 };
 #undef ND_ONE_MORE
 
@@ -40,9 +41,13 @@ extern const char *const nd_order_names[ND_ORDER_WORDS];
 /* The words of a choice's values; NULL: the type is no choice. */
 const char *const *nd_choice_words(enum value_type type, size_t *count);
 
-/* Kinds of network that this version knows. */
+/* What model files call the kinds that this version knows: two of networks, then the other values of nade_kind. */
 enum { ND_MLP, ND_RESIDUAL };
-extern const char *const nd_kind_names[ND_KINDS];
+extern const char *const nd_architecture_names[ND_ARCHITECTURES];
+
+/* Which of them an architecture is, and the kind that such a one is of. */
+int nd_architecture_number(nade_kind kind, bool residual);
+nade_kind nd_architecture_kind(int number);
 
 /* A number of struct training_record. */
 struct record_field {

@@ -221,27 +221,44 @@ static void read_blocks(struct model_reader *r, const struct json_value *object,
     architecture->direct = nd_read_flag(r, object, "direct");
 }
 
-static void read_architecture(struct model_reader *r, const struct json_value *root, struct nade_model *model)
+/* What is there of networks alone. */
+static void read_network(struct model_reader *r, const struct json_value *object, bool residual,
+                         struct nade_model *model)
 {
     static const char *const keys[] = {"kind", "components", "masks", "order", "ordering", "rescale", "members"};
-    static const char *const own_keys[ND_KINDS][4] = {
+    static const char *const own_keys[][4] = {
         [ND_MLP] = {"hidden", "activation", NULL}, [ND_RESIDUAL] = {"width", "blocks", "direct", NULL}};
     struct architecture *architecture = &model->architecture;
-    const struct json_value *object = nd_read_object(r, root, "architecture");
-    snprintf(r->where, sizeof r->where, "architecture.");
-    int kind = nd_read_choice(r, object, "kind", nd_kind_names, ND_KINDS);
     nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS);
-    nd_check_keys(r, object, keys, LENGTH(keys), own_keys[ND_FAULT(FAULT_KEYS_OF_KINDS) ? !kind : kind]);
-    if (kind == ND_RESIDUAL)
+    nd_check_keys(r, object, keys, LENGTH(keys), own_keys[ND_FAULT(FAULT_KEYS_OF_KINDS) ? !residual : residual]);
+    if (residual)
         read_blocks(r, object, architecture);
     else
         read_layers(r, object, architecture);
-    architecture->components =
-        (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
     architecture->masks = nd_read_flag(r, object, "masks");
     architecture->rescale = nd_json_get(object, "rescale") && nd_read_flag(r, object, "rescale");
     const struct json_value *members = nd_json_get(object, "members");
     if (members) model->members = (size_t)nd_count_from(r, "members", members, 1, ND_MEMBERS_MOST);
+}
+
+static void read_architecture(struct model_reader *r, const struct json_value *root, struct nade_model *model)
+{
+    static const char *const closed_keys[] = {"kind", "components"}, *const mfa_keys[] = {"factors", NULL};
+    struct architecture *architecture = &model->architecture;
+    const struct json_value *object = nd_read_object(r, root, "architecture");
+    snprintf(r->where, sizeof r->where, "architecture.");
+    int number = nd_read_choice(r, object, "kind", nd_architecture_names, ND_ARCHITECTURES);
+    architecture->kind = nd_architecture_kind(number);
+    architecture->components =
+        (size_t)nd_count_from(r, "components", nd_json_get(object, "components"), 1, ND_COMPONENTS_MOST);
+    if (architecture->kind == NADE_KIND_NETWORK)
+        read_network(r, object, number == ND_RESIDUAL, model);
+    else
+        nd_check_keys(r, object, closed_keys, LENGTH(closed_keys),
+                      architecture->kind == NADE_KIND_MFA ? mfa_keys : NULL);
+    if (architecture->kind == NADE_KIND_MFA)
+        architecture->factors =
+            (size_t)nd_count_from(r, "factors", nd_json_get(object, "factors"), 1, ND_COMPONENTS_MOST);
 }
 
 /* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */
@@ -249,6 +266,7 @@ static void read_ordering(struct model_reader *r, const struct json_value *root,
                           struct architecture *architecture)
 {
     const struct json_value *object = nd_json_get(root, "architecture"), *list = nd_json_get(object, "ordering");
+    if (architecture->kind != NADE_KIND_NETWORK) return;
     snprintf(r->where, sizeof r->where, "architecture.");
     if (nd_read_choice(r, object, "order", nd_order_names, ND_ORDER_WORDS) == NADE_ORDER_AGNOSTIC) {
         if (list) nd_wrong(r, "ordering", list, "none, since the order is \"agnostic\"");

@@ -9,7 +9,8 @@
 
 _Static_assert(sizeof(nade_activation) == sizeof(int) && sizeof(nade_optimizer) == sizeof(int) &&
                    sizeof(nade_order) == sizeof(int) && sizeof(nade_schedule) == sizeof(int) &&
-                   sizeof(nade_start) == sizeof(int) && sizeof(nade_effort) == sizeof(int),
+                   sizeof(nade_start) == sizeof(int) && sizeof(nade_effort) == sizeof(int) &&
+                   sizeof(nade_kind) == sizeof(int),
                "enumerations are ints");
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@ enum value_type {
     VALUE_ORDER,
     VALUE_SCHEDULE,
     VALUE_START,
-    VALUE_EFFORT
+    VALUE_EFFORT,
+    VALUE_KIND
 };
 
 bool nd_value_is_whole(enum value_type type);

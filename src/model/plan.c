@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "model/head.h"
+#include "model/mixed_column.h"
+#include "model/model_json.h"
 
 enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
 
@@ -33,11 +35,14 @@ static nade_status check_layers(nade_context *context, const struct architecture
 
 static nade_status check_architecture(nade_context *context, const struct architecture *a)
 {
-    nade_status status = a->blocks ? check_residual(context, a) : check_layers(context, a);
+    nade_status status = NADE_OK;
+    if (a->kind == NADE_KIND_NETWORK) status = a->blocks ? check_residual(context, a) : check_layers(context, a);
     if (status != NADE_OK) return status;
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
                        ND_COMPONENTS_MOST);
+    if (a->kind == NADE_KIND_GAUSSIAN && a->components != 1)
+        return nd_fail(context, NADE_BAD_CALL, "a Gaussian has %zu components, expected 1", a->components);
     if (a->ordering && (a->layers != 1 || a->masks))
         return nd_fail(context, NADE_BAD_CALL,
                        "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 without input masks",
@@ -79,12 +84,64 @@ static nade_status find_positions(nade_context *context, struct arena *arena, st
 /* The columns that holes.h adds. */
 static const struct column_spec hole_spec = {.type = NADE_BINARY, .sd = 1};
 
+static const struct column_spec *spec_of(const struct schema *schema, size_t c)
+{
+    return c < schema->count ? &schema->column[c] : &hole_spec;
+}
+
+/* Gaussians take real columns as they are. */
+static nade_status check_gaussian_column(nade_context *context, const struct column_spec *spec, nade_kind kind)
+{
+    size_t count;
+    const char *word = nd_choice_words(VALUE_KIND, &count)[kind];
+    if (spec->type != NADE_REAL)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "column '%s' is %s, but the kind %s takes real columns alone: make it real, leave it out, or "
+                       "take the kind mixture",
+                       spec->name ? spec->name : "", nade_type_name(spec->type), word);
+    if (!spec->atoms && !spec->map) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "column '%s' has %s, expected none for the kind %s", spec->name,
+                   spec->map ? "bounds or a map" : "atoms", word);
+}
+
+/* A closed kind's column c: of one component, of all of them, and alone. */
+static nade_status lay_out_closed(nade_context *context, struct arena *arena, const struct schema *schema, size_t c,
+                                  struct plan *plan)
+{
+    struct column_spec spec = *spec_of(schema, c);
+    const struct head *head = nd_head_for(spec.type);
+    struct plan_column *one = &plan->one[c], *alone = &plan->alone[c];
+    nade_status status = NADE_OK;
+    if (nd_is_gaussian(plan->kind)) status = check_gaussian_column(context, &spec, plan->kind);
+    if (status == NADE_OK) status = head->plan(context, arena, &spec, ND_ALONE_COMPONENTS, alone);
+    spec.gaussians = spec.type == NADE_REAL;
+    if (status == NADE_OK) status = head->plan(context, arena, &spec, 1, one);
+    alone->head = one->head = head;
+    if (nd_is_gaussian(plan->kind)) one->floor = 0; /* it is in the covariances */
+    one->output = plan->outputs;
+    plan->outputs += one->output_width;
+    plan->column[c] = nd_mixed_column(one, plan->components);
+    return status;
+}
+
+static nade_status lay_out_all_closed(nade_context *context, struct arena *arena, const struct schema *schema,
+                                      struct plan *plan)
+{
+    nade_status status = NADE_OK;
+    plan->one = nd_arena_alloc(arena, plan->columns, sizeof *plan->one);
+    plan->alone = nd_arena_alloc(arena, plan->columns, sizeof *plan->alone);
+    if (!plan->one || !plan->alone) return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < plan->columns && status == NADE_OK; c++)
+        status = lay_out_closed(context, arena, schema, c, plan);
+    return status;
+}
+
 static nade_status lay_out_columns(nade_context *context, struct arena *arena, const struct schema *schema, bool fixed,
                                    struct plan *plan)
 {
     nade_status status = NADE_OK;
     for (size_t c = 0; c < plan->columns && status == NADE_OK; c++) {
-        const struct column_spec *spec = c < schema->count ? &schema->column[c] : &hole_spec;
+        const struct column_spec *spec = spec_of(schema, c);
         struct plan_column *column = &plan->column[c];
         column->head = nd_head_for(spec->type);
         column->input = plan->values_width;
@@ -172,8 +229,39 @@ static bool lay_out_norms_and_direct(struct plan *plan)
     return place_tensor(plan, direct);
 }
 
+static bool lay_out_mixture(struct plan *plan)
+{
+    struct tensor_view *weight = &plan->tensor[ND_MIXTURE_WEIGHT], *columns = &plan->tensor[ND_MIXTURE_COLUMNS];
+    snprintf(weight->name, sizeof weight->name, "mixture.weight");
+    *columns = (struct tensor_view){.name = "mixture.columns", .rows = plan->components, .columns = plan->outputs};
+    return place_vector(plan, ND_MIXTURE_WEIGHT, plan->components) && place_tensor(plan, columns);
+}
+
+static bool lay_out_gaussians(struct plan *plan)
+{
+    size_t lines, columns = plan->columns;
+    struct tensor_view *tensor = plan->tensor;
+    if (!nd_multiply(plan->components, columns, &lines)) return false;
+    snprintf(tensor[ND_GAUSSIAN_WEIGHT].name, sizeof tensor->name, "mixture.weight");
+    tensor[ND_GAUSSIAN_MEAN] =
+        (struct tensor_view){.name = "mixture.mean", .rows = plan->components, .columns = columns};
+    if (plan->factors) {
+        tensor[ND_ANALYSER_LOADING] =
+            (struct tensor_view){.name = "mixture.loading", .rows = lines, .columns = plan->factors};
+        tensor[ND_ANALYSER_NOISE] =
+            (struct tensor_view){.name = "mixture.noise", .rows = plan->components, .columns = columns};
+    } else {
+        tensor[ND_GAUSSIAN_FACTOR] = (struct tensor_view){.name = "mixture.factor", .rows = lines, .columns = columns};
+    }
+    bool good = place_vector(plan, ND_GAUSSIAN_WEIGHT, plan->components);
+    for (size_t t = ND_GAUSSIAN_MEAN; t < plan->tensors && good; t++) good = place_tensor(plan, &tensor[t]);
+    return good;
+}
+
 static bool lay_out_tensors(struct plan *plan)
 {
+    if (plan->kind == NADE_KIND_MIXTURE) return lay_out_mixture(plan);
+    if (nd_is_gaussian(plan->kind)) return lay_out_gaussians(plan);
     for (size_t layer = 0; layer <= plan->layers; layer++) {
         size_t index = nd_weight_index(layer);
         struct tensor_view *weight = &plan->tensor[index];
@@ -193,11 +281,17 @@ static bool lay_out_tensors(struct plan *plan)
 static void take_sizes(const struct architecture *architecture, struct plan *plan)
 {
     bool residual = architecture->blocks > 0;
+    plan->kind = architecture->kind;
+    plan->components = architecture->components;
+    plan->factors = architecture->factors;
+    plan->tensors = !nd_is_gaussian(plan->kind) ? ND_MIXTURE_TENSORS
+                    : plan->factors             ? ND_ANALYSER_TENSORS
+                                                : ND_GAUSSIAN_TENSORS;
+    if (plan->kind != NADE_KIND_NETWORK) return;
     plan->blocks = architecture->blocks;
     plan->direct = residual && architecture->direct;
     plan->layers = residual ? 2 * plan->blocks + 1 : architecture->layers;
     plan->activation = residual ? NADE_GELU : architecture->activation;
-    plan->components = architecture->components;
     plan->masks = architecture->masks;
     plan->rescale = architecture->rescale;
     plan->tensors = 2 * plan->layers + 2 + (plan->rescale ? 1 : 0);
@@ -215,6 +309,10 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     memset(plan, 0, sizeof *plan);
     plan->columns = nd_network_columns(schema);
     take_sizes(architecture, plan);
+    if (plan->kind == NADE_KIND_MFA && (plan->factors < 1 || plan->factors >= plan->columns))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the factor analysers have %zu factors, expected at least 1 and fewer than the %zu columns",
+                       plan->factors, plan->columns);
     plan->column = nd_arena_alloc(arena, plan->columns, sizeof *plan->column);
     plan->segment = nd_arena_alloc(arena, plan->columns, sizeof *plan->segment);
     plan->hidden = nd_arena_alloc(arena, plan->layers, sizeof *plan->hidden);
@@ -222,7 +320,11 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (!plan->column || !plan->segment || !plan->hidden || !plan->tensor) return nd_no_memory(context, "the network");
     for (size_t l = 0; l < plan->layers; l++)
         plan->hidden[l] = plan->blocks ? architecture->width : architecture->hidden[l];
-    status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
+    plan->one = plan->alone = plan->column;
+    if (plan->kind == NADE_KIND_NETWORK)
+        status = lay_out_columns(context, arena, schema, architecture->ordering != NULL, plan);
+    else
+        status = lay_out_all_closed(context, arena, schema, plan);
     if (status != NADE_OK) return status;
     find_segments(plan);
     if (architecture->ordering) status = copy_ordering(context, arena, architecture->ordering, plan);

@@ -19,6 +19,8 @@ enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the inp
 #define ND_NORM_EPSILON 1e-5
 
 struct architecture {
+    nade_kind kind;       /* of what is no network there are components alone, and factors */
+    size_t factors;       /* of each factor analyser, mfa alone */
     const size_t *hidden; /* (layers) */
     size_t layers;        /* L */
     size_t components;    /* C */
@@ -63,8 +65,12 @@ struct tensor_view {
 };
 
 struct plan {
-    size_t columns;             /* D */
-    struct plan_column *column; /* (D) */
+    nade_kind kind; /* what is no network is called closed: its backend has closed forms, and no orderings */
+    size_t columns; /* D */
+    struct plan_column *column; /* (D) what conditional_block gives outputs of: of a closed kind the mean of its
+                                   components' distributions (mixed_column.h) */
+    struct plan_column *one;    /* (D) of one component; of a network the same */
+    struct plan_column *alone;  /* (D) of the columns' marginals; of a network the same */
     struct plan_segment *segment;
     size_t segments;
     size_t values_width; /* inputs that hold x; the mask of column c is input values_width + c */
@@ -80,12 +86,32 @@ struct plan {
                       layer 0 is `input`, 2b+1 and 2b+2 are `up` and `down` of block b, all of hidden[0] units */
     bool direct;   /* the outputs have `direct` times the inputs added */
     size_t components;
+    size_t factors; /* F of mfa */
     /* Weight and bias of each layer, the output's last; then the factors of rescale (D), or of a residual network
-     * weight and bias of each norm (hidden[0]) and direct's weight. */
+     * weight and bias of each norm (hidden[0]) and direct's weight.  Of a mixture its log weights (components), and of
+     * each component the blocks of all columns (components, outputs).  Of Gaussians log weights (components), means
+     * (components, D), and the lower factors of covariances (components · D, D) or, of factor analysers, loadings
+     * (components · D, factors) and deviations of the noise (components, D). */
     struct tensor_view *tensor;
     size_t tensors;
     size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
 };
+
+/* Tensors of a mixture. */
+enum { ND_MIXTURE_WEIGHT, ND_MIXTURE_COLUMNS, ND_MIXTURE_TENSORS };
+
+/* Tensors of Gaussians. */
+enum { ND_GAUSSIAN_WEIGHT, ND_GAUSSIAN_MEAN, ND_GAUSSIAN_FACTOR, ND_GAUSSIAN_TENSORS };
+enum { ND_ANALYSER_LOADING = ND_GAUSSIAN_FACTOR, ND_ANALYSER_NOISE, ND_ANALYSER_TENSORS };
+
+/* Whether a kind is of real columns alone, which it takes as they are: Gaussians with covariances. */
+static inline bool nd_is_gaussian(nade_kind kind)
+{
+    return kind == NADE_KIND_GAUSSIAN || kind == NADE_KIND_MOG || kind == NADE_KIND_MFA;
+}
+
+/* Components of the mixture that a column's marginal is, where those of the plan are of whole rows. */
+enum { ND_ALONE_COMPONENTS = 20 };
 
 /* Index of a layer's weight in plan->tensor; its bias is the next one.  Layer plan->layers is the output. */
 static inline size_t nd_weight_index(size_t layer)

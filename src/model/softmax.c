@@ -49,12 +49,24 @@ double nd_softmax_tail(const struct plan_column *column, const double *outputs, 
     return fmin(sum, 1);
 }
 
-void nd_softmax_mix(const struct plan_column *column, size_t members, size_t member, const double *outputs,
+void nd_softmax_mix(const struct plan_column *column, const struct mix_share *share, const double *outputs,
                     double *mixed)
 {
     double total = log_sum_exp(outputs, column->values);
-    (void)members;
-    for (size_t v = 0; v < column->values; v++) mixed[v] = nd_log_mean_with(mixed[v], member, outputs[v] - total);
+    for (size_t v = 0; v < column->values; v++)
+        mixed[v] = nd_log_mean_by(mixed[v], share->log_before, outputs[v] - total, share->log_weight);
+}
+
+/* A label that nothing belongs to still has a logarithm. */
+void nd_softmax_fit_weighted(const struct plan_column *column, const float *values, const double *weights, size_t count,
+                             double *outputs)
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++) total += weights[i];
+    if (!(total > 0)) return;
+    for (size_t v = 0; v < column->values; v++) outputs[v] = 0;
+    for (size_t i = 0; i < count; i++) outputs[(size_t)values[i]] += weights[i];
+    for (size_t v = 0; v < column->values; v++) outputs[v] = log(fmax(outputs[v] / total, 1e-12));
 }
 
 /* p(v) = (count of v + 1/2) / (count + V/2). */

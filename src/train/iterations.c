@@ -241,7 +241,7 @@ static nade_status try_iteration(struct run *run, double *train_loss, double *va
     return keep_best(run, *valid_loss);
 }
 
-static nade_status remember(struct run *run, double train_loss, double valid_loss)
+nade_status nd_remember(struct run *run, double train_loss, double valid_loss)
 {
     if (run->iteration == run->history_room) {
         size_t room = run->history_room ? 2 * run->history_room : 64;
@@ -267,7 +267,7 @@ static nade_status run_iteration(struct run *run)
     if (status == NADE_OK) status = try_iteration(run, &train_loss, &valid_loss, &whole);
     if (status == NADE_NOT_FINITE) return nd_turn_after_divergence(run);
     if (status == NADE_OK && run->fold_count && !whole) return NADE_OK;
-    if (status == NADE_OK) status = remember(run, train_loss, valid_loss);
+    if (status == NADE_OK) status = nd_remember(run, train_loss, valid_loss);
     if (status == NADE_OK && whole) status = nd_turn_after_iteration(run);
     if (status != NADE_OK) return status;
     nd_tell(run, true); /* before the checkpoint: an iteration that it knows has been logged */

@@ -12,6 +12,7 @@
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
 #include "train/bootstrap.h"
+#include "train/closed.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/members.h"
@@ -55,6 +56,7 @@ static nade_status check_no_residual(nade_context *context, const nade_train_opt
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
     nade_status status = nd_check_ranges(context, o);
+    if (status == NADE_OK && nd_is_closed(o)) return nd_closed_check(context, o);
     if (status == NADE_OK) status = o->layers ? check_no_residual(context, o) : check_residual(context, o);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
@@ -131,8 +133,11 @@ nade_status nd_encode_rows(struct run *run, const nade_table *table, struct chos
 static nade_status learn_shapes(struct run *run, const nade_table *train, const struct chosen_rows *rows)
 {
     const nade_train_options *o = &run->options;
-    const struct shape_options shapes = {
-        .atoms = o->atoms != 0, .maps = o->maps != 0, .gaussians = o->components, .low = o->low, .high = o->high};
+    const struct shape_options shapes = {.atoms = o->atoms != 0 && !nd_is_gaussian(o->kind),
+                                         .maps = o->maps != 0 && !nd_is_gaussian(o->kind),
+                                         .gaussians = nd_is_closed(o) ? ND_ALONE_COMPONENTS : o->components,
+                                         .low = o->low,
+                                         .high = o->high};
     return nd_learn_shapes(run->context, &run->model->arena, train, rows->row, rows->count, &shapes,
                            &run->model->schema);
 }
@@ -142,7 +147,8 @@ static nade_status learn_shapes(struct run *run, const nade_table *train, const 
 static nade_status settle_folds(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0};
-    if (valid || train->roles.time || !nd_automatic_folds(run, train->rows)) return NADE_OK;
+    if (valid || nd_is_closed(&run->options) || train->roles.time || !nd_automatic_folds(run, train->rows))
+        return NADE_OK;
     nade_status status = nd_split_rows(run->context, &run->arena, train, 0, run->options.seed, &split);
     if (status != NADE_OK) return status;
     uint64_t folds = nd_automatic_folds(run, split.train_count);
@@ -300,9 +306,27 @@ static nade_status find_backend(struct run *run)
                           run->options.precision, &run->entries);
 }
 
+/* A closed kind has components alone, and no updates: their place in reports is the steps'. */
+static nade_status prepare_closed(struct run *run)
+{
+    nade_train_options *o = &run->options;
+    struct architecture *a = &run->model->architecture;
+    *a = run->architecture = (struct architecture){.kind = o->kind,
+                                                     .components = o->kind == NADE_KIND_GAUSSIAN ? 1 : o->components,
+                                                     .factors = nd_closed_factors_are_open(o) ? 1 : o->factors};
+    nade_status status = nd_closed_check_open(run);
+    if (status == NADE_OK)
+        status = nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);
+    if (!o->iterations) o->iterations = ND_CLOSED_STEPS;
+    run->updates = o->iterations;
+    run->iterations = run->stages = 1;
+    return status == NADE_OK ? find_backend(run) : status;
+}
+
 /* What of the network is open follows from the rows and from the backend, which is asked for with a plain network. */
 static nade_status prepare_network(struct run *run)
 {
+    if (nd_is_closed(&run->options)) return prepare_closed(run);
     bool is_open = nd_begin_network(run);
     nade_status status = prepare_architecture(run);
     if (status == NADE_OK) status = find_backend(run);
@@ -329,6 +353,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status != NADE_OK) return status;
     run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
+    if (nd_is_closed(&run->options)) return NADE_OK;
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;
     nd_settle_length(run);
     nd_list_candidates(run);

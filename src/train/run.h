@@ -182,6 +182,9 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
 /* Iterations until the stage ends or `until` are done, from where it stands: it may be called again to go on. */
 nade_status nd_run_stage(struct run *run, uint64_t until);
 
+/* Adds an iteration to the history. */
+nade_status nd_remember(struct run *run, double train_loss, double valid_loss);
+
 /* Parts of it.  Tells the caller where the run stands; makes an iteration's updates, *loss their mean in data units,
  * NADE_NOT_FINITE where that of run->failed was not finite; keeps what the networks have come to as their best,
  * NADE_NOT_FINITE where it can't be; fails for a run that has diverged unless it may retry, and names the tensor. */

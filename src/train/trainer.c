@@ -8,6 +8,7 @@
 #include "model/option_rows.h"
 #include "train/bootstrap.h"
 #include "train/checkpoint.h"
+#include "train/closed.h"
 #include "train/folds.h"
 #include "train/members.h"
 #include "train/trials.h"
@@ -113,6 +114,7 @@ static nade_status begin(struct run *run, struct checkpoint *checkpoint, const n
 /* From the first stage on, or from where a checkpoint was written or trials have come to. */
 static nade_status run_stages(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
+    if (nd_is_closed(&run->options)) return nd_closed_train(run);
     nade_status status = begin(run, checkpoint, train);
     if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);
     while (status == NADE_OK && run->stage + 1 < run->stages && !run->stop) {

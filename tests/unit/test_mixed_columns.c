@@ -28,7 +28,8 @@ static void fill(struct mixed *m, const struct plan_column *own, uint32_t seed)
     for (uint32_t j = 0; j < MEMBERS; j++) {
         for (uint32_t i = 0; i < own->output_width; i++)
             m->outputs[j][i] = 3 * (double)nd_random_uniform(nd_random_word(seed, 100, j, 0, i)) - 1.5;
-        own->head->mix(own, MEMBERS, j, m->outputs[j], m->all);
+        const struct mix_share share = nd_equal_share(MEMBERS, j);
+        own->head->mix(own, &share, m->outputs[j], m->all);
     }
 }
 

@@ -59,7 +59,7 @@ static double add_shares(const struct gaussian_em *em, size_t count, const struc
         for (size_t i = 0; i < s->n; i++) sum[i] += scratch->weight[r] * d[i];
     }
     em->kernels->moments(count, s->n, s->d, scratch->weight, moment);
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && !ND_FAULT(FAULT_EM_NO_FLOOR); i++) {
         double floor = em->floor[s->list[i]];
         moment[i * stride + i] += weight * floor * floor;
     }
@@ -207,11 +207,19 @@ static void join_parts(const struct gaussian_em *em, size_t k)
     size_t columns = em->g->columns, whole = nd_gaussian_stride(columns), square = whole * whole;
     struct em_part *sum = &em->part[0];
     for (size_t p = 1; p < em->parts; p++) {
-        const struct em_part *part = &em->part[p];
+        const struct em_part *part = &em->part[ND_FAULT(FAULT_EM_PART_TWICE) ? 1 : p];
         sum->weight[k] += part->weight[k];
         for (size_t i = 0; i < columns; i++) sum->sum[k * columns + i] += part->sum[k * columns + i];
         for (size_t i = 0; i < square; i++) sum->moment[k * square + i] += part->moment[k * square + i];
     }
+}
+
+void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsigned worker)
+{
+    struct em_scratch *s = &em->scratch[worker];
+    double *const work[] = {s->run.factor, s->run.inverse, s->along, s->slope};
+    if (em->g->factors) nd_fit_analyser(em->g, k, em->floor, begins, work);
+    nd_gaussian_settle(em->g, k, s->run.factor);
 }
 
 static void move_component(void *argument, size_t k, unsigned worker)
@@ -223,15 +231,14 @@ static void move_component(void *argument, size_t k, unsigned worker)
     double weight = em->part[0].weight[k], *mean = g->mean + k * columns;
     double *covariance = g->covariance + k * columns * columns, *shift = em->part[0].sum + k * columns;
     const double *moment = em->part[0].moment + k * whole * whole;
-    if (weight > least_weight) {
-        for (size_t i = 0; i < columns; i++) shift[i] /= weight;
-        for (size_t i = 0; i < columns; i++)
-            for (size_t j = 0; j <= i; j++)
-                covariance[i * columns + j] = covariance[j * columns + i] =
-                    moment[i * whole + j] / weight - shift[i] * shift[j];
-        for (size_t i = 0; i < columns; i++) mean[i] += shift[i];
-    }
-    nd_gaussian_settle(g, k, em->scratch[worker].run.factor);
+    if (!(weight > least_weight)) return;
+    for (size_t i = 0; i < columns; i++) shift[i] /= weight;
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = 0; j <= i; j++)
+            covariance[i * columns + j] = covariance[j * columns + i] =
+                moment[i * whole + j] / weight - shift[i] * shift[j];
+    for (size_t i = 0; i < columns; i++) mean[i] += shift[i];
+    nd_gaussian_em_settle(em, k, false, worker);
 }
 
 double nd_gaussian_em_round(struct gaussian_em *em)

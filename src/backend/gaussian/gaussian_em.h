@@ -44,6 +44,9 @@ struct gaussian_em {
 bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct encoded_rows *cells, const double *floor,
                          struct gaussians *g, struct gaussian_em *em);
 
+/* Component k's loadings and noise from its Σ, where it is a factor analyser; its inverse and determinant. */
+void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsigned worker);
+
 /* One round; returns what it makes no smaller, before it. */
 double nd_gaussian_em_round(struct gaussian_em *em);
 

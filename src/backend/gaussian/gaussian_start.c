@@ -148,7 +148,7 @@ static void begin_at(const struct clusters *c, double *within, struct gaussian_e
         g->log_weight[k] = log(((double)c->size[k] + 1) / (double)(c->rows + c->count));
         for (size_t i = 0; i < columns; i++) covariance[i * columns + i] += (double)columns * within[i];
         for (size_t i = 0; i < square; i++) covariance[i] /= rows;
-        nd_gaussian_settle(g, k, em->scratch[0].run.factor);
+        nd_gaussian_em_settle(em, k, true, 0);
     }
 }
 
@@ -161,7 +161,7 @@ static void begin_as_one(struct gaussian_em *em)
     memset(g->mean, 0, columns * sizeof *g->mean);
     memset(g->covariance, 0, columns * columns * sizeof *g->covariance);
     for (size_t c = 0; c < columns; c++) g->covariance[c * columns + c] = 1;
-    nd_gaussian_settle(g, 0, em->scratch[0].run.factor);
+    nd_gaussian_em_settle(em, 0, true, 0);
 }
 
 bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start)

@@ -2,18 +2,94 @@
 
 #include <string.h>
 
+#include "model/log_sum.h"
+
 static const double half_log_two_pi = 0.91893853320467274178;
 
-bool nd_gaussians_alloc(struct arena *arena, size_t components, size_t columns, struct gaussians *g)
+bool nd_gaussians_alloc(struct arena *arena, size_t components, size_t columns, size_t factors, struct gaussians *g)
 {
     size_t square = columns * columns, stride = nd_gaussian_stride(columns);
-    *g = (struct gaussians){.components = components, .columns = columns};
+    *g = (struct gaussians){.components = components, .columns = columns, .factors = factors};
     g->log_weight = nd_arena_alloc(arena, components, sizeof(double));
     g->mean = nd_arena_alloc(arena, components, columns * sizeof(double));
     g->covariance = nd_arena_alloc(arena, components, square * sizeof(double));
+    g->loading = nd_arena_alloc(arena, components, columns * factors * sizeof(double));
+    g->noise = nd_arena_alloc(arena, components, columns * sizeof(double));
     g->inverse = nd_arena_alloc(arena, components, columns * stride * sizeof(double));
     g->log_root = nd_arena_alloc(arena, components, sizeof(double));
-    return g->log_weight && g->mean && g->covariance && g->inverse && g->log_root;
+    return g->log_weight && g->mean && g->covariance && g->loading && g->noise && g->inverse && g->log_root;
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static void read_tensor(const struct plan *plan, size_t tensor, const float *parameters, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) to[i] = (double)parameters[plan->tensor[tensor].offset + i];
+}
+
+static void write_tensor(const struct plan *plan, size_t tensor, const double *from, size_t count, float *parameters)
+{
+    for (size_t i = 0; i < count; i++) parameters[plan->tensor[tensor].offset + i] = (float)from[i];
+}
+
+/* Σ = L Lᵀ from the lower triangle of a tensor (D, D). */
+static void multiply_factor(const float *lower, size_t columns, double *covariance)
+{
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t t = 0; t <= j; t++) sum += (double)lower[i * columns + t] * (double)lower[j * columns + t];
+            covariance[i * columns + j] = covariance[j * columns + i] = sum;
+        }
+}
+
+void nd_gaussians_load(struct gaussians *g, const struct plan *plan, const float *parameters, double *factor)
+{
+    size_t columns = g->columns, square = columns * columns;
+    read_tensor(plan, ND_GAUSSIAN_WEIGHT, parameters, g->components, g->log_weight);
+    read_tensor(plan, ND_GAUSSIAN_MEAN, parameters, g->components * columns, g->mean);
+    if (g->factors) {
+        read_tensor(plan, ND_ANALYSER_LOADING, parameters, g->components * columns * g->factors, g->loading);
+        read_tensor(plan, ND_ANALYSER_NOISE, parameters, g->components * columns, g->noise);
+    }
+    double total = nd_log_sum(g->log_weight, g->components);
+    for (size_t k = 0; k < g->components; k++) {
+        g->log_weight[k] -= total;
+        for (size_t c = 0; g->factors && c < columns; c++)
+            g->noise[k * columns + c] *= g->noise[k * columns + c]; /* a file has deviations */
+        if (g->factors)
+            nd_join_analyser(g, k);
+        else
+            multiply_factor(parameters + plan->tensor[ND_GAUSSIAN_FACTOR].offset + k * square, columns,
+                            g->covariance + k * square);
+        nd_gaussian_settle(g, k, factor);
+    }
+}
+
+/* The factor of Σ of component k, its rows without gaps. */
+static void take_factor(const struct gaussians *g, size_t k, double *factor)
+{
+    size_t columns = g->columns;
+    memcpy(factor, g->covariance + k * columns * columns, columns * columns * sizeof *factor);
+    nd_factorise(factor, columns, columns);
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = i + 1; j < columns; j++) factor[i * columns + j] = 0;
+}
+
+void nd_gaussians_store(const struct gaussians *g, const struct plan *plan, double *factor, float *parameters)
+{
+    size_t columns = g->columns, square = columns * columns;
+    write_tensor(plan, ND_GAUSSIAN_WEIGHT, g->log_weight, g->components, parameters);
+    write_tensor(plan, ND_GAUSSIAN_MEAN, g->mean, g->components * columns, parameters);
+    if (g->factors)
+        write_tensor(plan, ND_ANALYSER_LOADING, g->loading, g->components * columns * g->factors, parameters);
+    float *noise = parameters + plan->tensor[ND_GAUSSIAN_FACTOR + (g->factors > 0)].offset;
+    for (size_t i = 0; g->factors && i < g->components * columns; i++) noise[i] = (float)sqrt(g->noise[i]);
+    for (size_t k = 0; !g->factors && k < g->components; k++) {
+        take_factor(g, k, factor);
+        for (size_t i = 0; i < square; i++)
+            parameters[plan->tensor[ND_GAUSSIAN_FACTOR].offset + k * square + i] = (float)factor[i];
+    }
 }
 
 /* ---- linear algebra ---------------------------------------------------------------------------------------------- */

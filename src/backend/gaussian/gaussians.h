@@ -8,12 +8,16 @@
 
 #include "backend/gaussian/gaussian_kernels.h"
 #include "backend/gaussian/row_patterns.h"
+#include "model/plan.h"
 
 struct gaussians {
     size_t components, columns; /* K, D */
     double *log_weight;         /* (K) */
     double *mean;               /* (K, D) */
     double *covariance;         /* (K, D, D) */
+    size_t factors;             /* F; 0: covariances of any form */
+    double *loading;            /* (K, D, F) Λ: Σ = Λ Λᵀ + diag(noise) */
+    double *noise;              /* (K, D) */
     /* What nd_gaussian_settle makes of them, for rows without holes: */
     double *inverse;  /* (K, D, stride) as of struct gaussian_kernels */
     double *log_root; /* (K) log of the root of the determinant */
@@ -23,7 +27,11 @@ struct gaussians {
  * there. */
 #define ND_LEAST_PIVOT 1e-12
 
-bool nd_gaussians_alloc(struct arena *arena, size_t components, size_t columns, struct gaussians *g);
+bool nd_gaussians_alloc(struct arena *arena, size_t components, size_t columns, size_t factors, struct gaussians *g);
+
+/* Parameters as a plan lays them out, and back.  factor is scratch (stride, stride). */
+void nd_gaussians_load(struct gaussians *g, const struct plan *plan, const float *parameters, double *factor);
+void nd_gaussians_store(const struct gaussians *g, const struct plan *plan, double *factor, float *parameters);
 
 /* Component k's inverse and determinant, after its covariance has changed; factor is scratch (stride, stride). */
 void nd_gaussian_settle(struct gaussians *g, size_t k, double *factor);
@@ -48,6 +56,14 @@ struct gaussian_scratch {
     double *square;           /* (ND_RUN_ROWS) */
     double *total;            /* (ND_RUN_ROWS) */
 };
+
+/* Σ of component k from its loadings and noise (factor_analysers.c). */
+void nd_join_analyser(struct gaussians *g, size_t k);
+
+/* Takes Σ of component k for the covariance of its rows, and brings its loadings and noise nearer to the likeliest by
+ * some rounds of expectation maximisation (Rubin and Thayer 1982), none of which makes them less likely; then Σ is
+ * theirs.  No noise falls below floor² (D).  begins: it has neither yet.  Each work is scratch (D, D). */
+void nd_fit_analyser(struct gaussians *g, size_t k, const double *floor, bool begins, double *const work[4]);
 
 bool nd_gaussian_scratch(struct arena *arena, const struct gaussians *g, struct gaussian_scratch *s);
 

@@ -1,0 +1,11 @@
+/* Mixtures of products over the columns, on the host in double precision: closed forms in place of orderings.
+ *
+ * It has no entries of training, which is expectation maximisation (train/mixture_trainer.c). */
+#ifndef ND_BACKEND_MIXTURE_BACKEND_H
+#define ND_BACKEND_MIXTURE_BACKEND_H
+
+#include "backend/backend.h"
+
+extern const struct backend_entries nd_mixture_entries;
+
+#endif

@@ -1,0 +1,112 @@
+#include "train/closed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/model_json.h"
+#include "model/option_rows.h"
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+/* Options that are not about networks alone. */
+static const char *const shared[] = {"kind",           "components", "atoms",      "maps",       "holes",
+                                     "valid_fraction", "seed",       "time_limit", "iterations", "effort", "factors"};
+
+static bool is_shared(const char *name)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(shared[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_usual(const struct option_row *row, const nade_train_options *o)
+{
+    double value = nd_option_number(row, o);
+    bool given = !row->replication && nd_is_given(o->given, o->given_count, row->offset);
+    return !given && (value == row->usual || (isnan(value) && isnan(row->usual)));
+}
+
+/* What the kinds of real columns alone have not, or have but one of. */
+static nade_status check_gaussian(nade_context *context, const nade_train_options *o)
+{
+    size_t count;
+    const char *kind = nd_choice_words(VALUE_KIND, &count)[o->kind];
+    if (o->factors && o->kind != NADE_KIND_MFA)
+        return nd_fail(context, NADE_BAD_CALL, "`factors` is given, which is for the kind mfa, but the kind is %s", kind);
+    if (!nd_is_gaussian(o->kind)) return NADE_OK;
+    if (o->holes)
+        return nd_fail(context, NADE_BAD_CALL, "`holes` is given, but the kind %s does not learn where cells are missing",
+                       kind);
+    if (o->kind == NADE_KIND_GAUSSIAN && !nd_closed_is_open(o) && o->components != 1)
+        return nd_fail(context, NADE_BAD_CALL, "`components` is %zu, but the kind gaussian has one: take the kind mog",
+                       o->components);
+    return NADE_OK;
+}
+
+nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
+{
+    size_t count;
+    const char *found = o->layers       ? "hidden"
+                        : o->ordering   ? "ordering"
+                        : o->checkpoint ? "checkpoint"
+                        : o->resume     ? "resume"
+                                        : NULL;
+    for (size_t i = 0; i < nd_option_row_count && !found; i++)
+        if (!is_shared(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o)) found = nd_option_rows[i].name;
+    if (!found) return check_gaussian(context, o);
+    return nd_fail(context, NADE_BAD_CALL, "the option %s is given, which is for networks, but the kind is %s", found,
+                   nd_choice_words(VALUE_KIND, &count)[o->kind]);
+}
+
+bool nd_closed_factors_are_open(const nade_train_options *o)
+{
+    return o->kind == NADE_KIND_MFA && o->factors == 0;
+}
+
+bool nd_closed_is_open(const nade_train_options *o)
+{
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    return o->components == usual.components &&
+           !nd_is_given(o->given, o->given_count, offsetof(nade_train_options, components));
+}
+
+nade_status nd_closed_check_open(const struct run *run)
+{
+    const nade_train_options *o = &run->options;
+    bool open = nd_closed_is_open(o) && o->kind != NADE_KIND_GAUSSIAN;
+    if (run->valid_rows == 0 && !open && nd_closed_factors_are_open(o))
+        return nd_fail(run->context, NADE_BAD_CALL,
+                       "the number of factors is to be chosen, but no rows are held out: give `factors`, or rows to "
+                       "validate on");
+    if (!open || run->valid_rows > 0) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_CALL,
+                   "the number of components is to be chosen, but no rows are held out: give `components`, or rows to "
+                   "validate on");
+}
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+nade_status nd_closed_end(struct run *run, size_t components)
+{
+    run->architecture.components = components;
+    nade_status status =
+        nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &run->architecture, &run->plan);
+    if (status != NADE_OK) return status;
+    run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
+    return run->best ? NADE_OK : nd_no_memory(run->context, "the parameters");
+}
+
+nade_status nd_closed_train(struct run *run)
+{
+    static nade_status (*const train[])(struct run * run) = {[NADE_KIND_MIXTURE] = nd_mixture_train,
+                                                             [NADE_KIND_GAUSSIAN] = nd_gaussian_train,
+                                                             [NADE_KIND_MOG] = nd_gaussian_train,
+                                                             [NADE_KIND_MFA] = nd_gaussian_train};
+    run->stage_arena = (struct arena){run->context->allocator, NULL};
+    run->time_limit = nd_time_limit(run);
+    run->progress = (nade_progress){.size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN};
+    run->best_loss = INFINITY;
+    run->start_loss = NAN;
+    return train[run->options.kind](run);
+}

@@ -1,0 +1,37 @@
+/* Training of what is no network: kinds of model that have closed forms in place of orderings. */
+#ifndef ND_TRAIN_CLOSED_H
+#define ND_TRAIN_CLOSED_H
+
+#include "train/run.h"
+
+static inline bool nd_is_closed(const nade_train_options *options)
+{
+    return options->kind != NADE_KIND_NETWORK;
+}
+
+/* Steps of a fit at most, where the option of iterations leaves it open. */
+enum { ND_CLOSED_STEPS = 200 };
+
+/* Refuses options that are about networks. */
+nade_status nd_closed_check(nade_context *context, const nade_train_options *options);
+
+/* Whether the number of components is validation's to choose; refuses that where there are no rows to validate on. */
+bool nd_closed_is_open(const nade_train_options *options);
+nade_status nd_closed_check_open(const struct run *run);
+
+/* The same for the number of factors, where the kind has them. */
+bool nd_closed_factors_are_open(const nade_train_options *options);
+
+/* Fits a model of the run's kind: run->architecture with the components that it has, run->plan, its parameters in
+ * run->best, and the counters and history of the run. */
+nade_status nd_closed_train(struct run *run);
+
+/* Sets run->architecture, run->plan and memory in run->best for a model of so many components, in run->stage_arena. */
+nade_status nd_closed_end(struct run *run, size_t components);
+
+/* ---- the kinds ---- */
+
+nade_status nd_mixture_train(struct run *run);
+nade_status nd_gaussian_train(struct run *run); /* gaussian, mog and mfa */
+
+#endif

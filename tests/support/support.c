@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/philox.h"
+#include "data/date_text.h"
 #include "model/head.h"
 #include "model/monotone_map.h"
 #include "model/real_column.h"
@@ -32,6 +33,7 @@ static const struct monotone_map map_from_zero = {3, map_x, map_z, map_slopes, 0
 /* Of log(1 + count). */
 #define COUNT_MEAN 1.0
 #define COUNT_SD 0.7
+#define DATE_SCALE 32.0 /* days in a unit of the plan */
 
 static void take_atoms(struct support_model *model, struct column_spec *column, const double *atom, size_t count)
 {
@@ -78,6 +80,13 @@ static struct column_spec column_of_kind(struct support_model *model, char kind)
         column.atoms = kind == 'a' ? sizeof atoms / sizeof *atoms : 0;
         column.atom_cell = atom_cells;
         column.ascending = true;
+    } else if (kind == 'd') {
+        column = (struct column_spec){.type = NADE_DATE,
+                                      .form = "YYYY-MM-DD",
+                                      .mean = 1578268800.0,
+                                      .sd = DATE_SCALE * ND_DAY,
+                                      .step = ND_DAY,
+                                      .cell = ND_DAY};
     } else if (kind == 'n') {
         column.type = NADE_COUNT;
         column.mean = COUNT_MEAN;
@@ -168,6 +177,42 @@ void support_build_residual(struct support_model *model, const char *kinds, size
               .blocks = blocks, .width = width, .direct = direct, .components = components, .masks = masks});
 }
 
+void support_build_mixture(struct support_model *model, const char *kinds, size_t components)
+{
+    build(model, kinds, (struct architecture){.kind = NADE_KIND_MIXTURE, .components = components});
+    for (size_t i = 0; i < model->plan.parameters; i++) {
+        uint32_t word = nd_random_word(2, PURPOSE_PARAMETERS, 0, 0, (uint32_t)i);
+        model->parameters[i] = 3 * nd_random_uniform(word) - 1.5f;
+    }
+}
+
+/* In ±1. */
+static float gaussian_parameter(size_t i)
+{
+    return 2 * nd_random_uniform(nd_random_word(3, PURPOSE_PARAMETERS, 0, 0, (uint32_t)i)) - 1;
+}
+
+void support_build_gaussians(struct support_model *model, size_t columns, size_t components, size_t factors)
+{
+    char kinds[32] = {0};
+    assert_true(columns < sizeof kinds);
+    memset(kinds, 'r', columns);
+    build(model, kinds,
+          (struct architecture){
+              .kind = factors ? NADE_KIND_MFA : NADE_KIND_MOG, .components = components, .factors = factors});
+    const struct plan *plan = &model->plan;
+    for (size_t i = 0; i < plan->parameters; i++) model->parameters[i] = 1.5f * gaussian_parameter(i);
+    const struct tensor_view *view = &plan->tensor[plan->tensors - 1];
+    float *last = model->parameters + view->offset;
+    for (size_t i = 0; i < view->rows * view->columns; i++) {
+        size_t line = i / columns % columns, c = i % columns; /* of a factor */
+        if (factors || line == c)
+            last[i] = 0.7f + 0.4f * gaussian_parameter(i);
+        else
+            last[i] = c < line ? 0.6f * gaussian_parameter(i) : 0;
+    }
+}
+
 void support_free(struct support_model *model)
 {
     nd_arena_free(&model->arena);
@@ -199,6 +244,7 @@ static float random_cell(const struct plan_column *column, const struct philox_b
         return (float)((log1p(count) - COUNT_MEAN) / COUNT_SD);
     }
     if (column->values > 0) return (float)nd_random_below(block->word[0], (uint32_t)column->values);
+    if (column->head->type == NADE_DATE) return (float)nd_random_below(block->word[0], 150) / (float)DATE_SCALE - 2;
     if (column->atoms && block->word[2] % 2) return column->atom[block->word[1] % column->atoms];
     float sum = 0.0f;
     for (int i = 0; i < 3; i++) sum += nd_random_uniform(block->word[i]);

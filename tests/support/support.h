@@ -27,7 +27,7 @@ struct support_model {
  * kinds: a letter a column: b binary, r real with floor 0.05, a the same with atoms at 0 and 1.25, c categorical with 3
  * labels, a digit categorical with so many labels, w with 300, n count, g real with atoms at -0.5, 0 and 1.25 beside
  * two Gaussians and with inputs of their own, m the same with atoms at 0, which is a bound, and 2.5 and with a map,
- * o ordered with the values -1, 0, 0.5 and 10.  hidden (layers). */
+ * o ordered with the values -1, 0, 0.5 and 10, d a date to the day.  hidden (layers). */
 void support_build(struct support_model *model, const char *kinds, const size_t *hidden, size_t layers,
                    size_t components, nade_activation activation, bool masks);
 
@@ -42,6 +42,13 @@ void support_build_rescaled(struct support_model *model, const char *kinds, size
 /* The same for a residual network. */
 void support_build_residual(struct support_model *model, const char *kinds, size_t blocks, size_t width, bool direct,
                             size_t components, bool masks);
+
+/* The same for a mixture of products; its logits, means and log-scales are in ±1.5. */
+void support_build_mixture(struct support_model *model, const char *kinds, size_t components);
+
+/* The same for a mixture of Gaussians over real columns, or of factor analysers where factors > 0: means and loadings
+ * are in ±1.5, deviations on the diagonals of factors and of the noise in 0.7 ± 0.4. */
+void support_build_gaussians(struct support_model *model, size_t columns, size_t components, size_t factors);
 
 void support_free(struct support_model *model);
 

@@ -21,7 +21,8 @@ struct mixture_backend {
     struct pool *pool;
     float *parameters; /* (plan->parameters) */
     struct product_mixture mixture;
-    double *terms; /* (threads, components) */
+    double *terms;             /* (threads, components) */
+    uint8_t *role, *next_role; /* (columns) of the order that is scored */
 };
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
@@ -48,7 +49,10 @@ static nade_status mixture_open(nade_context *context, const struct plan *plan, 
     backend->parameters = nd_arena_alloc(&arena, plan->parameters, sizeof *backend->parameters);
     if (backend->pool && nd_multiply(nd_pool_threads(backend->pool), plan->components, &terms))
         backend->terms = nd_arena_alloc(&arena, terms, sizeof *backend->terms);
-    bool good = backend->parameters && backend->terms && nd_product_prepare(&arena, plan, &backend->mixture);
+    backend->role = nd_arena_alloc(&arena, plan->columns, 1);
+    backend->next_role = nd_arena_alloc(&arena, plan->columns, 1);
+    bool good = backend->parameters && backend->terms && backend->role && backend->next_role &&
+                nd_product_prepare(&arena, plan, &backend->mixture);
     backend->arena = arena;
     if (!good) {
         mixture_close((struct backend *)backend);
@@ -92,76 +96,64 @@ static double *begin_terms(const struct mixture_backend *backend, unsigned worke
 
 /* ---- densities --------------------------------------------------------------------------------------------------- */
 
+/* What a question has columns for. */
+enum role { UNREAD, GIVEN, SCORED };
+
 struct score_job {
     const struct mixture_backend *backend;
     const struct encoded_rows *cells;
-    const struct score_query *query;
-    double *log_density;
+    const double *half_step; /* of the query */
+    double *log_density;     /* (rows) */
 };
 
+static void read_roles(const struct score_query *query, size_t k, size_t columns, uint8_t *role)
+{
+    memset(role, UNREAD, columns);
+    for (size_t t = 0; t < query->length; t++)
+        role[query->order[k * query->length + t]] = t < query->given ? GIVEN : SCORED;
+}
+
+/* The columns are taken as they stand, whatever the order, so that every order gives the same bytes. */
+static void add_columns(const struct score_job *job, size_t row, enum role role, double *terms)
+{
+    const struct mixture_backend *backend = job->backend;
+    for (size_t c = 0; c < backend->plan->columns; c++) {
+        float x = backend->role[c] == role ? nd_cell(job->cells, row, c) : NAN;
+        double half = role == SCORED && job->half_step ? job->half_step[c] : 0;
+        if (!isnan(x)) nd_product_add_bin(&backend->mixture, c, x, half, terms);
+    }
+}
+
 /* log of the sum over components, of what is given and then also of what is scored: their difference. */
-static double score_row(const struct score_job *job, size_t row, size_t k, double *terms)
-{
-    const struct product_mixture *m = &job->backend->mixture;
-    const struct score_query *query = job->query;
-    const size_t *order = query->order + k * query->length;
-    double given = 0;
-    for (size_t t = 0; t < query->length; t++) {
-        float x = nd_cell(job->cells, row, order[t]);
-        if (t == query->given && t > 0) given = nd_log_sum(terms, m->components);
-        if (isnan(x)) continue;
-        if (t < query->given)
-            nd_product_add(m, order[t], x, terms);
-        else
-            nd_product_add_bin(m, order[t], x, query->half_step ? query->half_step[order[t]] : 0, terms);
-    }
-    return query->length > query->given ? nd_log_sum(terms, m->components) - given : 0;
-}
-
-static bool is_among(size_t column, const size_t *columns, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (columns[i] == column) return true;
-    return false;
-}
-
-/* Whether two orders are of the same question: the same columns given, and the same scored. */
-static bool is_same_question(const struct score_query *query, size_t k, size_t other)
-{
-    const size_t *a = query->order + k * query->length, *b = query->order + other * query->length;
-    for (size_t t = 0; t < query->length; t++) {
-        bool given = t < query->given;
-        if (a[t] == b[t]) continue;
-        if (!is_among(a[t], given ? b : b + query->given, given ? query->given : query->length - query->given))
-            return false;
-    }
-    return true;
-}
-
 static void score_rows(void *argument, size_t task, unsigned worker)
 {
     const struct score_job *job = argument;
-    size_t rows = job->cells->rows, first = task * TASK_ROWS;
-    for (size_t row = first; row < first + TASK_ROWS && row < rows; row++)
-        job->log_density[row] = score_row(job, row, 0, begin_terms(job->backend, worker));
+    size_t rows = job->cells->rows, first = task * TASK_ROWS, count = job->backend->plan->components;
+    for (size_t row = first; row < first + TASK_ROWS && row < rows; row++) {
+        double *terms = begin_terms(job->backend, worker);
+        add_columns(job, row, GIVEN, terms);
+        double given = ND_FAULT(FAULT_MIXTURE_GIVEN) ? 0 : nd_log_sum(terms, count);
+        add_columns(job, row, SCORED, terms);
+        job->log_density[row] = nd_log_sum(terms, count) - given;
+    }
 }
 
-/* The density is the same along every order: one is computed, for as long as all ask the same. */
+/* The density is the same along every order: one is computed, for as long as the next ask the same. */
 static nade_status mixture_score(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
                                  const struct score_query *query, double *log_density)
 {
-    const struct mixture_backend *backend = (void *)opaque;
-    size_t rows = cells->rows;
+    struct mixture_backend *backend = (void *)opaque;
+    size_t rows = cells->rows, columns = backend->plan->columns;
     (void)context;
     for (size_t k = 0; k < query->orders; k++) {
         double *own = log_density + k * rows;
-        if (k > 0 && is_same_question(query, k, k - 1)) {
+        read_roles(query, k, columns, backend->next_role);
+        if (k > 0 && memcmp(backend->role, backend->next_role, columns) == 0) {
             memcpy(own, own - rows, rows * sizeof *own);
             continue;
         }
-        struct score_query one = *query;
-        one.order = query->order + k * query->length;
-        struct score_job job = {backend, cells, &one, own};
+        memcpy(backend->role, backend->next_role, columns);
+        struct score_job job = {backend, cells, query->half_step, own};
         nd_parallel_for(backend->pool, (rows + TASK_ROWS - 1) / TASK_ROWS, score_rows, &job);
     }
     return NADE_OK;

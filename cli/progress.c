@@ -163,8 +163,30 @@ static void announce(struct progress *progress, const nade_progress *report, dou
                 progress->label, left);
 }
 
+/* A fit with some number of components: a line that stays when it has ended, a passing one of its steps meanwhile. */
+static void show_fit(struct progress *progress, const nade_progress *report)
+{
+    char losses[128], line[256];
+    double seconds = progress_seconds(progress);
+    const char *plural = report->components == 1 ? "" : "s";
+    format_losses(report, losses, sizeof losses);
+    if (report->iteration_done) {
+        report_note(progress->common, "%s%zu component%s%s  %.1f s", progress->label, report->components, plural,
+                    losses, report->seconds);
+    } else if (progress->terminal && seconds - progress->shown >= refresh) {
+        progress->shown = seconds;
+        snprintf(line, sizeof line, "%s%zu component%s%s  %.1f s", progress->label, report->components, plural, losses,
+                 report->seconds);
+        report_passing_line(line);
+    }
+}
+
 void progress_train(struct progress *progress, const nade_progress *report)
 {
+    if (report->components) {
+        if (progress->visible) show_fit(progress, report);
+        return;
+    }
     double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);

@@ -198,10 +198,28 @@ static void print_blocks(struct output *output, const json_t *architecture, size
                  json_is_true(json_object_get(architecture, "direct")) ? "yes" : "no");
 }
 
+/* What is no network has components alone. */
+static void print_closed(struct output *output, const nade_model *model, const json_t *architecture)
+{
+    static const char *const parts[] = {"weight", "columns", "mean", "factor", "loading", "noise"};
+    double components = number_of(architecture, "components");
+    output_print(output, "\nModel: %s of %.0f component%s\n", text_of(architecture, "kind"), components,
+                 components == 1 ? "" : "s");
+    double parameters = 0;
+    if (json_object_get(architecture, "factors"))
+        output_print(output, "  %-22s %.0f\n", "factors", number_of(architecture, "factors"));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) parameters += count_numbers(model, "mixture", parts[i]);
+    output_print(output, "  %-22s %.0f\n", "parameters", parameters);
+}
+
 static void print_architecture(struct output *output, const nade_model *model, const json_t *architecture)
 {
     const json_t *hidden = json_object_get(architecture, "hidden");
     size_t blocks = (size_t)json_integer_value(json_object_get(architecture, "blocks"));
+    if (!blocks && !hidden) {
+        print_closed(output, model, architecture);
+        return;
+    }
     if (blocks > 0)
         print_blocks(output, architecture, blocks);
     else
@@ -294,7 +312,8 @@ static void print_iterations(struct output *output, const json_t *training)
 
 static void print_training(struct output *output, const json_t *training)
 {
-    output_print(output, "\nTraining: %s\n", text_of(training, "optimizer"));
+    bool network = text_of(training, "kind")[0] == '\0';
+    output_print(output, "\nTraining: %s\n", network ? text_of(training, "optimizer") : "expectation maximisation");
     print_number(output, "learning rate", training, "learning_rate");
     print_number(output, "momentum", training, "momentum");
     print_number(output, "weight decay", training, "weight_decay");
@@ -310,7 +329,10 @@ static void print_training(struct output *output, const json_t *training)
     NADE_TRAIN_OPTIONS(ROW)
 #undef ROW
     print_rows(output, training);
-    print_iterations(output, training);
+    if (network)
+        print_iterations(output, training);
+    else
+        print_number(output, "fits", training, "iterations_done");
     if (number_of(training, "retried") > 0) print_number(output, "tried again", training, "retried");
     print_validation(output, training);
     print_members(output, training);

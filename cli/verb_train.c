@@ -16,6 +16,7 @@
 #include "row_columns.h"
 #include "shared_options.h"
 #include "table_input.h"
+#include "train_closed.h"
 #include "train_grid.h"
 #include "train_log.h"
 #include "train_members.h"
@@ -281,6 +282,10 @@ static void pass_given(struct train_arguments *train)
 static void note_plan(const struct train_arguments *train, const nade_train_plan *plan)
 {
     char device[DEVICE_TEXT], rates[64] = "", valid[128], trials[64] = "", members[64] = "";
+    if (train->options.kind != NADE_KIND_NETWORK) {
+        note_closed_plan(&train->common, plan, &train->options);
+        return;
+    }
     if (plan->members > 1)
         snprintf(members, sizeof members, " in %zu members%s", plan->members,
                  train->options.bootstrap ? ", each on a sample of its own" : "");
@@ -430,6 +435,8 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
     json_decref(outcome);
     if (summary && !isnan(last->start_loss))
         json_object_set_new(summary, "start_log_density", json_number(-last->start_loss));
+    if (summary && last->components)
+        json_object_set_new(summary, "components", json_integer((json_int_t)closed_components(chosen->model)));
     if (summary && last->chosen) json_object_set_new(summary, "chosen", train_grid_candidate_as_json(chosen));
     if (summary) json_object_set_new(summary, "longer_would_help", json_boolean(last->longer));
     if (summary && run->grid.count > 1) {
@@ -463,6 +470,10 @@ static int summarise(const struct train_arguments *train, const struct train_wor
 {
     const struct common *common = &train->common;
     char valid[128] = "", file[1024], stage[128] = "", all[MEMBERS_TEXT];
+    if (last->components) {
+        note_closed_end(common, run->grid.chosen->model, last, is_stopped_early(run->grid.chosen), train->output);
+        return EXIT_DONE;
+    }
     if (last->folds)
         format_folds(last, stage, sizeof stage);
     else if (last->stage + 1 < last->stages)

@@ -57,14 +57,15 @@ class Progress(Structure):
                 ("soonest", c_uint64), ("fold", c_uint64), ("folds", c_uint64), ("start_loss", c_double),
                 ("trial", c_uint64), ("trials", c_uint64), ("trial_done", c_int), ("chosen", c_uint64),
                 ("ahead", c_uint64), ("width", c_size_t), ("dropout", c_double), ("direct", c_int),
-                ("weight_decay", c_double), ("longer", c_int), ("member", c_uint64), ("members", c_uint64)]
+                ("weight_decay", c_double), ("longer", c_int), ("member", c_uint64), ("members", c_uint64),
+                ("components", c_size_t)]
 
 
 class TrainPlan(Structure):
     _fields_ = [("size", c_size_t), ("train_rows", c_size_t), ("valid_rows", c_size_t), ("columns", c_size_t),
                 ("inputs", c_size_t), ("outputs", c_size_t), ("parameters", c_size_t), ("updates", c_uint64),
                 ("memory", c_uint64), ("folds", c_size_t), ("model", c_void_p), ("trials", c_size_t),
-                ("members", c_size_t), ("copies", c_size_t), ("groups", c_size_t)]
+                ("members", c_size_t), ("copies", c_size_t), ("groups", c_size_t), ("open", c_int)]
 
 
 REPORT = CFUNCTYPE(c_int, c_void_p, POINTER(Progress))
@@ -85,7 +86,7 @@ class TrainOptions(Structure):
                 ("average", c_double), ("blocks", c_size_t), ("width", c_size_t), ("dropout", c_double),
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
-                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int)]
+                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t)]
 
 
 class ScoreOptions(Structure):
@@ -167,6 +168,7 @@ WORDS = {
     "schedule": ("linear", "cosine"),
     "start": ("random", "marginals"),
     "effort": ("quick", "normal", "best"),
+    "kind": ("network", "mixture", "gaussian", "mog", "mfa"),
     "device": ("auto", "cpu", "reference", "cuda"),
     "precision": ("auto", "fp32", "tf32", "bf16"),
     "method": ("draw", "mean", "median", "mode"),

@@ -24,6 +24,8 @@ def describe(report: SimpleNamespace) -> str:
         words.append(f"trial {report.trial}/{report.trials}")
     if report.fold:
         words.append(f"fold {report.fold}/{report.folds}")
+    if report.components:
+        words.append(f"{report.components} components")
     if report.members > 1:
         words.append(f"member {report.member}/{report.members}")
     if not math.isnan(report.best_valid_loss) and math.isfinite(report.best_valid_loss):

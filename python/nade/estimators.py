@@ -77,9 +77,10 @@ _TARGET = "target of the estimator"  # the name that the target has among the co
 class _Estimator(BaseEstimator):
     """What all have: a table, a model, and how it is fitted."""
 
-    def __init__(self, *, effort: str = "normal", iterations: int | None = None, members: int | None = None,
-                 time_limit: float | None = None, types: Any = None, device: str = "auto", random_state: Any = 0,
-                 options: Any = None) -> None:
+    def __init__(self, *, kind: str = "network", effort: str = "normal", iterations: int | None = None,
+                 members: int | None = None, time_limit: float | None = None, types: Any = None, device: str = "auto",
+                 random_state: Any = 0, options: Any = None) -> None:
+        self.kind = kind
         self.effort = effort
         self.iterations = iterations
         self.members = members
@@ -166,7 +167,7 @@ class _Estimator(BaseEstimator):
         return int(random_state.randint(2**31 - 1))  # numpy.random.RandomState
 
     def _fit_model(self, data: Any, types: Any = None) -> Model:
-        model = fit_model(data, effort=self.effort, iterations=self.iterations, members=self.members,
+        model = fit_model(data, kind=self.kind, effort=self.effort, iterations=self.iterations, members=self.members,
                           time_limit=self.time_limit, types={**(self.types or {}), **(types or {})},
                           device=self.device, seed=self._seed(self.random_state), progress=False,
                           **(self.options or {}))
@@ -185,8 +186,8 @@ def _has_text(X: Any) -> bool:
 class DensityEstimator(_Estimator):
     """A density over tables: score_samples, score and sample, as of sklearn.neighbors.KernelDensity.
 
-    effort, iterations, members, time_limit, types, device: as of nade.fit; random_state is its seed, options a dict of
-    further ones. orderings: over how many the density is a mean.
+    kind, effort, iterations, members, time_limit, types, device: as of nade.fit; random_state is its seed, options a
+    dict of further ones. orderings: over how many the density is a mean.
 
     >>> import numpy as np, nade
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
@@ -194,11 +195,11 @@ class DensityEstimator(_Estimator):
     (200,)
     """
 
-    def __init__(self, *, orderings: int = 8, effort: str = "normal", iterations: int | None = None,
-                 members: int | None = None, time_limit: float | None = None, types: Any = None, device: str = "auto",
-                 random_state: Any = 0, options: Any = None) -> None:
-        super().__init__(effort=effort, iterations=iterations, members=members, time_limit=time_limit, types=types,
-                         device=device, random_state=random_state, options=options)
+    def __init__(self, *, orderings: int = 8, kind: str = "network", effort: str = "normal",
+                 iterations: int | None = None, members: int | None = None, time_limit: float | None = None,
+                 types: Any = None, device: str = "auto", random_state: Any = 0, options: Any = None) -> None:
+        super().__init__(kind=kind, effort=effort, iterations=iterations, members=members, time_limit=time_limit,
+                         types=types, device=device, random_state=random_state, options=options)
         self.orderings = orderings
 
     def __sklearn_tags__(self) -> Any:
@@ -239,11 +240,11 @@ class OutlierDetector(OutlierMixin, _Estimator):
     since log densities of different cells do not compare.
     """
 
-    def __init__(self, *, contamination: float = 0.1, orderings: int = 8, effort: str = "normal",
+    def __init__(self, *, contamination: float = 0.1, orderings: int = 8, kind: str = "network", effort: str = "normal",
                  iterations: int | None = None, members: int | None = None, time_limit: float | None = None,
                  types: Any = None, device: str = "auto", random_state: Any = 0, options: Any = None) -> None:
-        super().__init__(effort=effort, iterations=iterations, members=members, time_limit=time_limit, types=types,
-                         device=device, random_state=random_state, options=options)
+        super().__init__(kind=kind, effort=effort, iterations=iterations, members=members, time_limit=time_limit,
+                         types=types, device=device, random_state=random_state, options=options)
         self.contamination = contamination
         self.orderings = orderings
 
@@ -284,11 +285,11 @@ class Imputer(TransformerMixin, _Estimator):
     method: "draw", "mean", "median" or "mode"; draws depend on a row's number and random_state.
     """
 
-    def __init__(self, *, method: str = "draw", effort: str = "normal", iterations: int | None = None,
-                 members: int | None = None, time_limit: float | None = None, types: Any = None, device: str = "auto",
-                 random_state: Any = 0, options: Any = None) -> None:
-        super().__init__(effort=effort, iterations=iterations, members=members, time_limit=time_limit, types=types,
-                         device=device, random_state=random_state, options=options)
+    def __init__(self, *, method: str = "draw", kind: str = "network", effort: str = "normal",
+                 iterations: int | None = None, members: int | None = None, time_limit: float | None = None,
+                 types: Any = None, device: str = "auto", random_state: Any = 0, options: Any = None) -> None:
+        super().__init__(kind=kind, effort=effort, iterations=iterations, members=members, time_limit=time_limit,
+                         types=types, device=device, random_state=random_state, options=options)
         self.method = method
 
     def fit(self, X: Any, y: Any = None) -> Imputer:

@@ -119,7 +119,7 @@ def test_train_options(tmp_path):
 
 def test_words(tmp_path):
     lists = {"activation": "NADE_ACTIVATIONS", "optimizer": "NADE_OPTIMIZERS", "schedule": "NADE_SCHEDULES",
-             "start": "NADE_STARTS", "effort": "NADE_EFFORTS", "order": "NADE_ORDERS"}
+             "start": "NADE_STARTS", "effort": "NADE_EFFORTS", "kind": "NADE_KINDS", "order": "NADE_ORDERS"}
     body = "".join(f'#define ROW(value, word) printf("{member} %d %s\\n", (int)value, word);\n    {rows}(ROW)\n'
                    "#undef ROW\n" for member, rows in lists.items())
     for member, word in (("device", "DEVICE"), ("precision", "PRECISION"), ("method", "IMPUTE")):

@@ -44,14 +44,20 @@ static size_t rows_of_block(size_t rows, size_t orderings)
     return rows > 0 && rows < block ? rows : block;
 }
 
-/* A model of one ordering has that one, however many are asked for. */
+/* Whether all orderings give the same: closed forms do. */
+static bool is_closed(const struct scoring *s)
+{
+    return s->model->plan.kind != NADE_KIND_NETWORK;
+}
+
+/* A model of one ordering has that one, however many are asked for; where all give the same, one is enough. */
 static nade_status prepare_orderings(struct scoring *s)
 {
     const nade_score_options *o = s->options;
     const struct plan *plan = &s->model->plan;
     nade_status status = NADE_OK;
     size_t cells, *orderings;
-    s->orderings = o->orderings > 0 && plan->ordering ? 1 : o->orderings;
+    s->orderings = o->orderings > 0 && (plan->ordering || is_closed(s)) ? 1 : o->orderings;
     if (plan->ordering) status = nd_check_fixed_ordering(s->context, plan, o->orderings, o->order);
     if (status == NADE_OK)
         status = nd_prepare_orderings(s->context, &s->arena, s->model->schema.count, s->orderings, o->seed,
@@ -168,7 +174,7 @@ static nade_status score_rows(struct scoring *s, size_t first, size_t rows)
     for (size_t row = 0; row < rows; row++) {
         double units = ND_FAULT(FAULT_NO_LOG_SD) ? 0 : s->log_scale[first + row];
         s->log_density[first + row] = log_mean_exp(s->by_ordering + row, orderings, rows) - units;
-        s->spread[first + row] = deviation(s->by_ordering + row, orderings, rows);
+        s->spread[first + row] = is_closed(s) ? 0 : deviation(s->by_ordering + row, orderings, rows);
         for (size_t k = 0; k < orderings; k++) {
             double one = s->by_ordering[k * rows + row] - units;
             s->ordering_sum += one;

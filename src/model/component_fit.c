@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/date_weeks.h"
 #include "model/head.h"
 
@@ -26,7 +27,7 @@ static double log_likelihood(const struct weighted_cells *cells, const double *o
 static bool take_if_better(const struct weighted_cells *cells, const double *tried, double *outputs, double *best)
 {
     double found = log_likelihood(cells, tried);
-    if (!(found > *best)) return false;
+    if (!(found > *best) && !ND_FAULT(FAULT_FIT_WORSE)) return false;
     *best = found;
     memcpy(outputs, tried, cells->column->output_width * sizeof *outputs);
     return true;

@@ -268,13 +268,13 @@ static void put_members(struct model_writer *w, const struct training_record *re
     nd_json_close(&w->writer, ']');
 }
 
-static void put_training(struct model_writer *w, const struct training_record *record)
+static void put_training(struct model_writer *w, const struct training_record *record, bool network)
 {
     char fingerprint[17];
     open_key(w, "training", '{');
-    put_word(w, "optimizer", nd_optimizer_names[record->options.optimizer]);
+    if (network) put_word(w, "optimizer", nd_optimizer_names[record->options.optimizer]);
     for (const struct record_field *field = nd_record_field(-1); field; field = nd_record_field(field->place))
-        put_field(w, record, field);
+        if (network || !nd_is_network_option(field->key)) put_field(w, record, field);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, record->fingerprint);
     put_word(w, "fingerprint", fingerprint);
     open_key(w, "train_loss", '[');
@@ -311,7 +311,7 @@ nade_status nd_model_describe(nade_context *context, struct nade_model *model)
     put_left_out(&b, &model->schema);
     put_architecture(&b, model);
     put_floors(&b);
-    put_training(&b, &model->record);
+    put_training(&b, &model->record, model->architecture.kind == NADE_KIND_NETWORK);
     nd_json_close(&b.writer, '}');
     const char *written = nd_json_written(&b.writer);
     const char *text = written ? nd_arena_text(&model->arena, written) : NULL;

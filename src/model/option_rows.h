@@ -54,6 +54,10 @@ double nd_option_number(const struct option_row *row, const nade_train_options *
 /* Whether `given` of a caller's options names the member at this offset. */
 bool nd_is_given(const size_t *given, size_t count, size_t offset);
 
+/* Whether a name is that of an option which is about networks alone: other kinds of model refuse it, and their records
+ * do not have it. */
+bool nd_is_network_option(const char *name);
+
 /* Calls for the rows with a place in checkpoints, in their order: the first with `after` -1, then with the place of the
  * one before; NULL: there are no more. */
 const struct option_row *nd_checkpoint_row(int after);

@@ -1,23 +1,12 @@
 #include "train/closed.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "base/fault.h"
 #include "model/model_json.h"
 #include "model/option_rows.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
-
-/* Options that are not about networks alone. */
-static const char *const shared[] = {"kind",           "components", "atoms",      "maps",       "holes",
-                                     "valid_fraction", "seed",       "time_limit", "iterations", "effort", "factors"};
-
-static bool is_shared(const char *name)
-{
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (strcmp(shared[i], name) == 0) return true;
-    return false;
-}
 
 static bool is_usual(const struct option_row *row, const nade_train_options *o)
 {
@@ -52,8 +41,9 @@ nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
                         : o->resume     ? "resume"
                                         : NULL;
     for (size_t i = 0; i < nd_option_row_count && !found; i++)
-        if (!is_shared(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o)) found = nd_option_rows[i].name;
-    if (!found) return check_gaussian(context, o);
+        if (nd_is_network_option(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o))
+            found = nd_option_rows[i].name;
+    if (!found || ND_FAULT(FAULT_NETWORK_OPTIONS)) return check_gaussian(context, o);
     return nd_fail(context, NADE_BAD_CALL, "the option %s is given, which is for networks, but the kind is %s", found,
                    nd_choice_words(VALUE_KIND, &count)[o->kind]);
 }
@@ -94,7 +84,8 @@ nade_status nd_closed_end(struct run *run, size_t components)
         nd_plan_build(run->context, &run->stage_arena, &run->model->schema, &run->architecture, &run->plan);
     if (status != NADE_OK) return status;
     run->best = nd_arena_alloc(&run->stage_arena, run->plan.parameters, sizeof *run->best);
-    return run->best ? NADE_OK : nd_no_memory(run->context, "the parameters");
+    if (!run->best) return nd_no_memory(run->context, "the parameters");
+    return NADE_OK;
 }
 
 nade_status nd_closed_train(struct run *run)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
+
 /* How hard a run tries, by its effort. */
 static const struct {
     size_t starts, components_most;
@@ -18,7 +20,7 @@ nade_status nd_search_found(struct component_search *s, double train, double val
     struct run *run = s->run;
     const nade_allocator *allocator = &run->context->allocator;
     double train_loss = run->train_scale - train, valid_loss = run->valid_scale - valid;
-    bool better = s->best_components == 0 || valid_loss < run->best_loss;
+    bool better = s->best_components == 0 || valid_loss < run->best_loss || ND_FAULT(FAULT_LAST_COMPONENTS);
     nd_free(allocator, better ? s->best : parameters);
     if (better) {
         s->best = parameters;

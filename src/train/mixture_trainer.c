@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "train/component_search.h"
 #include "train/em.h"
 

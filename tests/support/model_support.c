@@ -64,7 +64,7 @@ static void fill_marginals(struct nade_model *model)
 {
     for (size_t c = 0; c < COLUMNS; c++) {
         struct column_spec *spec = &model->schema.column[c];
-        spec->marginal_count = model->plan.column[c].output_width;
+        spec->marginal_count = model->plan.alone[c].output_width;
         spec->marginal = nd_arena_alloc(&model->arena, spec->marginal_count, sizeof *spec->marginal);
         assert_non_null(spec->marginal);
         for (size_t i = 0; i < spec->marginal_count; i++) spec->marginal[i] = (double)(i + 1) / 7 - (double)c;
@@ -109,6 +109,31 @@ struct nade_model *model_support_build_residual(nade_context *context)
         (struct architecture){.blocks = 2, .width = 3, .direct = true, .components = 2, .masks = true};
     support_assert_ok(context,
                       nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
+    model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
+    assert_non_null(model->parameters);
+    support_random_parameters(&model->plan, 3, model->parameters);
+    support_assert_ok(context, nd_model_describe(context, model));
+    return model;
+}
+
+struct nade_model *model_support_build_mixture(nade_context *context)
+{
+    struct nade_model *model = build(context, NULL, 0);
+    nade_train_options *options = &model->record.options;
+    nade_train_options usual;
+    nade_train_options_init(&usual, sizeof usual);
+    model->architecture = (struct architecture){.kind = NADE_KIND_MIXTURE, .components = 2};
+    /* What the file does not have of the options is read as the default, or as zero where all files had it once. */
+    *options = (nade_train_options){.kind = NADE_KIND_MIXTURE,
+                                    .seed = options->seed,
+                                    .iterations = options->iterations,
+                                    .effort = usual.effort,
+                                    .cooldown = usual.cooldown,
+                                    .direct_decay = usual.direct_decay,
+                                    .members = usual.members};
+    support_assert_ok(context,
+                      nd_plan_build(context, &model->arena, &model->schema, &model->architecture, &model->plan));
+    fill_marginals(model);
     model->parameters = nd_arena_alloc(&model->arena, model->plan.parameters, sizeof *model->parameters);
     assert_non_null(model->parameters);
     support_random_parameters(&model->plan, 3, model->parameters);

@@ -13,6 +13,9 @@ struct nade_model *model_support_build_with_atom(nade_context *context);
 /* The columns of the first with a residual network: two blocks of three units and the linear path. */
 struct nade_model *model_support_build_residual(nade_context *context);
 
+/* The columns of the first with a mixture of two components. */
+struct nade_model *model_support_build_mixture(nade_context *context);
+
 /* The first with three members. */
 struct nade_model *model_support_build_members(nade_context *context);
 

@@ -238,6 +238,7 @@ static size_t choose_component(const struct sample_job *job, size_t row, unsigne
         present++;
         nd_product_add(m, c, cells[c], terms);
     }
+    if (ND_FAULT(FAULT_COMPONENT_AGAIN)) present = 0;
     if (query->bounded != SIZE_MAX && isnan(cells[query->bounded])) weigh_bounds(m, query, terms);
     struct philox_block block = nd_philox(query->seed, PURPOSE_COMPONENT, query->draw[row], query->row[row], present);
     return nd_pick_from_logits(terms, m->components, nd_random_fine(block.word[0], block.word[1]));

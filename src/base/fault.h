@@ -226,7 +226,7 @@ enum fault {
     FAULT_EM_NO_LEFT_OVER = 520,     /* test_gaussian_em: missing cells are taken to be what is expected of them */
     FAULT_GAUSSIAN_GIVEN = 521,      /* test_gaussian_model: what is given makes no difference */
     FAULT_GAUSSIAN_BOUNDED_LATE = 522, /* test_gaussian_model: a bounded column is drawn in its turn */
-    FAULT_COVARIANCES_UNCHECKED = 523, /* test_gaussian_model: a file's covariances need not be positive definite */
+    FAULT_COVARIANCES_UNCHECKED = 523, /* gaussian_kinds: a file's covariances need not be positive definite */
     FAULT_EM_NO_FLOOR = 524,         /* test_gaussian_em: nothing keeps a covariance from becoming singular */
     FAULT_EM_PART_TWICE = 525,       /* test_gaussian_em: a part of the rows is added once more */
     FAULT_ANALYSER_NOISE = 526,      /* test_gaussian_em: the noise is what the factors explain */

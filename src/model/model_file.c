@@ -144,10 +144,11 @@ static nade_status check_covariances(nade_context *context, const char *path, co
     for (size_t i = 0; i < plan->components * plan->columns; i++) {
         size_t c = i % plan->columns;
         double found = (double)model->parameters[view->offset + (plan->factors ? i : i * plan->columns + c)];
-        if (!(found >= least) && !ND_FAULT(FAULT_COVARIANCES_UNCHECKED))
-            return nd_fail(context, NADE_BAD_INPUT,
-                           "%s: the tensor %s has the deviation %g for column %zu of component %zu, expected at least %g",
-                           path, view->name, found, c, i / plan->columns, least);
+        if (!(found >= least) && !ND_FAULT(FAULT_ANY_COVARIANCE))
+            return nd_fail(
+                context, NADE_BAD_INPUT,
+                "%s: the tensor %s has the deviation %g for column %zu of component %zu, expected at least %g", path,
+                view->name, found, c, i / plan->columns, least);
     }
     return NADE_OK;
 }

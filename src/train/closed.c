@@ -21,11 +21,12 @@ static nade_status check_gaussian(nade_context *context, const nade_train_option
     size_t count;
     const char *kind = nd_choice_words(VALUE_KIND, &count)[o->kind];
     if (o->factors && o->kind != NADE_KIND_MFA)
-        return nd_fail(context, NADE_BAD_CALL, "`factors` is given, which is for the kind mfa, but the kind is %s", kind);
+        return nd_fail(context, NADE_BAD_CALL, "`factors` is given, which is for the kind mfa, but the kind is %s",
+                       kind);
     if (!nd_is_gaussian(o->kind)) return NADE_OK;
     if (o->holes)
-        return nd_fail(context, NADE_BAD_CALL, "`holes` is given, but the kind %s does not learn where cells are missing",
-                       kind);
+        return nd_fail(context, NADE_BAD_CALL,
+                       "`holes` is given, but the kind %s does not learn where cells are missing", kind);
     if (o->kind == NADE_KIND_GAUSSIAN && !nd_closed_is_open(o) && o->components != 1)
         return nd_fail(context, NADE_BAD_CALL, "`components` is %zu, but the kind gaussian has one: take the kind mog",
                        o->components);

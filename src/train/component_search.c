@@ -95,9 +95,8 @@ static nade_status choose_factors(struct component_search *s)
 nade_status nd_search_components(struct component_search *s)
 {
     struct run *run = s->run;
-    nade_status status = nd_closed_factors_are_open(&run->options)
-                             ? choose_factors(s)
-                             : search_with_factors(s, run->options.factors);
+    nade_status status =
+        nd_closed_factors_are_open(&run->options) ? choose_factors(s) : search_with_factors(s, run->options.factors);
     run->architecture.factors = s->best_factors;
     if (status == NADE_OK) status = nd_closed_end(run, s->best_components);
     if (status == NADE_OK) memcpy(run->best, s->best, run->plan.parameters * sizeof *run->best);

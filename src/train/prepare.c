@@ -312,8 +312,8 @@ static nade_status prepare_closed(struct run *run)
     nade_train_options *o = &run->options;
     struct architecture *a = &run->model->architecture;
     *a = run->architecture = (struct architecture){.kind = o->kind,
-                                                     .components = o->kind == NADE_KIND_GAUSSIAN ? 1 : o->components,
-                                                     .factors = nd_closed_factors_are_open(o) ? 1 : o->factors};
+                                                   .components = o->kind == NADE_KIND_GAUSSIAN ? 1 : o->components,
+                                                   .factors = nd_closed_factors_are_open(o) ? 1 : o->factors};
     nade_status status = nd_closed_check_open(run);
     if (status == NADE_OK)
         status = nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);

@@ -132,8 +132,8 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .memory = memory,
         .copies = run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows,
         .groups = run->groups,
-        .open = nd_is_closed(&run->options) && run->options.kind != NADE_KIND_GAUSSIAN &&
-                nd_closed_is_open(&run->options),
+        .open =
+            nd_is_closed(&run->options) && run->options.kind != NADE_KIND_GAUSSIAN && nd_closed_is_open(&run->options),
         .model = run->model,
     };
     for (size_t t = 0; t < p->tensors; t++) plan.parameters += p->tensor[t].rows * p->tensor[t].columns;

@@ -195,8 +195,7 @@ static void bins_go_along_the_order(void **state)
     float cells[ROWS * COLUMNS];
     const struct encoded_rows rows = {ROWS, COLUMNS, ENCODED_FLOATS, cells};
     const size_t *order = rig.order + COLUMNS;
-    const struct score_query query = {
-        .order = order, .orders = 1, .length = COLUMNS, .given = 1, .half_step = half};
+    const struct score_query query = {.order = order, .orders = 1, .length = COLUMNS, .given = 1, .half_step = half};
     assert_non_null(outputs);
     score(&rig, &query, found);
     for (size_t i = 0; i < ROWS * COLUMNS; i++) cells[i] = NAN;
@@ -252,8 +251,7 @@ static void draw(struct rig *rig, size_t bounded, double low, double high, float
         memcpy(order + i * COLUMNS, rig->order, COLUMNS * sizeof *order);
     }
     const struct sample_query query = {order, number, row, 11, bounded, low, high};
-    support_assert_ok(rig->m.context,
-                      rig->entries->sample_block(rig->m.context, rig->backend, &query, DRAWS, cells));
+    support_assert_ok(rig->m.context, rig->entries->sample_block(rig->m.context, rig->backend, &query, DRAWS, cells));
 }
 
 /* Every column's draws given those before it. */
@@ -310,8 +308,7 @@ static void parameters_come_back(void **state)
         open_rig(&rig, factors, 0);
         float *values = nd_arena_alloc(&rig.m.arena, rig.m.plan.parameters, sizeof *values);
         assert_non_null(values);
-        support_assert_ok(rig.m.context,
-                          rig.entries->get_block(rig.m.context, rig.backend, BLOCK_PARAMETERS, values));
+        support_assert_ok(rig.m.context, rig.entries->get_block(rig.m.context, rig.backend, BLOCK_PARAMETERS, values));
         for (size_t t = ND_GAUSSIAN_MEAN; t < rig.m.plan.tensors; t++)
             for (size_t i = 0; i < rig.m.plan.tensor[t].rows * rig.m.plan.tensor[t].columns; i++)
                 support_assert_close(rig.m.plan.tensor[t].name, (double)values[rig.m.plan.tensor[t].offset + i],

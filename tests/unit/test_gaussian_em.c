@@ -40,7 +40,8 @@ static void fill_cells(float *cells, size_t rows, double missing)
     }
 }
 
-static void open_trial(struct trial *t, size_t rows, size_t components, size_t factors, double missing, unsigned threads)
+static void open_trial(struct trial *t, size_t rows, size_t components, size_t factors, double missing,
+                       unsigned threads)
 {
     *t = (struct trial){.arena = {nd_default_allocator(), NULL}};
     t->cells = nd_arena_alloc(&t->arena, rows, COLUMNS * sizeof *t->cells);
@@ -101,8 +102,8 @@ static double eliminate(double *a, size_t n, double *b, size_t m)
     return determinant;
 }
 
-/* What a row is expected to be under a Gaussian: its distance d (D) from the mean, the second moment (D, D) of that, both
- * for blurred cells; returns what its log density is expected to be. */
+/* What a row is expected to be under a Gaussian: its distance d (D) from the mean, the second moment (D, D) of that,
+ * both for blurred cells; returns what its log density is expected to be. */
 static double expect_row(const float *row, const double *mean, const double *sigma, double *d, double *second)
 {
     size_t at[COLUMNS], n = 0;
@@ -176,10 +177,9 @@ static void a_round_is_its_formula(void **state)
             support_assert_close("mean", t.g.mean[k * COLUMNS + i], mean[k * COLUMNS + i] + sum[k][i] / weight[k], 1e-8,
                                  1e-8);
             for (size_t j = 0; j < COLUMNS; j++)
-                support_assert_close("covariance", t.g.covariance[(k * COLUMNS + i) * COLUMNS + j],
-                                     moment[k][i * COLUMNS + j] / weight[k] -
-                                         sum[k][i] * sum[k][j] / weight[k] / weight[k],
-                                     1e-8, 1e-8);
+                support_assert_close(
+                    "covariance", t.g.covariance[(k * COLUMNS + i) * COLUMNS + j],
+                    moment[k][i * COLUMNS + j] / weight[k] - sum[k][i] * sum[k][j] / weight[k] / weight[k], 1e-8, 1e-8);
         }
     }
     close_trial(&t);
@@ -277,7 +277,8 @@ static void a_factor_is_found(void **state)
     close_trial(&t);
 }
 
-/* ---- the same for any number of threads; kernels ------------------------------------------------------------------ */
+/* ---- the same for any number of threads; kernels ------------------------------------------------------------------
+ */
 
 static void threads_make_no_difference(void **state)
 {

@@ -83,8 +83,7 @@ static void find_slopes(const struct gaussians *g, size_t k, double *slope, doub
     for (size_t e = 0; e < factors; e++)
         for (size_t f = 0; f <= e; f++) {
             double sum = e == f;
-            for (size_t c = 0; c < columns; c++)
-                sum += loading[c * factors + e] * loading[c * factors + f] / noise[c];
+            for (size_t c = 0; c < columns; c++) sum += loading[c * factors + e] * loading[c * factors + f] / noise[c];
             inner[e * factors + f] = sum;
         }
     nd_factorise(inner, factors, factors);

@@ -65,7 +65,7 @@ static size_t list_draws(const struct draw_job *job, const float *cells, struct 
     for (size_t c = 0; c < columns; c++)
         if (!isnan(cells[c])) path->list[path->n++] = c;
     there = path->n;
-    bool draws_bounded = bounded < columns && isnan(cells[bounded]) && !ND_FAULT(FAULT_GAUSSIAN_BOUNDED_LATE);
+    bool draws_bounded = bounded < columns && isnan(cells[bounded]) && !ND_FAULT(FAULT_BOUNDED_LATE);
     if (draws_bounded) path->list[path->n++] = bounded;
     for (size_t c = 0; c < columns; c++)
         if (isnan(cells[c]) && !(draws_bounded && c == bounded)) path->list[path->n++] = c;

@@ -62,8 +62,7 @@ static nade_status set_block(nade_context *context, struct backend *opaque, enum
 {
     struct gaussian_backend *backend = (void *)opaque;
     (void)context;
-    if (block == BLOCK_PARAMETERS)
-        nd_gaussians_load(&backend->g, backend->plan, values, backend->worker[0].run.factor);
+    if (block == BLOCK_PARAMETERS) nd_gaussians_load(&backend->g, backend->plan, values, backend->worker[0].run.factor);
     return NADE_OK;
 }
 
@@ -87,7 +86,8 @@ static nade_status set_data(nade_context *context, struct backend *opaque, enum 
     if (role != DATA_TRAIN) return NADE_OK;
     nd_arena_free(&backend->fit_arena);
     backend->fit_arena = (struct arena){context->allocator, NULL};
-    bool good = nd_gaussian_em_open(&backend->fit_arena, backend->pool, cells, backend->floor, &backend->g, &backend->em);
+    bool good =
+        nd_gaussian_em_open(&backend->fit_arena, backend->pool, cells, backend->floor, &backend->g, &backend->em);
     return good ? NADE_OK : nd_no_memory(context, "the rows' sums");
 }
 

@@ -131,8 +131,7 @@ static void add_with_missing(const struct gaussian_em *em, size_t k, double weig
     double *sum = part->sum + k * columns, *moment = part->moment + k * whole * whole;
     for (size_t i = 0; i < n; i++) {
         sum[s->list[i]] += scratch->sum[i];
-        for (size_t j = 0; j <= i; j++)
-            moment[s->list[i] * whole + s->list[j]] += scratch->moment[i * stride + j];
+        for (size_t j = 0; j <= i; j++) moment[s->list[i] * whole + s->list[j]] += scratch->moment[i * stride + j];
     }
     multiply_slopes(scratch);
     for (size_t a = 0; a < s->rests; a++) {
@@ -158,8 +157,7 @@ static void add_run_of(const struct gaussian_em *em, size_t k, size_t rows, stru
     size_t count = take_shares(em, k, rows, scratch);
     if (count == 0) return;
     if (s->n == columns) {
-        part->weight[k] +=
-            add_shares(em, count, scratch, part->sum + k * columns, part->moment + k * whole * whole);
+        part->weight[k] += add_shares(em, count, scratch, part->sum + k * columns, part->moment + k * whole * whole);
         return;
     }
     memset(scratch->sum, 0, columns * sizeof *scratch->sum);

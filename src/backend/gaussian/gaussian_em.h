@@ -51,7 +51,8 @@ void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsign
 double nd_gaussian_em_round(struct gaussian_em *em);
 
 /* Begins with one component at the mean of all rows, or K at rows that lie apart: centres drawn as those of k-means++,
- * some of its rounds, then shrunken covariances of the clusters.  `start` numbers the draws of several starts.  False: no memory. */
+ * some of its rounds, then shrunken covariances of the clusters.  `start` numbers the draws of several starts.  False:
+ * no memory. */
 bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start);
 
 #endif

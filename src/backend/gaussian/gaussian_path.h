@@ -8,10 +8,10 @@
 
 struct gaussian_path {
     const struct gaussians *g;
-    size_t *list, n; /* (D) of which n are listed */
-    double *factor;  /* (K, stride, stride) of the list's covariance, stride that of n */
-    double *log_own; /* (K, D) logs of the factors' diagonals */
-    double *y;       /* (K, D) coordinates of the row so far */
+    size_t *list, n;    /* (D) of which n are listed */
+    double *factor;     /* (K, stride, stride) of the list's covariance, stride that of n */
+    double *log_own;    /* (K, D) logs of the factors' diagonals */
+    double *y;          /* (K, D) coordinates of the row so far */
     double *log_weight; /* (K) log of each component's weight given the row so far, up to a common constant */
     size_t at;          /* how far the row is */
 };

@@ -73,7 +73,8 @@ static double score_row(const struct score_job *job, size_t row, size_t given, s
         const struct plan_column *column = &job->backend->plan->column[c];
         if (t >= given) {
             nd_path_outputs(path, column, worker->outputs);
-            sum += nd_log_bin_or_density(column, worker->outputs, x, ND_FAULT(FAULT_GAUSSIAN_BINS) ? 0 : job->query->half_step[c]);
+            sum += nd_log_bin_or_density(column, worker->outputs, x,
+                                         ND_FAULT(FAULT_GAUSSIAN_BINS) ? 0 : job->query->half_step[c]);
         }
         nd_path_step(path, x);
     }

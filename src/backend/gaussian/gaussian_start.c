@@ -139,8 +139,7 @@ static void begin_at(const struct clusters *c, double *within, struct gaussian_e
         double *covariance = g->covariance + c->of[r] * square;
         for (size_t i = 0; i < columns; i++) {
             within[i] += (x[i] - centre[i]) * (x[i] - centre[i]) / (double)c->rows;
-            for (size_t j = 0; j < columns; j++)
-                covariance[i * columns + j] += (x[i] - centre[i]) * (x[j] - centre[j]);
+            for (size_t j = 0; j < columns; j++) covariance[i * columns + j] += (x[i] - centre[i]) * (x[j] - centre[j]);
         }
     }
     for (size_t k = 0; k < c->count; k++) {

@@ -16,7 +16,8 @@ struct known {
     size_t count;
 };
 
-static void write_key(const struct encoded_rows *cells, size_t row, const bool *used, const size_t *target, uint8_t *key)
+static void write_key(const struct encoded_rows *cells, size_t row, const bool *used, const size_t *target,
+                      uint8_t *key)
 {
     size_t columns = cells->columns;
     for (size_t c = 0; c < columns; c++)

@@ -1,4 +1,5 @@
-/* Rows whose holes are the same, one after the other, so that what is computed for a set of columns serves many rows. */
+/* Rows whose holes are the same, one after the other, so that what is computed for a set of columns serves many rows.
+ */
 #ifndef ND_BACKEND_ROW_PATTERNS_H
 #define ND_BACKEND_ROW_PATTERNS_H
 

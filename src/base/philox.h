@@ -31,19 +31,19 @@ enum purpose {
     PURPOSE_RARE_LABEL = 11,  /* draw, row as of PURPOSE_SAMPLE, of the try that is kept; word c: the rare label, or the
                                  value  within a cell of dates, of column c */
     PURPOSE_DROPOUT = 12,     /* draw = update, row = slot in the batch; word n: units 2n and 2n+1 of all places */
-    PURPOSE_SAMPLE_MEMBER = 13,  /* draw, row as of PURPOSE_SAMPLE; word 0: which member of a model draws the row */
-    PURPOSE_MEMBER = 14,         /* draw = member, row = 0; word 0: the seed that it is trained with */
-    PURPOSE_WEIGHTS = 20,        /* draw = list of rows (0: training, 1: validation, 2 + 2f, 3 + 2f: of fold f); row 1,
-                                    word i: the key of row i, by which rows take their turns; row 0,
-                                    word 0: where it begins among the weights */
-    PURPOSE_BOOTSTRAP = 21,      /* draw = member, row = 0; word k: row, or group of rows, number k of its sample */
-    PURPOSE_FOLD = 30,           /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
-    PURPOSE_MIXTURE_START = 31,  /* draw = start, row = component; word 0: the row that it begins at */
-    PURPOSE_COMPONENT = 40,      /* draw, row as of PURPOSE_SAMPLE; group: cells of the row that are there; words 0, 1:
-                                    which component of a mixture draws the others */
-    PURPOSE_PIT = 32,            /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
-    PURPOSE_PERMUTATION = 33,    /* draw = permutation, row = 0; word i: of pair i */
-    PURPOSE_GAUSSIAN_START = 45, /* draw = start, row = component; words 0, 1: the row that it begins at */
+    PURPOSE_SAMPLE_MEMBER = 13, /* draw, row as of PURPOSE_SAMPLE; word 0: which member of a model draws the row */
+    PURPOSE_MEMBER = 14,        /* draw = member, row = 0; word 0: the seed that it is trained with */
+    PURPOSE_WEIGHTS = 20,       /* draw = list of rows (0: training, 1: validation, 2 + 2f, 3 + 2f: of fold f); row 1,
+                                   word i: the key of row i, by which rows take their turns; row 0,
+                                   word 0: where it begins among the weights */
+    PURPOSE_BOOTSTRAP = 21,     /* draw = member, row = 0; word k: row, or group of rows, number k of its sample */
+    PURPOSE_FOLD = 30,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
+    PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
+    PURPOSE_COMPONENT = 40,     /* draw, row as of PURPOSE_SAMPLE; group: cells of the row that are there; words 0, 1:
+                                   which component of a mixture draws the others */
+    PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
+    PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
+    PURPOSE_CLUSTER_START = 45, /* draw = start, row = component; words 4t, 4t + 1: a row that it may begin at */
 };
 
 struct philox_block {

@@ -237,6 +237,18 @@ static bool lay_out_mixture(struct plan *plan)
     return place_vector(plan, ND_MIXTURE_WEIGHT, plan->components) && place_tensor(plan, columns);
 }
 
+/* A file of factor analysers is far smaller than the covariances that it asks memory for. */
+static nade_status check_covariances(nade_context *context, const struct plan *plan)
+{
+    size_t lines, numbers;
+    bool fits = nd_multiply(plan->components, plan->columns, &lines) && nd_multiply(lines, plan->columns, &numbers);
+    if (fits && numbers <= ND_COVARIANCES_MOST) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL,
+                   "%zu covariances of %zu columns have too many numbers, expected at most %d in all: take fewer "
+                   "columns or components, or the kind mixture",
+                   plan->components, plan->columns, ND_COVARIANCES_MOST);
+}
+
 static bool lay_out_gaussians(struct plan *plan)
 {
     size_t lines, columns = plan->columns;
@@ -333,6 +345,8 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (plan->inputs > ND_WIDTH_MOST || plan->outputs > ND_WIDTH_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the network has %zu inputs and %zu outputs, expected at most %d",
                        plan->inputs, plan->outputs, ND_WIDTH_MOST);
+    if (nd_is_gaussian(plan->kind)) status = check_covariances(context, plan);
+    if (status != NADE_OK) return status;
     if (!lay_out_tensors(plan)) return nd_no_memory(context, "the network's parameters");
     return NADE_OK;
 }

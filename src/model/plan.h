@@ -12,6 +12,7 @@ struct head;
 /* More than any use; lets the heads keep their scratch on the stack. */
 enum { ND_OWN_INPUTS_MOST = 64 }; /* of a column whose head makes them */
 enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
+enum { ND_COVARIANCES_MOST = 1 << 27 };          /* numbers in all covariances of a mixture of Gaussians */
 enum { ND_MIXED_MOST = 4 * ND_COMPONENTS_MOST }; /* components of the mean of several networks' mixtures */
 enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the input's */
 

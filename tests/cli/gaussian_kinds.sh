@@ -133,7 +133,7 @@ refuse 2 "the tensor mixture.weight has another shape" -- "$NADE" info broken
 broken mfa 'about["architecture"]["factors"] = 1000'
 refuse 2 "1000 factors" "fewer than the 5 columns" -- "$NADE" info broken
 broken mog 'about["architecture"]["factors"] = 1'
-refuse 2 "architecture.factors" -- "$NADE" info broken
+refuse 2 'architecture."factors" is a key that' -- "$NADE" info broken
 broken gaussian 'about["architecture"]["components"] = 2'
 refuse 2 "a Gaussian has 2 components" -- "$NADE" info broken
 broken mog 'about["architecture"]["kind"] = "mfa"'

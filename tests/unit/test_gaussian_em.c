@@ -367,6 +367,28 @@ static void runs_are_of_one_pattern(void **state)
     close_trial(&t);
 }
 
+/* A wide table with many components is refused before memory is asked for. */
+static void covariances_have_a_limit(void **state)
+{
+    enum { WIDE = 400 };
+    static struct column_spec spec[WIDE];
+    nade_context *context;
+    struct arena arena = {nd_default_allocator(), NULL};
+    struct plan plan;
+    (void)state;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    for (size_t c = 0; c < WIDE; c++)
+        spec[c] = (struct column_spec){.name = "x", .type = NADE_REAL, .sd = 1, .floor = 0.1};
+    const struct schema schema = {.count = WIDE, .column = spec};
+    struct architecture architecture = {.kind = NADE_KIND_MFA, .components = 839, .factors = 1};
+    assert_int_equal(nd_plan_build(context, &arena, &schema, &architecture, &plan), NADE_BAD_CALL);
+    assert_non_null(strstr(nade_last_error(context), "839 covariances of 400 columns"));
+    architecture.components = 838;
+    support_assert_ok(context, nd_plan_build(context, &arena, &schema, &architecture, &plan));
+    nd_arena_free(&arena);
+    nade_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +401,7 @@ int main(void)
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(kernels_are_their_sums),
         cmocka_unit_test(runs_are_of_one_pattern),
+        cmocka_unit_test(covariances_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static size_t choose_row(const struct clusters *c, uint32_t seed, uint32_t start
     size_t tries = k > 0 ? 2 + (size_t)log((double)c->count) : 1, best = 0;
     double least = HUGE_VAL;
     for (size_t t = 0; t < tries; t++) {
-        struct philox_block block = nd_philox(seed, PURPOSE_GAUSSIAN_START, start, (uint32_t)k, (uint32_t)t);
+        struct philox_block block = nd_philox(seed, PURPOSE_CLUSTER_START, start, (uint32_t)k, (uint32_t)t);
         size_t row = draw_row(c, nd_random_fine(block.word[0], block.word[1]));
         double found = tries > 1 ? potential_with(c, row) : 0;
         if (found >= least) continue;

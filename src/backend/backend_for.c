@@ -67,7 +67,9 @@ static nade_status check_precision(nade_context *context, const struct backend_e
                        (int)precision);
     if (precision <= NADE_PRECISION_FP32 || entries == context->cuda.entries) return NADE_OK;
     return nd_fail(context, NADE_BAD_CALL, "precision %s needs the device cuda: %s", names[precision],
-                   entries == &nd_cpu_entries ? "the CPU computes in fp32" : "all else computes in double");
+                   entries == &nd_cpu_entries        ? "the CPU computes in fp32"
+                   : entries == &nd_reference_double ? "the reference computes in double"
+                                                     : "this kind of model is computed in double");
 }
 
 /* Of what is no network, by nade_kind: the backend, and what it computes in words. */

@@ -274,8 +274,9 @@ static double penalty(const struct em *em)
 {
     double sum = 0;
     for (size_t k = 0; k < em->mixture.components && em->prior > 0; k++) {
-        if (!ND_FAULT(FAULT_EM_PENALTY)) sum += em->mixture.log_weight[k];
-        for (size_t c = 0; c < em->mixture.plan->columns; c++) sum += whole_log(em, c, k);
+        sum += em->mixture.log_weight[k];
+        for (size_t c = 0; c < em->mixture.plan->columns && !ND_FAULT(FAULT_EM_PENALTY); c++)
+            sum += whole_log(em, c, k);
     }
     return em->prior * sum;
 }

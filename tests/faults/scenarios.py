@@ -109,6 +109,7 @@ class Fixtures:
         self.train("table.csv", "fixed.st", *SHORT, "--order", "fixed", "--hidden", "8")
         self.train("table.csv", "count.st", *TRAIN, "--count", "c")
         self.train("table.csv", "members.st", *TRAIN, "--members", "3", "--count", "c")
+        self.train("table.csv", "mixture.st", "--kind", "mixture", "--components", "3", "--count", "c")
         self.train("holes.csv", "holes.st", *TRAIN, "--holes")
         self.train("images.idx", "image.st", *TRAIN)
         self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
@@ -149,6 +150,8 @@ def scenarios(fixtures):
         Scenario("train.types", ["train", data, "-o", "m", "--types", f("types.txt"), *TRAIN], ("m",), timed=True),
         Scenario("train.dry-run", ["train", data, "-o", "m", "--dry-run", *TRAIN], ("m",)),
         Scenario("train.count", ["train", data, "-o", "m", "--count", "c", *TRAIN], ("m",), timed=True),
+        Scenario("train.mixture", ["train", data, "-o", "m", "--count", "c", "--kind", "mixture", "--components", "3",
+                                   "--threads", "2"], ("m",), timed=True),
         Scenario("train.holes", ["train", holes, "-o", "m", "--holes", *TRAIN], ("m",), timed=True),
         Scenario("train.folds", ["train", data, "-o", "m", "--folds", "2", "--start", "marginals", "--average", "0.9",
                                  "--retries", "1", *TRAIN], ("m",), timed=True),
@@ -161,6 +164,9 @@ def scenarios(fixtures):
         Scenario("train.grouped-folds", ["train", data, "-o", "m", "--weights", "c", "--groups", "d", "--folds", "2",
                                          *TRAIN], ("m",), timed=True),
         Scenario("train.split-by", ["train", data, "-o", "m", "--split-by", "b", *TRAIN], ("m",), timed=True),
+        Scenario("score.mixture", ["score", f("mixture.st"), holes, "--of", "a,b", "--given", "c", "--threads", "1"]),
+        Scenario("score.mixture-cells", ["score", f("mixture.st"), holes, "--per-column", "--threads", "1"]),
+        Scenario("sample.mixture", ["sample", f("mixture.st"), "-n", "9", "--where", "2<=b<8", "--threads", "1"]),
         Scenario("score.members", ["score", f("members.st"), data, "--threads", "1"]),
         Scenario("score.members-cells", ["score", f("members.st"), holes, "--per-column", "--threads", "1"]),
         Scenario("sample.members", ["sample", f("members.st"), "-n", "9", "--where", "2<=b<8", "--threads", "1"]),

@@ -82,6 +82,7 @@ static void likelihood_never_falls(void **state)
     (void)state;
     check_no_fall("brgmc5onda", 4, 0);
     check_no_fall("brgmc5onda", 7, 0.1);
+    check_no_fall("brgmc5onda", 5, 40);
     check_no_fall("nnn", 3, 0);
     check_no_fall("dd", 3, 0);
     check_no_fall("rrr", 1, 0.1);

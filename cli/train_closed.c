@@ -16,6 +16,8 @@ void note_closed_plan(const struct common *common, const nade_train_plan *plan, 
     const char *kind = model_kinds[options->kind].name;
     if (plan->open)
         snprintf(what, sizeof what, "%s of as many components as the validation rows want", kind);
+    else if (options->kind == NADE_KIND_GAUSSIAN)
+        snprintf(what, sizeof what, "%s, %zu parameters", kind, plan->parameters);
     else
         snprintf(what, sizeof what, "%s of %zu component%s, %zu parameters", kind, options->components,
                  options->components == 1 ? "" : "s", plan->parameters);

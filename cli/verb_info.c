@@ -205,11 +205,15 @@ static void print_blocks(struct output *output, const json_t *architecture, size
 /* What is no network has components alone. */
 static void print_closed(struct output *output, const nade_model *model, const json_t *architecture)
 {
+    static const char *const parts[] = {"weight", "columns", "mean", "factor", "loading", "noise"};
     double components = number_of(architecture, "components");
     output_print(output, "\nModel: %s of %.0f component%s\n", text_of(architecture, "kind"), components,
                  components == 1 ? "" : "s");
-    output_print(output, "  %-22s %.0f\n", "parameters",
-                 count_numbers(model, "mixture", "weight") + count_numbers(model, "mixture", "columns"));
+    double parameters = 0;
+    if (json_object_get(architecture, "factors"))
+        output_print(output, "  %-22s %.0f\n", "factors", number_of(architecture, "factors"));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) parameters += count_numbers(model, "mixture", parts[i]);
+    output_print(output, "  %-22s %.0f\n", "parameters", parameters);
 }
 
 static void print_architecture(struct output *output, const nade_model *model, const json_t *architecture)

@@ -37,8 +37,15 @@ typedef enum nade_start { NADE_START_RANDOM = 0, NADE_START_MARGINALS = 1 } nade
 typedef enum nade_effort { NADE_EFFORT_QUICK = 0, NADE_EFFORT_NORMAL = 1, NADE_EFFORT_BEST = 2 } nade_effort;
 
 /* What is fitted: a network; or what has closed forms in place of orderings, fitted by expectation maximisation: a
- * mixture whose components are products over the columns (docs/model.md). */
-typedef enum nade_kind { NADE_KIND_NETWORK = 0, NADE_KIND_MIXTURE = 1 } nade_kind;
+ * mixture whose components are products over the columns; and for real columns alone one Gaussian with a full
+ * covariance, a mixture of such Gaussians, or a mixture of factor analysers (docs/model.md). */
+typedef enum nade_kind {
+    NADE_KIND_NETWORK = 0,
+    NADE_KIND_MIXTURE = 1,
+    NADE_KIND_GAUSSIAN = 2,
+    NADE_KIND_MOG = 3,
+    NADE_KIND_MFA = 4
+} nade_kind;
 
 /* Where the arithmetic runs.  NADE_DEVICE_AUTO is CUDA where its backend is installed and finds a device, else the CPU;
  * nade_choose_device says which.  NADE_DEVICE_REFERENCE is the plain, slow specification in double precision. */
@@ -70,7 +77,9 @@ typedef enum nade_precision {
 #define NADE_STARTS(ROW) ROW(NADE_START_RANDOM, "random") ROW(NADE_START_MARGINALS, "marginals")
 #define NADE_EFFORTS(ROW)                                                                                              \
     ROW(NADE_EFFORT_QUICK, "quick") ROW(NADE_EFFORT_NORMAL, "normal") ROW(NADE_EFFORT_BEST, "best")
-#define NADE_KINDS(ROW) ROW(NADE_KIND_NETWORK, "network") ROW(NADE_KIND_MIXTURE, "mixture")
+#define NADE_KINDS(ROW)                                                                                                \
+    ROW(NADE_KIND_NETWORK, "network") ROW(NADE_KIND_MIXTURE, "mixture") ROW(NADE_KIND_GAUSSIAN, "gaussian")            \
+    ROW(NADE_KIND_MOG, "mog") ROW(NADE_KIND_MFA, "mfa")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */
@@ -166,6 +175,7 @@ typedef struct nade_train_options {
                            with replacement, groups as wholes (docs/model.md) */
     nade_kind kind;     /* mixture: `components` are those of the whole rows, chosen on the validation rows where they
                            are the default and not `given`; what is about networks must be the default */
+    size_t factors;     /* of each component of the kind mfa, fewer than columns; 0: chosen on the validation rows */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -196,8 +206,11 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(kind, KIND, NADE_KIND_NETWORK, 0, 0, NADE_YOUNGER + 50, NADE_YOUNGER + 50, NO, "kind", "NAME", "the kind", \
         "network; or mixture: a mixture whose components are products over the columns, fitted by expectation maximisation in " \
-        "seconds, exact for every question; --components are then those of the whole rows, without it as many as the " \
-        "held-out rows want") \
+        "seconds, exact for every question; or for tables of real columns alone gaussian: one Gaussian with a full covariance, mog: " \
+        "a mixture of such Gaussians, mfa: a mixture of factor analysers; --components are then those of the whole rows, without it " \
+        "as many as the held-out rows want") \
+    ROW(factors, SIZE, 0, 0, 1000, NADE_YOUNGER + 55, NADE_YOUNGER + 55, NO, "factors", "F", NULL, \
+        "factors of each component of --kind mfa; 0: as many as the held-out rows want") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
         "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \

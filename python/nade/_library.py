@@ -86,7 +86,7 @@ class TrainOptions(Structure):
                 ("average", c_double), ("blocks", c_size_t), ("width", c_size_t), ("dropout", c_double),
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
-                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int)]
+                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t)]
 
 
 class ScoreOptions(Structure):
@@ -168,7 +168,7 @@ WORDS = {
     "schedule": ("linear", "cosine"),
     "start": ("random", "marginals"),
     "effort": ("quick", "normal", "best"),
-    "kind": ("network", "mixture"),
+    "kind": ("network", "mixture", "gaussian", "mog", "mfa"),
     "device": ("auto", "cpu", "reference", "cuda"),
     "precision": ("auto", "fp32", "tf32", "bf16"),
     "method": ("draw", "mean", "median", "mode"),

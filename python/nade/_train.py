@@ -34,7 +34,7 @@ _ROWS_SAID = {c.TIDY_WEIGHTS: "weights of the rows", c.TIDY_GROUPS: "groups of t
 TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
 
 # Members of nade_train_options that are numbers, truth values or words: every row of train_options.h.
-OPTIONS = ("valid_fraction", "folds", "kind", "components", "atoms", "maps", "holes", "activation", "order", "masks",
+OPTIONS = ("valid_fraction", "folds", "kind", "factors", "components", "atoms", "maps", "holes", "activation", "order", "masks",
            "blocks", "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations",
            "updates", "optimizer", "warmup", "schedule", "stratify", "momentum", "weight_decay", "direct_decay",
            "dropout", "clip", "average", "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
@@ -71,8 +71,9 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
     callback: called with a report after each iteration and now and then (iteration, iterations, train_loss,
         valid_loss, seconds, …, as nade_progress has them); true ends training with the best model so far.
     options: the training options of docs/recipe.md by the library's names, such as effort="quick", iterations=50,
-        learning_rate=0.001, members=4, seed=1, or kind="mixture" for a mixture in place of a network; of files and
-        Arrow's tables also columns, drop, missing and others.
+        learning_rate=0.001, members=4, seed=1, or kind="mixture" for a mixture in place of a network,
+        kind="mog" for one of Gaussians with covariances; of files and Arrow's tables also columns, drop, missing and
+        others.
 
     Ctrl-C ends training with the best model so far, a second one without a model.
 

@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cuda_loader.h"
+#include "backend/gaussian/gaussian_backend.h"
 #include "backend/mixture/mixture_backend.h"
 #include "backend/reference/reference.h"
 #include "base/fault.h"
@@ -77,7 +78,10 @@ static nade_status check_precision(nade_context *context, const struct backend_e
 static const struct {
     const struct backend_entries *entries;
     const char *words;
-} closed[] = {[NADE_KIND_MIXTURE] = {&nd_mixture_entries, "mixtures"}};
+} closed[] = {[NADE_KIND_MIXTURE] = {&nd_mixture_entries, "mixtures"},
+              [NADE_KIND_GAUSSIAN] = {&nd_gaussian_entries, "Gaussians"},
+              [NADE_KIND_MOG] = {&nd_gaussian_entries, "mixtures"},
+              [NADE_KIND_MFA] = {&nd_gaussian_entries, "mixtures"}};
 
 static nade_status closed_backend(nade_context *context, nade_kind kind, nade_device device,
                                   const struct backend_entries **entries)

@@ -230,6 +230,14 @@ enum fault {
     FAULT_IMPOSSIBLE_APART = 452,    /* outliers: reference rows with such a value do not count in ranks */
     FAULT_CELLS_NOT_COUNTED = 453,   /* outliers: by cell, the number of cells looked at makes no difference */
     FAULT_TEXT_QUOTED = 454,         /* outliers: what an impossible cell holds is shown with the file's quotes */
+    FAULT_EM_NO_LEFT_OVER = 520,     /* test_gaussian_em: missing cells are taken to be what is expected of them */
+    FAULT_GAUSSIAN_GIVEN = 521,      /* test_gaussian_model: what is given makes no difference */
+    FAULT_BOUNDED_LATE = 522,        /* test_gaussian_model: a bounded column is drawn in its turn */
+    FAULT_ANY_COVARIANCE = 523,      /* gaussian_kinds: a file's covariances need not be positive definite */
+    FAULT_EM_NO_FLOOR = 524,         /* test_gaussian_em: nothing keeps a covariance from becoming singular */
+    FAULT_EM_PART_TWICE = 525,       /* test_gaussian_em: a part of the rows is added once more */
+    FAULT_ANALYSER_NOISE = 526,      /* test_gaussian_em: the noise is what the factors explain */
+    FAULT_GAUSSIAN_BINS = 527,       /* test_gaussian_model: bins have the density at their middle */
     FAULT_ORIGINAL_FILLED = 447,     /* impute_forms: the first table of the long form is filled */
     FAULT_WIDE_FIRST_DRAW = 448,     /* impute_forms: all wide columns hold the first draw */
     FAULT_MIX_EVENLY = 500,          /* test_mixture_model: all components weigh the same in a conditional */

@@ -43,6 +43,7 @@ enum purpose {
                                    which component of a mixture draws the others */
     PURPOSE_PIT = 32,           /* draw = row of the table, row = column; words 0, 1: where a cell lies in its jump */
     PURPOSE_PERMUTATION = 33,   /* draw = permutation, row = 0; word i: of pair i */
+    PURPOSE_CLUSTER_START = 45, /* draw = start, row = component; words 4t, 4t + 1: a row that it may begin at */
     PURPOSE_RBM_INITIAL = 50,   /* draw = layer, row = visible unit; word = hidden unit */
     PURPOSE_RBM_ROW = 51,       /* draw = update, row = slot in the batch; word 0: the row */
     PURPOSE_RBM_CHAIN = 52, /* draw = 2·step for hidden units, 2·step+1 for visible ones; row = slot; word = unit */

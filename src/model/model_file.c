@@ -143,6 +143,24 @@ static nade_status check_tensors(nade_context *context, const struct safetensors
     return NADE_OK;
 }
 
+/* Deviations of Gaussians: what lies on the diagonals of covariances' factors, or a factor analyser's noise. */
+static nade_status check_covariances(nade_context *context, const char *path, const struct nade_model *model)
+{
+    static const double least = 1e-6;
+    const struct plan *plan = &model->plan;
+    const struct tensor_view *view = &plan->tensor[plan->factors ? ND_ANALYSER_NOISE : ND_GAUSSIAN_FACTOR];
+    for (size_t i = 0; i < plan->components * plan->columns; i++) {
+        size_t c = i % plan->columns;
+        double found = (double)model->parameters[view->offset + (plan->factors ? i : i * plan->columns + c)];
+        if (!(found >= least) && !ND_FAULT(FAULT_ANY_COVARIANCE))
+            return nd_fail(
+                context, NADE_BAD_INPUT,
+                "%s: the tensor %s has the deviation %g for column %zu of component %zu, expected at least %g", path,
+                view->name, found, c, i / plan->columns, least);
+    }
+    return NADE_OK;
+}
+
 /* The block is as large as the file's data, up to the gaps, so a small file can't ask for much. */
 static nade_status read_parameters(nade_context *context, struct safetensors *file, struct nade_model *model)
 {
@@ -166,7 +184,7 @@ static nade_status read_parameters(nade_context *context, struct safetensors *fi
                        "%s: output.weight has a weight from a column to itself or to one that comes before it in the "
                        "model's fixed ordering, expected 0",
                        file->path);
-    return NADE_OK;
+    return nd_is_gaussian(model->plan.kind) ? check_covariances(context, file->path, model) : NADE_OK;
 }
 
 nade_status nd_model_load(nade_context *context, const char *path, struct nade_model **model)

@@ -20,8 +20,12 @@ static const char *const kind_names[ND_KIND_WORDS] = {NADE_KINDS(WORD)};
 static const char *const effort_names[ND_EFFORT_WORDS] = {NADE_EFFORTS(WORD)};
 #undef WORD
 
-const char *const nd_architecture_names[ND_ARCHITECTURES] = {
-    [ND_MLP] = "mlp", [ND_RESIDUAL] = "residual", [ND_RESIDUAL + NADE_KIND_MIXTURE] = "mixture"};
+const char *const nd_architecture_names[ND_ARCHITECTURES] = {[ND_MLP] = "mlp",
+                                                             [ND_RESIDUAL] = "residual",
+                                                             [ND_RESIDUAL + NADE_KIND_MIXTURE] = "mixture",
+                                                             [ND_RESIDUAL + NADE_KIND_GAUSSIAN] = "gaussian",
+                                                             [ND_RESIDUAL + NADE_KIND_MOG] = "mog",
+                                                             [ND_RESIDUAL + NADE_KIND_MFA] = "mfa"};
 
 int nd_architecture_number(nade_kind kind, bool residual)
 {
@@ -223,6 +227,7 @@ static void put_architecture(struct model_writer *w, const struct nade_model *mo
         put_network(w, model);
     else
         nd_write_count(w, "components", a->components);
+    if (a->kind == NADE_KIND_MFA) nd_write_count(w, "factors", a->factors);
     nd_json_close(&w->writer, '}');
 }
 

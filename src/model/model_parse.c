@@ -244,7 +244,7 @@ static void read_network(struct model_reader *r, const struct json_value *object
 
 static void read_architecture(struct model_reader *r, const struct json_value *root, struct nade_model *model)
 {
-    static const char *const closed_keys[] = {"kind", "components"}; /* of what is no network */
+    static const char *const closed_keys[] = {"kind", "components"}, *const mfa_keys[] = {"factors", NULL};
     struct architecture *architecture = &model->architecture;
     const struct json_value *object = nd_read_object(r, root, "architecture");
     snprintf(r->where, sizeof r->where, "architecture.");
@@ -255,7 +255,11 @@ static void read_architecture(struct model_reader *r, const struct json_value *r
     if (architecture->kind == NADE_KIND_NETWORK)
         read_network(r, object, number == ND_RESIDUAL, model);
     else
-        nd_check_keys(r, object, closed_keys, LENGTH(closed_keys), NULL);
+        nd_check_keys(r, object, closed_keys, LENGTH(closed_keys),
+                      architecture->kind == NADE_KIND_MFA ? mfa_keys : NULL);
+    if (architecture->kind == NADE_KIND_MFA)
+        architecture->factors =
+            (size_t)nd_count_from(r, "factors", nd_json_get(object, "factors"), 1, ND_COMPONENTS_MOST);
 }
 
 /* The ordering of a model that was trained for one; that it is a permutation is the plan's to check. */

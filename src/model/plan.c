@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "model/head.h"
 #include "model/mixed_column.h"
+#include "model/model_json.h"
 
 enum { TENSOR_ALIGNMENT = 16 }; /* floats: 64 bytes */
 
@@ -41,6 +42,8 @@ static nade_status check_architecture(nade_context *context, const struct archit
     if (a->components < 1 || a->components > ND_COMPONENTS_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the mixtures have %zu components, expected 1 to %d", a->components,
                        ND_COMPONENTS_MOST);
+    if (a->kind == NADE_KIND_GAUSSIAN && a->components != 1)
+        return nd_fail(context, NADE_BAD_CALL, "a Gaussian has %zu components, expected 1", a->components);
     if (a->ordering && (a->layers > 1 || a->masks))
         return nd_fail(context, NADE_BAD_CALL,
                        "a network of one fixed ordering has %zu hidden layer%s%s, expected 1 or 0 without input masks",
@@ -123,6 +126,21 @@ static const struct column_spec *spec_of(const struct schema *schema, size_t c)
     return c < schema->count ? &schema->column[c] : &hole_spec;
 }
 
+/* Gaussians take real columns as they are. */
+static nade_status check_gaussian_column(nade_context *context, const struct column_spec *spec, nade_kind kind)
+{
+    size_t count;
+    const char *word = nd_choice_words(VALUE_KIND, &count)[kind];
+    if (spec->type != NADE_REAL)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "column '%s' is %s, but the kind %s takes real columns alone: make it real, leave it out, or "
+                       "take the kind mixture",
+                       spec->name ? spec->name : "", nade_type_name(spec->type), word);
+    if (!spec->atoms && !spec->map) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL, "column '%s' has %s, expected none for the kind %s", spec->name,
+                   spec->map ? "bounds or a map" : "atoms", word);
+}
+
 /* A closed kind's column c: of one component, of all of them, and alone. */
 static nade_status lay_out_closed(nade_context *context, struct arena *arena, const struct schema *schema, size_t c,
                                   struct plan *plan)
@@ -130,10 +148,13 @@ static nade_status lay_out_closed(nade_context *context, struct arena *arena, co
     struct column_spec spec = *spec_of(schema, c);
     const struct head *head = nd_head_for(spec.type);
     struct plan_column *one = &plan->one[c], *alone = &plan->alone[c];
-    nade_status status = head->plan(context, arena, &spec, ND_ALONE_COMPONENTS, alone);
+    nade_status status = NADE_OK;
+    if (nd_is_gaussian(plan->kind)) status = check_gaussian_column(context, &spec, plan->kind);
+    if (status == NADE_OK) status = head->plan(context, arena, &spec, ND_ALONE_COMPONENTS, alone);
     spec.gaussians = spec.type == NADE_REAL;
     if (status == NADE_OK) status = head->plan(context, arena, &spec, 1, one);
     alone->head = one->head = head;
+    if (nd_is_gaussian(plan->kind)) one->floor = 0; /* it is in the covariances */
     one->output = plan->outputs;
     plan->outputs += one->output_width;
     plan->column[c] = nd_mixed_column(one, plan->components);
@@ -253,9 +274,43 @@ static bool lay_out_mixture(struct plan *plan)
     return place_vector(plan, ND_MIXTURE_WEIGHT, plan->components) && place_tensor(plan, columns);
 }
 
+/* A file of factor analysers is far smaller than the covariances that it asks memory for. */
+static nade_status check_covariances(nade_context *context, const struct plan *plan)
+{
+    size_t lines, numbers;
+    bool fits = nd_multiply(plan->components, plan->columns, &lines) && nd_multiply(lines, plan->columns, &numbers);
+    if (fits && numbers <= ND_COVARIANCES_MOST) return NADE_OK;
+    return nd_fail(context, NADE_BAD_CALL,
+                   "%zu covariances of %zu columns have too many numbers, expected at most %d in all: take fewer "
+                   "columns or components, or the kind mixture",
+                   plan->components, plan->columns, ND_COVARIANCES_MOST);
+}
+
+static bool lay_out_gaussians(struct plan *plan)
+{
+    size_t lines, columns = plan->columns;
+    struct tensor_view *tensor = plan->tensor;
+    if (!nd_multiply(plan->components, columns, &lines)) return false;
+    snprintf(tensor[ND_GAUSSIAN_WEIGHT].name, sizeof tensor->name, "mixture.weight");
+    tensor[ND_GAUSSIAN_MEAN] =
+        (struct tensor_view){.name = "mixture.mean", .rows = plan->components, .columns = columns};
+    if (plan->factors) {
+        tensor[ND_ANALYSER_LOADING] =
+            (struct tensor_view){.name = "mixture.loading", .rows = lines, .columns = plan->factors};
+        tensor[ND_ANALYSER_NOISE] =
+            (struct tensor_view){.name = "mixture.noise", .rows = plan->components, .columns = columns};
+    } else {
+        tensor[ND_GAUSSIAN_FACTOR] = (struct tensor_view){.name = "mixture.factor", .rows = lines, .columns = columns};
+    }
+    bool good = place_vector(plan, ND_GAUSSIAN_WEIGHT, plan->components);
+    for (size_t t = ND_GAUSSIAN_MEAN; t < plan->tensors && good; t++) good = place_tensor(plan, &tensor[t]);
+    return good;
+}
+
 static bool lay_out_tensors(struct plan *plan)
 {
     if (plan->kind == NADE_KIND_MIXTURE) return lay_out_mixture(plan);
+    if (nd_is_gaussian(plan->kind)) return lay_out_gaussians(plan);
     for (size_t layer = 0; layer <= plan->layers; layer++) {
         size_t index = nd_weight_index(layer);
         struct tensor_view *weight = &plan->tensor[index];
@@ -277,7 +332,10 @@ static void take_sizes(const struct architecture *architecture, struct plan *pla
     bool residual = architecture->blocks > 0;
     plan->kind = architecture->kind;
     plan->components = architecture->components;
-    plan->tensors = ND_MIXTURE_TENSORS;
+    plan->factors = architecture->factors;
+    plan->tensors = !nd_is_gaussian(plan->kind) ? ND_MIXTURE_TENSORS
+                    : plan->factors             ? ND_ANALYSER_TENSORS
+                                                : ND_GAUSSIAN_TENSORS;
     if (plan->kind != NADE_KIND_NETWORK) return;
     plan->blocks = architecture->blocks;
     plan->direct = residual && architecture->direct;
@@ -300,6 +358,10 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     memset(plan, 0, sizeof *plan);
     plan->columns = nd_network_columns(schema);
     take_sizes(architecture, plan);
+    if (plan->kind == NADE_KIND_MFA && (plan->factors < 1 || plan->factors >= plan->columns))
+        return nd_fail(context, NADE_BAD_CALL,
+                       "the factor analysers have %zu factors, expected at least 1 and fewer than the %zu columns",
+                       plan->factors, plan->columns);
     plan->column = nd_arena_alloc(arena, plan->columns, sizeof *plan->column);
     plan->segment = nd_arena_alloc(arena, plan->columns, sizeof *plan->segment);
     plan->hidden = nd_arena_alloc(arena, plan->layers, sizeof *plan->hidden);
@@ -320,6 +382,8 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     if (plan->inputs > ND_WIDTH_MOST || plan->outputs > ND_WIDTH_MOST)
         return nd_fail(context, NADE_BAD_CALL, "the network has %zu inputs and %zu outputs, expected at most %d",
                        plan->inputs, plan->outputs, ND_WIDTH_MOST);
+    if (nd_is_gaussian(plan->kind)) status = check_covariances(context, plan);
+    if (status != NADE_OK) return status;
     if (!lay_out_tensors(plan)) return nd_no_memory(context, "the network's parameters");
     return nd_is_linear(plan) ? find_input_positions(context, arena, plan) : NADE_OK;
 }

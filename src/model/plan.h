@@ -12,6 +12,7 @@ struct head;
 /* More than any use; lets the heads keep their scratch on the stack. */
 enum { ND_OWN_INPUTS_MOST = 64 }; /* of a column whose head makes them */
 enum { ND_COMPONENTS_MOST = 1000, ND_LAYERS_MOST = 64, ND_UNITS_MOST = 1000000, ND_WIDTH_MOST = 1 << 28 };
+enum { ND_COVARIANCES_MOST = 1 << 27 };          /* numbers in all covariances of a mixture of Gaussians */
 enum { ND_MIXED_MOST = 4 * ND_COMPONENTS_MOST }; /* components of the mean of several networks' mixtures */
 enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the input's */
 
@@ -19,7 +20,8 @@ enum { ND_BLOCKS_MOST = 31 };                    /* two layers each, and the inp
 #define ND_NORM_EPSILON 1e-5
 
 struct architecture {
-    nade_kind kind;       /* of what is no network there are components alone */
+    nade_kind kind;       /* of what is no network there are components alone, and factors */
+    size_t factors;       /* of each factor analyser, mfa alone */
     const size_t *hidden; /* (layers) */
     size_t layers;        /* L */
     size_t components;    /* C */
@@ -87,9 +89,12 @@ struct plan {
                       layer 0 is `input`, 2b+1 and 2b+2 are `up` and `down` of block b, all of hidden[0] units */
     bool direct;   /* the outputs have `direct` times the inputs added */
     size_t components;
+    size_t factors; /* F of mfa */
     /* Weight and bias of each layer, the output's last; then the factors of rescale (D), or of a residual network
      * weight and bias of each norm (hidden[0]) and direct's weight.  Of a mixture its log weights (components), and of
-     * each component the blocks of all columns (components, outputs). */
+     * each component the blocks of all columns (components, outputs).  Of Gaussians log weights (components), means
+     * (components, D), and the lower factors of covariances (components · D, D) or, of factor analysers, loadings
+     * (components · D, factors) and deviations of the noise (components, D). */
     struct tensor_view *tensor;
     size_t tensors;
     size_t parameters; /* numbers in the block, each tensor begins at a multiple of 16, gaps are zero */
@@ -97,6 +102,16 @@ struct plan {
 
 /* Tensors of a mixture. */
 enum { ND_MIXTURE_WEIGHT, ND_MIXTURE_COLUMNS, ND_MIXTURE_TENSORS };
+
+/* Tensors of Gaussians. */
+enum { ND_GAUSSIAN_WEIGHT, ND_GAUSSIAN_MEAN, ND_GAUSSIAN_FACTOR, ND_GAUSSIAN_TENSORS };
+enum { ND_ANALYSER_LOADING = ND_GAUSSIAN_FACTOR, ND_ANALYSER_NOISE, ND_ANALYSER_TENSORS };
+
+/* Whether a kind is of real columns alone, which it takes as they are: Gaussians with covariances. */
+static inline bool nd_is_gaussian(nade_kind kind)
+{
+    return kind == NADE_KIND_GAUSSIAN || kind == NADE_KIND_MOG || kind == NADE_KIND_MFA;
+}
 
 /* Components of the mixture that a column's marginal is, where those of the plan are of whole rows. */
 enum { ND_ALONE_COMPONENTS = 20 };

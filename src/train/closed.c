@@ -15,6 +15,24 @@ static bool is_usual(const struct option_row *row, const nade_train_options *o)
     return !given && (value == row->usual || (isnan(value) && isnan(row->usual)));
 }
 
+/* What the kinds of real columns alone have not, or have but one of. */
+static nade_status check_gaussian(nade_context *context, const nade_train_options *o)
+{
+    size_t count;
+    const char *kind = nd_choice_words(VALUE_KIND, &count)[o->kind];
+    if (o->factors && o->kind != NADE_KIND_MFA)
+        return nd_fail(context, NADE_BAD_CALL, "`factors` is given, which is for the kind mfa, but the kind is %s",
+                       kind);
+    if (!nd_is_gaussian(o->kind)) return NADE_OK;
+    if (o->holes)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "`holes` is given, but the kind %s does not learn where cells are missing", kind);
+    if (o->kind == NADE_KIND_GAUSSIAN && !nd_closed_is_open(o) && o->components != 1)
+        return nd_fail(context, NADE_BAD_CALL, "`components` is %zu, but the kind gaussian has one: take the kind mog",
+                       o->components);
+    return NADE_OK;
+}
+
 nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
 {
     size_t count;
@@ -26,9 +44,14 @@ nade_status nd_closed_check(nade_context *context, const nade_train_options *o)
     for (size_t i = 0; i < nd_option_row_count && !found; i++)
         if (nd_is_network_option(nd_option_rows[i].name) && !is_usual(&nd_option_rows[i], o))
             found = nd_option_rows[i].name;
-    if (!found || ND_FAULT(FAULT_NETWORK_OPTIONS)) return NADE_OK;
+    if (!found || ND_FAULT(FAULT_NETWORK_OPTIONS)) return check_gaussian(context, o);
     return nd_fail(context, NADE_BAD_CALL, "the option %s is given, which is for networks, but the kind is %s", found,
                    nd_choice_words(VALUE_KIND, &count)[o->kind]);
+}
+
+bool nd_closed_factors_are_open(const nade_train_options *o)
+{
+    return o->kind == NADE_KIND_MFA && o->factors == 0;
 }
 
 bool nd_closed_is_open(const nade_train_options *o)
@@ -41,7 +64,13 @@ bool nd_closed_is_open(const nade_train_options *o)
 
 nade_status nd_closed_check_open(const struct run *run)
 {
-    if (!nd_closed_is_open(&run->options) || run->valid_rows > 0) return NADE_OK;
+    const nade_train_options *o = &run->options;
+    bool open = nd_closed_is_open(o) && o->kind != NADE_KIND_GAUSSIAN;
+    if (run->valid_rows == 0 && !open && nd_closed_factors_are_open(o))
+        return nd_fail(run->context, NADE_BAD_CALL,
+                       "the number of factors is to be chosen, but no rows are held out: give `factors`, or rows to "
+                       "validate on");
+    if (!open || run->valid_rows > 0) return NADE_OK;
     return nd_fail(run->context, NADE_BAD_CALL,
                    "the number of components is to be chosen, but no rows are held out: give `components`, or rows to "
                    "validate on");
@@ -62,7 +91,10 @@ nade_status nd_closed_end(struct run *run, size_t components)
 
 nade_status nd_closed_train(struct run *run)
 {
-    static nade_status (*const train[])(struct run * run) = {[NADE_KIND_MIXTURE] = nd_mixture_train};
+    static nade_status (*const train[])(struct run * run) = {[NADE_KIND_MIXTURE] = nd_mixture_train,
+                                                             [NADE_KIND_GAUSSIAN] = nd_gaussian_train,
+                                                             [NADE_KIND_MOG] = nd_gaussian_train,
+                                                             [NADE_KIND_MFA] = nd_gaussian_train};
     run->stage_arena = (struct arena){run->context->allocator, NULL};
     run->time_limit = nd_time_limit(run);
     run->progress = (nade_progress){.size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN};

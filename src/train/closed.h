@@ -19,6 +19,9 @@ nade_status nd_closed_check(nade_context *context, const nade_train_options *opt
 bool nd_closed_is_open(const nade_train_options *options);
 nade_status nd_closed_check_open(const struct run *run);
 
+/* The same for the number of factors, where the kind has them. */
+bool nd_closed_factors_are_open(const nade_train_options *options);
+
 /* Fits a model of the run's kind: run->architecture with the components that it has, run->plan, its parameters in
  * run->best, and the counters and history of the run. */
 nade_status nd_closed_train(struct run *run);
@@ -29,5 +32,6 @@ nade_status nd_closed_end(struct run *run, size_t components);
 /* ---- the kinds ---- */
 
 nade_status nd_mixture_train(struct run *run);
+nade_status nd_gaussian_train(struct run *run); /* gaussian, mog and mfa */
 
 #endif

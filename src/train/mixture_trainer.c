@@ -1,20 +1,11 @@
-/* Mixtures of products over the columns: starts, and how many components.
- *
- * An iteration of such a run is a fit with one number of components.  Where that is open, 1, 2, 4, … are tried until
- * the validation rows want no more, then what lies around the best; the best is the model. */
+/* Mixtures of products over the columns: their fits. */
 #include <math.h>
 #include <string.h>
 
-#include "base/fault.h"
-#include "train/closed.h"
+#include "train/component_search.h"
 #include "train/em.h"
 
-/* How hard a run tries, by its effort. */
-static const struct {
-    size_t starts, components_most;
-} efforts[] = {[NADE_EFFORT_QUICK] = {1, 32}, [NADE_EFFORT_NORMAL] = {4, 256}, [NADE_EFFORT_BEST] = {8, 1000}};
-
-enum { START_STEPS = 10, START_ROWS = 4000, WAIT_STEPS = 10, TRIED_MOST = 32 };
+enum { START_STEPS = 10, START_ROWS = 4000, WAIT_STEPS = 10 };
 
 /* Rows' worth of each whole column that a component is shown (em.h).  Less was worse on the validation rows of default,
  * magic, shoppers, dna and the red wines; 4 was better on some and worse on magic. */
@@ -23,14 +14,12 @@ enum { START_STEPS = 10, START_ROWS = 4000, WAIT_STEPS = 10, TRIED_MOST = 32 };
 /* A fit has come to its end when a step gains less than this, in nats a row. */
 #define GAIN_LEAST 1e-4
 
+/* What all fits share. */
 struct search {
     struct run *run;
     struct pool *pool;
     struct em_rows rows;
     uint64_t steps_most;
-    size_t tried[TRIED_MOST], count;
-    size_t best_components;
-    float *best; /* (best_plan's parameters) in the allocator's own memory */
 };
 
 /* A fit on its way. */
@@ -67,7 +56,7 @@ static void go_back(struct em *em, struct pool *pool, const double *copy)
 /* The best of several short starts, on some of the rows. */
 static nade_status choose_start(struct search *s, struct em *em)
 {
-    size_t starts = em->mixture.components > 1 ? efforts[s->run->options.effort].starts : 1;
+    size_t starts = em->mixture.components > 1 ? nd_search_starts(s->run) : 1;
     size_t apart = (s->rows.cells->rows + START_ROWS - 1) / START_ROWS;
     double *copy = copy_of(em), best = -HUGE_VAL, log_density;
     if (!copy) return nd_no_memory(s->run->context, "the mixture");
@@ -124,89 +113,39 @@ static nade_status run_steps(struct search *s, struct fit *f)
 
 /* ---- several ----------------------------------------------------------------------------------------------------- */
 
-/* What a fit came to: losses in data units; the best is the one to keep. */
-static nade_status finish_fit(struct search *s, struct fit *f)
+static nade_status finish_fit(struct component_search *c, struct fit *f)
 {
-    struct run *run = s->run;
-    double train = nd_em_score(&f->em, &run->train);
-    double train_loss = run->train_scale - train, valid_loss = run->valid_scale - f->best_valid;
-    bool better = s->best_components == 0 || valid_loss < run->best_loss || ND_FAULT(FAULT_LAST_COMPONENTS);
-    if (better) {
-        float *kept = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *kept);
-        if (!kept) return nd_no_memory(run->context, "the parameters");
-        nd_free(&run->context->allocator, s->best);
-        s->best = kept;
-        nd_product_store(&f->em.mixture, kept);
-        s->best_components = run->plan.components;
-        run->best_loss = valid_loss;
-        run->best_iteration = run->iteration + 1;
-    }
-    run->within = 0;
-    run->update = (run->iteration + 1) * run->updates;
-    run->progress.components = run->plan.components;
-    nade_status status = nd_remember(run, train_loss, valid_loss);
-    nd_tell(run, true);
-    return status;
+    struct run *run = c->run;
+    float *kept = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *kept);
+    if (!kept) return nd_no_memory(run->context, "the parameters");
+    nd_product_store(&f->em.mixture, kept);
+    return nd_search_found(c, nd_em_score(&f->em, &run->train), f->best_valid, kept);
 }
 
-static nade_status fit_components(struct search *s, size_t components)
+static nade_status fit_components(struct component_search *c)
 {
+    struct search *s = c->own;
     struct run *run = s->run;
     struct fit f = {.valid = NAN, .best_valid = NAN};
     struct arena arena = {run->context->allocator, NULL};
-    s->tried[s->count++] = components;
-    run->progress.components = run->architecture.components = components;
     nade_status status = nd_plan_build(run->context, &arena, &run->model->schema, &run->architecture, &run->plan);
     if (status == NADE_OK) status = nd_em_open(run->context, &run->plan, &s->rows, s->pool, PRIOR, &f.em);
     if (status == NADE_OK) status = choose_start(s, &f.em);
     if (status == NADE_OK) status = run_steps(s, &f);
-    if (status == NADE_OK) status = finish_fit(s, &f);
+    if (status == NADE_OK) status = finish_fit(c, &f);
     nd_em_close(&f.em);
     nd_arena_free(&arena);
-    return status;
-}
-
-static bool is_new(const struct search *s, size_t components)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->tried[i] == components) return false;
-    return components > 0;
-}
-
-/* More and more until twice as many are no better two times, then what lies between the best and its neighbours. */
-static nade_status choose_components(struct search *s)
-{
-    struct run *run = s->run;
-    size_t most = efforts[run->options.effort].components_most, misses = 0;
-    nade_status status = NADE_OK;
-    if (most > run->train.rows) most = run->train.rows;
-    for (size_t k = 1; k <= most && misses < 2 && !run->stop && status == NADE_OK; k *= 2) {
-        status = fit_components(s, k);
-        misses = s->best_components == k ? 0 : misses + 1;
-    }
-    const size_t around[] = {s->best_components * 3 / 4, s->best_components * 3 / 2};
-    for (size_t i = 0; i < 2 && !run->stop && status == NADE_OK; i++)
-        if (is_new(s, around[i]) && around[i] <= most) status = fit_components(s, around[i]);
-    return status;
-}
-
-static nade_status search(struct search *s)
-{
-    struct run *run = s->run;
-    bool open = nd_closed_is_open(&run->options);
-    nade_status status = nd_em_list(run->context, &run->arena, &run->model->plan, &run->train, &s->rows);
-    if (status == NADE_OK) status = open ? choose_components(s) : fit_components(s, run->options.components);
-    if (status == NADE_OK) status = nd_closed_end(run, s->best_components);
-    if (status == NADE_OK) memcpy(run->best, s->best, run->plan.parameters * sizeof *run->best);
     return status;
 }
 
 nade_status nd_mixture_train(struct run *run)
 {
     struct search s = {.run = run, .steps_most = run->options.iterations};
+    struct component_search c = {.run = run, .fit = fit_components, .own = &s};
     s.pool = nd_pool_create(&run->context->allocator, run->context->threads);
-    nade_status status = s.pool ? search(&s) : nd_no_memory(run->context, "threads");
+    nade_status status = s.pool ? NADE_OK : nd_no_memory(run->context, "threads");
+    if (status == NADE_OK) status = nd_em_list(run->context, &run->arena, &run->model->plan, &run->train, &s.rows);
+    if (status == NADE_OK) status = nd_search_components(&c);
     nd_pool_free(s.pool);
-    nd_free(&run->context->allocator, s.best);
     return status;
 }

@@ -154,8 +154,8 @@ nade_status nd_encode_rows(struct run *run, const nade_table *table, struct chos
 static nade_status learn_shapes(struct run *run, const nade_table *train, const struct chosen_rows *rows)
 {
     const nade_train_options *o = &run->options;
-    const struct shape_options shapes = {.atoms = o->atoms != 0,
-                                         .maps = o->maps != 0,
+    const struct shape_options shapes = {.atoms = o->atoms != 0 && !nd_is_gaussian(o->kind),
+                                         .maps = o->maps != 0 && !nd_is_gaussian(o->kind),
                                          .gaussians = nd_is_closed(o) ? ND_ALONE_COMPONENTS : o->components,
                                          .low = o->low,
                                          .high = o->high};
@@ -332,7 +332,9 @@ static nade_status prepare_closed(struct run *run)
 {
     nade_train_options *o = &run->options;
     struct architecture *a = &run->model->architecture;
-    *a = run->architecture = (struct architecture){.kind = o->kind, .components = o->components};
+    *a = run->architecture = (struct architecture){.kind = o->kind,
+                                                   .components = o->kind == NADE_KIND_GAUSSIAN ? 1 : o->components,
+                                                   .factors = nd_closed_factors_are_open(o) ? 1 : o->factors};
     nade_status status = nd_closed_check_open(run);
     if (status == NADE_OK)
         status = nd_plan_build(run->context, &run->model->arena, &run->model->schema, a, &run->model->plan);

@@ -45,13 +45,23 @@ static uint64_t closed_bytes(const struct run *run)
            plan->components * (COPIES * plan->outputs + BLOCK_ROWS) * sizeof(double);
 }
 
+/* The same of Gaussians with covariances: these, and the sums of parts of the rows (backend/gaussian/gaussian_em.c). */
+static uint64_t gaussian_bytes(const struct run *run)
+{
+    enum { COPIES = 8, PARTS = 32, PARTS_BYTES = 1 << 27, PARTS_LEAST = 4 };
+    const struct plan *plan = &run->model->plan;
+    uint64_t one = plan->components * (plan->columns + 7) * (plan->columns + 7) * sizeof(double);
+    uint64_t sums = PARTS * one < PARTS_BYTES ? PARTS * one : PARTS_BYTES + PARTS_LEAST * one;
+    return COPIES * one + sums + run->train.rows * (plan->columns / 8 + 5 * sizeof(size_t));
+}
+
 /* The network's, or those of all candidates: their plans differ. */
 static nade_status count_networks(const struct run *run, uint64_t *bytes)
 {
     struct arena arena = {run->context->allocator, NULL};
     nade_status status = NADE_OK;
     if (nd_is_closed(&run->options)) {
-        *bytes = closed_bytes(run);
+        *bytes = nd_is_gaussian(run->options.kind) ? gaussian_bytes(run) : closed_bytes(run);
         return NADE_OK;
     }
     *bytes = run->candidates ? 0 : network_bytes(run, &run->model->plan);
@@ -122,7 +132,8 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .memory = memory,
         .copies = run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows,
         .groups = run->groups,
-        .open = nd_is_closed(&run->options) && nd_closed_is_open(&run->options),
+        .open =
+            nd_is_closed(&run->options) && run->options.kind != NADE_KIND_GAUSSIAN && nd_closed_is_open(&run->options),
         .model = run->model,
     };
     for (size_t t = 0; t < p->tensors; t++) plan.parameters += p->tensor[t].rows * p->tensor[t].columns;

@@ -189,6 +189,33 @@ void support_build_mixture(struct support_model *model, const char *kinds, size_
     }
 }
 
+/* In ±1. */
+static float gaussian_parameter(size_t i)
+{
+    return 2 * nd_random_uniform(nd_random_word(3, PURPOSE_PARAMETERS, 0, 0, (uint32_t)i)) - 1;
+}
+
+void support_build_gaussians(struct support_model *model, size_t columns, size_t components, size_t factors)
+{
+    char kinds[32] = {0};
+    assert_true(columns < sizeof kinds);
+    memset(kinds, 'r', columns);
+    build(model, kinds,
+          (struct architecture){
+              .kind = factors ? NADE_KIND_MFA : NADE_KIND_MOG, .components = components, .factors = factors});
+    const struct plan *plan = &model->plan;
+    for (size_t i = 0; i < plan->parameters; i++) model->parameters[i] = 1.5f * gaussian_parameter(i);
+    const struct tensor_view *view = &plan->tensor[plan->tensors - 1];
+    float *last = model->parameters + view->offset;
+    for (size_t i = 0; i < view->rows * view->columns; i++) {
+        size_t line = i / columns % columns, c = i % columns; /* of a factor */
+        if (factors || line == c)
+            last[i] = 0.7f + 0.4f * gaussian_parameter(i);
+        else
+            last[i] = c < line ? 0.6f * gaussian_parameter(i) : 0;
+    }
+}
+
 void support_free(struct support_model *model)
 {
     nd_arena_free(&model->arena);

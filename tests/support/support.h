@@ -46,6 +46,10 @@ void support_build_residual(struct support_model *model, const char *kinds, size
 /* The same for a mixture of products; its logits, means and log-scales are in ±1.5. */
 void support_build_mixture(struct support_model *model, const char *kinds, size_t components);
 
+/* The same for a mixture of Gaussians over real columns, or of factor analysers where factors > 0: means and loadings
+ * are in ±1.5, deviations on the diagonals of factors and of the noise in 0.7 ± 0.4. */
+void support_build_gaussians(struct support_model *model, size_t columns, size_t components, size_t factors);
+
 void support_free(struct support_model *model);
 
 /* Fills parameters (plan->parameters) with uniform weights in ±1.6/sqrt(inputs), biases in ±0.3, factors of positions

@@ -1,0 +1,184 @@
+/* Where expectation-maximisation begins: clusters of some of the rows. */
+#include <string.h>
+
+#include "backend/gaussian/gaussian_em.h"
+#include "base/fault.h"
+#include "base/philox.h"
+
+enum { START_ROWS = 16384, CLUSTER_ROUNDS = 20 };
+
+/* Evenly spaced rows with means, which are 0, in the place of missing cells. */
+struct clusters {
+    size_t rows, columns, count; /* n, D, K */
+    double *x;                   /* (n, D) */
+    double *centre;              /* (K, D) */
+    double *nearest;             /* (n) squared distance from the nearest centre */
+    size_t *of;                  /* (n) the nearest centre */
+    size_t *size;                /* (K) */
+};
+
+static bool open_clusters(struct arena *arena, const struct gaussian_em *em, struct clusters *c)
+{
+    size_t rows = em->cells.rows, every = rows / START_ROWS + 1;
+    *c = (struct clusters){(rows + every - 1) / every, em->g->columns, em->g->components, NULL, NULL, NULL, NULL, NULL};
+    c->x = nd_arena_alloc(arena, c->rows, c->columns * sizeof(double));
+    c->centre = nd_arena_alloc(arena, c->count, c->columns * sizeof(double));
+    c->nearest = nd_arena_alloc(arena, c->rows, sizeof(double));
+    c->of = nd_arena_alloc(arena, c->rows, sizeof(size_t));
+    c->size = nd_arena_alloc(arena, c->count, sizeof(size_t));
+    if (!c->x || !c->centre || !c->nearest || !c->of || !c->size) return false;
+    for (size_t r = 0; r < c->rows; r++)
+        for (size_t i = 0; i < c->columns; i++) {
+            double cell = (double)nd_cell(&em->cells, r * every, i);
+            c->x[r * c->columns + i] = isnan(cell) ? 0 : cell;
+        }
+    return true;
+}
+
+static double distance(const double *a, const double *b, size_t columns)
+{
+    double sum = 0;
+    for (size_t i = 0; i < columns; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+/* A row drawn with the probability of its squared distance from the nearest centre so far; any row, where all lie on
+ * centres. */
+static size_t draw_row(const struct clusters *c, double uniform)
+{
+    double total = 0;
+    for (size_t r = 0; r < c->rows; r++) total += c->nearest[r];
+    if (!(total > 0)) return (size_t)(uniform * (double)c->rows);
+    double left = uniform * total;
+    for (size_t r = 0; r < c->rows; r++) {
+        left -= c->nearest[r];
+        if (left < 0) return r;
+    }
+    return c->rows - 1;
+}
+
+/* The sum of squared distances from the nearest centre if the row became one. */
+static double potential_with(const struct clusters *c, size_t row)
+{
+    double sum = 0;
+    for (size_t r = 0; r < c->rows; r++)
+        sum += fmin(c->nearest[r], distance(c->x + r * c->columns, c->x + row * c->columns, c->columns));
+    return sum;
+}
+
+/* Of a few rows drawn that which leaves the others nearest: k-means++ (Arthur and Vassilvitskii 2007), greedily. */
+static size_t choose_row(const struct clusters *c, uint32_t seed, uint32_t start, size_t k)
+{
+    size_t tries = k > 0 ? 2 + (size_t)log((double)c->count) : 1, best = 0;
+    double least = HUGE_VAL;
+    for (size_t t = 0; t < tries; t++) {
+        struct philox_block block = nd_philox(seed, PURPOSE_CLUSTER_START, start, (uint32_t)k, (uint32_t)t);
+        size_t row = draw_row(c, nd_random_fine(block.word[0], block.word[1]));
+        double found = tries > 1 ? potential_with(c, row) : 0;
+        if (found >= least) continue;
+        least = found;
+        best = row;
+    }
+    return best;
+}
+
+static void draw_centres(struct clusters *c, uint32_t seed, uint32_t start)
+{
+    for (size_t k = 0; k < c->count; k++) {
+        const double *row = c->x + choose_row(c, seed, start, k) * c->columns;
+        memcpy(c->centre + k * c->columns, row, c->columns * sizeof *row);
+        for (size_t r = 0; r < c->rows; r++) {
+            double found = distance(c->x + r * c->columns, row, c->columns);
+            if (k > 0 && found >= c->nearest[r]) continue;
+            c->nearest[r] = found;
+            c->of[r] = k;
+        }
+    }
+}
+
+static void assign_rows(void *argument, size_t block, unsigned worker)
+{
+    struct clusters *c = argument;
+    size_t end = (block + 1) * ND_RUN_ROWS < c->rows ? (block + 1) * ND_RUN_ROWS : c->rows;
+    (void)worker;
+    for (size_t r = block * ND_RUN_ROWS; r < end; r++) {
+        c->nearest[r] = HUGE_VAL;
+        for (size_t k = 0; k < c->count; k++) {
+            double found = distance(c->x + r * c->columns, c->centre + k * c->columns, c->columns);
+            if (found >= c->nearest[r]) continue;
+            c->nearest[r] = found;
+            c->of[r] = k;
+        }
+    }
+}
+
+/* The centres become the means of their rows; those of none stay. */
+static void move_centres(struct clusters *c)
+{
+    memset(c->size, 0, c->count * sizeof *c->size);
+    for (size_t r = 0; r < c->rows; r++) c->size[c->of[r]]++;
+    for (size_t k = 0; k < c->count; k++)
+        if (c->size[k]) memset(c->centre + k * c->columns, 0, c->columns * sizeof *c->centre);
+    for (size_t r = 0; r < c->rows; r++)
+        for (size_t i = 0; i < c->columns; i++) c->centre[c->of[r] * c->columns + i] += c->x[r * c->columns + i];
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t i = 0; c->size[k] && i < c->columns; i++) c->centre[k * c->columns + i] /= (double)c->size[k];
+}
+
+/* Covariances of the clusters, each as if D more of its rows had the columns' variances within all clusters: few rows
+ * say little about D² numbers. */
+static void begin_at(const struct clusters *c, double *within, struct gaussian_em *em)
+{
+    size_t columns = c->columns, square = columns * columns;
+    struct gaussians *g = em->g;
+    for (size_t i = 0; i < columns; i++) within[i] = em->floor[i] * em->floor[i];
+    memset(g->covariance, 0, c->count * square * sizeof *g->covariance);
+    memcpy(g->mean, c->centre, c->count * columns * sizeof *g->mean);
+    for (size_t r = 0; r < c->rows; r++) {
+        const double *x = c->x + r * columns, *centre = c->centre + c->of[r] * columns;
+        double *covariance = g->covariance + c->of[r] * square;
+        for (size_t i = 0; i < columns; i++) {
+            within[i] += (x[i] - centre[i]) * (x[i] - centre[i]) / (double)c->rows;
+            for (size_t j = 0; j < columns; j++) covariance[i * columns + j] += (x[i] - centre[i]) * (x[j] - centre[j]);
+        }
+    }
+    for (size_t k = 0; k < c->count; k++) {
+        double *covariance = g->covariance + k * square, rows = (double)(c->size[k] + columns);
+        g->log_weight[k] = log(((double)c->size[k] + 1) / (double)(c->rows + c->count));
+        for (size_t i = 0; i < columns; i++) covariance[i * columns + i] += (double)columns * within[i];
+        for (size_t i = 0; i < square; i++) covariance[i] /= rows;
+        nd_gaussian_em_settle(em, k, true, 0);
+    }
+}
+
+/* One component needs no clusters: the first round, of rows without holes the only one, makes it theirs. */
+static void begin_as_one(struct gaussian_em *em)
+{
+    struct gaussians *g = em->g;
+    size_t columns = g->columns;
+    g->log_weight[0] = 0;
+    memset(g->mean, 0, columns * sizeof *g->mean);
+    memset(g->covariance, 0, columns * columns * sizeof *g->covariance);
+    for (size_t c = 0; c < columns; c++) g->covariance[c * columns + c] = 1;
+    nd_gaussian_em_settle(em, 0, true, 0);
+}
+
+bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start)
+{
+    struct arena arena = {*em->allocator, NULL};
+    struct clusters c;
+    bool good = em->g->components == 1 || open_clusters(&arena, em, &c);
+    if (em->g->components == 1) {
+        begin_as_one(em);
+    } else if (good) {
+        draw_centres(&c, seed, start);
+        for (int round = 0; round < CLUSTER_ROUNDS; round++) {
+            move_centres(&c);
+            nd_parallel_for(em->pool, (c.rows + ND_RUN_ROWS - 1) / ND_RUN_ROWS, assign_rows, &c);
+        }
+        move_centres(&c);
+        begin_at(&c, em->scratch[0].sum, em);
+    }
+    nd_arena_free(&arena);
+    return good;
+}

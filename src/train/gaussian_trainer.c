@@ -1,0 +1,165 @@
+/* Gaussians with covariances, mixtures of them, and of factor analysers: starts, and when a fit ends.  The rounds of
+ * expectation maximisation are updates of their backend. */
+#include <math.h>
+#include <string.h>
+
+#include "train/component_search.h"
+
+enum { START_ROUNDS = 6, START_ROWS = 20000, WAIT_ROUNDS = 10 };
+
+/* A fit has come to its end when a round gains less than this, in nats a row. */
+#define GAIN_LEAST 1e-4
+
+/* A fit on its way. */
+struct fit {
+    struct run *run;
+    const struct backend_entries *entries;
+    struct backend *backend;
+    struct arena arena; /* the plan, what follows, and the rows of starts */
+    float *best, *now;  /* (run->plan.parameters) */
+    double best_valid;  /* mean log p of the validation rows with best; NaN: there are none */
+    uint64_t round, best_round;
+};
+
+/* ---- starts ------------------------------------------------------------------------------------------------------ */
+
+/* Evenly spaced rows, where there are many. */
+static nade_status take_start_rows(struct fit *f, struct encoded_rows *rows)
+{
+    const struct encoded_rows *all = &f->run->train;
+    size_t every = all->rows / START_ROWS + 1, count = (all->rows + every - 1) / every;
+    *rows = *all;
+    if (every == 1) return NADE_OK;
+    float *cells = nd_arena_alloc(&f->arena, count, all->columns * sizeof *cells);
+    if (!cells) return nd_no_memory(f->run->context, "the rows to start with");
+    for (size_t r = 0; r < count; r++)
+        for (size_t c = 0; c < all->columns; c++) cells[r * all->columns + c] = nd_cell(all, r * every, c);
+    *rows = (struct encoded_rows){count, all->columns, ENCODED_FLOATS, cells};
+    return NADE_OK;
+}
+
+/* A few rounds from the start-th beginning; *loss: what they came to. */
+static nade_status try_start(struct fit *f, size_t start, double *loss)
+{
+    const struct update_rule rule = {.seed = f->run->options.seed, .first_draw = start};
+    uint64_t failed;
+    double before;
+    nade_status status =
+        f->entries->train_updates(f->run->context, f->backend, &rule, 0, START_ROUNDS - 1, &before, &failed);
+    if (status == NADE_OK)
+        status = f->entries->train_updates(f->run->context, f->backend, &rule, START_ROUNDS - 1, 1, loss, &failed);
+    if (status == NADE_OK) status = f->entries->get_block(f->run->context, f->backend, BLOCK_PARAMETERS, f->now);
+    nd_tell(f->run, false);
+    return status;
+}
+
+/* The best of several short starts, on some of the rows. */
+static nade_status choose_start(struct fit *f)
+{
+    struct run *run = f->run;
+    struct encoded_rows rows;
+    size_t starts = run->plan.components > 1 ? nd_search_starts(run) : 1;
+    double least = HUGE_VAL, loss = 0;
+    nade_status status = take_start_rows(f, &rows);
+    if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_TRAIN, &rows);
+    for (size_t i = 0; i < starts && !(run->stop && i > 0) && status == NADE_OK; i++) {
+        status = try_start(f, i, &loss);
+        if (status != NADE_OK || (i > 0 && !(loss < least))) continue;
+        least = loss;
+        memcpy(f->best, f->now, run->plan.parameters * sizeof *f->best);
+    }
+    if (status == NADE_OK) status = f->entries->set_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
+    return status;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+/* Keeps the parameters if they are the best so far on the validation rows; without such rows the latest are. */
+static nade_status keep_better(struct fit *f)
+{
+    struct run *run = f->run;
+    double loss = NAN;
+    nade_status status = NADE_OK;
+    if (run->valid.rows > 0) status = f->entries->validate(run->context, f->backend, 0, 1, &loss);
+    if (status != NADE_OK || (run->valid.rows > 0 && !(-loss > f->best_valid))) return status;
+    f->best_valid = -loss;
+    f->best_round = f->round;
+    return f->entries->get_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
+}
+
+static bool is_over(const struct fit *f, double gain)
+{
+    const struct run *run = f->run;
+    bool waited = run->valid.rows > 0 && f->round >= f->best_round + WAIT_ROUNDS;
+    return f->round >= run->options.iterations || gain < GAIN_LEAST || waited || run->stop;
+}
+
+/* Rounds until they gain nothing, or the validation rows are worse for some. */
+static nade_status run_rounds(struct fit *f)
+{
+    struct run *run = f->run;
+    const struct update_rule rule = {.seed = run->options.seed};
+    double before = HUGE_VAL, gain = HUGE_VAL, loss = 0;
+    uint64_t failed;
+    f->best_valid = -HUGE_VAL;
+    nade_status status = keep_better(f);
+    while (status == NADE_OK && !is_over(f, gain)) {
+        status = f->entries->train_updates(run->context, f->backend, &rule, f->round + 1, 1, &loss, &failed);
+        gain = before - loss;
+        before = loss;
+        run->within = ++f->round;
+        if (status == NADE_OK) status = keep_better(f);
+        nd_tell(run, false);
+    }
+    return status;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static nade_status open_fit(struct fit *f)
+{
+    struct run *run = f->run;
+    nade_status status = nd_plan_build(run->context, &f->arena, &run->model->schema, &run->architecture, &run->plan);
+    if (status != NADE_OK) return status;
+    f->best = nd_arena_alloc(&f->arena, run->plan.parameters, sizeof *f->best);
+    f->now = nd_arena_alloc(&f->arena, run->plan.parameters, sizeof *f->now);
+    if (!f->best || !f->now) return nd_no_memory(run->context, "the parameters");
+    status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision, &f->entries,
+                             &f->backend);
+    return status == NADE_OK ? f->entries->set_data(run->context, f->backend, DATA_VALID, &run->valid) : status;
+}
+
+/* The training rows' mean log p is that of the parameters that are kept. */
+static nade_status finish_fit(struct component_search *search, struct fit *f)
+{
+    struct run *run = f->run;
+    double loss = NAN;
+    nade_status status = f->entries->set_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
+    if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_VALID, &run->train);
+    if (status == NADE_OK) status = f->entries->validate(run->context, f->backend, 0, 1, &loss);
+    if (status != NADE_OK) return status;
+    float *kept = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *kept);
+    if (!kept) return nd_no_memory(run->context, "the parameters");
+    memcpy(kept, f->best, run->plan.parameters * sizeof *kept);
+    return nd_search_found(search, -loss, run->valid.rows > 0 ? f->best_valid : NAN, kept);
+}
+
+static nade_status fit_components(struct component_search *search)
+{
+    struct run *run = search->run;
+    struct fit f = {.run = run, .arena = {run->context->allocator, NULL}};
+    nade_status status = open_fit(&f);
+    if (status == NADE_OK) status = choose_start(&f);
+    if (status == NADE_OK) status = f.entries->set_data(run->context, f.backend, DATA_TRAIN, &run->train);
+    if (status == NADE_OK) status = run_rounds(&f);
+    if (status == NADE_OK) status = finish_fit(search, &f);
+    if (f.backend) f.entries->close(f.backend);
+    nd_arena_free(&f.arena);
+    return status;
+}
+
+nade_status nd_gaussian_train(struct run *run)
+{
+    struct component_search search = {.run = run, .fit = fit_components};
+    return nd_search_components(&search);
+}

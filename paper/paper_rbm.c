@@ -57,8 +57,9 @@ static void add_training(const struct rbm_work *work, const struct rbm_run *chos
     json_object_set_new(result, "valid", json_number(chosen->valid));
     json_object_set_new(result, "chosen", run_as_json(chosen, false));
     json_object_set_new(result, "grid", grid);
-    json_object_set_new(result, "updates",
-                        json_integer((json_int_t)(rbm->layers.count * rbm->iterations * rbm->updates)));
+    json_object_set_new(
+        result, "updates",
+        json_integer((json_int_t)rbm->layers.count * (json_int_t)rbm->iterations * (json_int_t)rbm->updates));
     json_object_set_new(result, "batch", json_integer((json_int_t)rbm->batch));
 }
 
@@ -181,7 +182,7 @@ static int run_seed(struct rbm_work *work, uint32_t seed)
     }
     progress_start(&clock, work->job->common, 0);
     status = train_seed(work, seed, &chosen);
-    if (!status) status = finish_seed(work, chosen, &clock);
+    if (!status && chosen) status = finish_seed(work, chosen, &clock);
     for (size_t i = 0; i < work->count; i++) dbn_free(&work->runs[i].dbn);
     return status;
 }

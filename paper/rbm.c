@@ -15,7 +15,7 @@ size_t rbm_parameter_count(const struct rbm *rbm)
 bool rbm_open(struct rbm *rbm, size_t visible, size_t hidden)
 {
     *rbm = (struct rbm){.visible = visible, .hidden = hidden};
-    if (hidden != 0 && visible > SIZE_MAX / sizeof(float) / 4 / hidden) return false;
+    if (hidden == 0 || visible == 0 || visible > SIZE_MAX / sizeof(float) / 4 / hidden) return false;
     rbm->parameters = calloc(rbm_parameter_count(rbm), sizeof(float));
     rbm->turned = calloc(visible, hidden * sizeof(float));
     if (!rbm->parameters || !rbm->turned) return false;

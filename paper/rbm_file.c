@@ -22,7 +22,7 @@ static void add_tensor(json_t *header, size_t layer, const char *name, size_t ro
     snprintf(key, sizeof key, "layer.%zu.%s", layer, name);
     json_object_set_new(header, key,
                         json_pack("{s:s,s:o,s:[I,I]}", "dtype", "F32", "shape", shape, "data_offsets",
-                                  (json_int_t)*offset, (json_int_t)(*offset + bytes)));
+                                  (json_int_t)*offset, (json_int_t)*offset + (json_int_t)bytes));
     *offset += bytes;
 }
 

@@ -79,8 +79,8 @@ typedef enum nade_precision {
     ROW(NADE_EFFORT_QUICK, "quick") ROW(NADE_EFFORT_NORMAL, "normal") ROW(NADE_EFFORT_BEST, "best")
 #define NADE_KINDS(ROW)                                                                                                \
     ROW(NADE_KIND_NETWORK, "network")                                                                                  \
-    ROW(NADE_KIND_MIXTURE, "mixture") ROW(NADE_KIND_GAUSSIAN, "gaussian") ROW(NADE_KIND_MOG, "mog")                    \
-        ROW(NADE_KIND_MFA, "mfa")
+    ROW(NADE_KIND_MIXTURE, "mixture")                                                                                  \
+    ROW(NADE_KIND_GAUSSIAN, "gaussian") ROW(NADE_KIND_MOG, "mog") ROW(NADE_KIND_MFA, "mfa")
 #define NADE_ORDERS(ROW) ROW(NADE_ORDER_AGNOSTIC, "agnostic") ROW(NADE_ORDER_FIXED, "fixed")
 
 /* ---- the structure ------------------------------------------------------------------------------------------ */

@@ -169,14 +169,14 @@ static void tails_are_wider_than_a_step(void **state)
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         double u = ((double)i + 0.5) / ROWS;
-        values[i] = u < 0.035 ? 0.11 + 0.01 * (i == 13) : u > 0.965 ? 0.8 - 0.01 * (i == 386) : 0.2 + 0.5 * u;
+        values[i] = u < 0.06 ? 11 + (u > 0.0175) : u > 0.94 ? 80 - (u < 0.9825) : 20 + 50 * u;
     }
-    struct monotone_map map = {.x = x, .z = z, .slope = slope, .low = -0.005, .high = HUGE_VAL};
-    map.knots = nd_map_fit(values, ROWS, 0.01, map.low, map.high, 0, x, z, slope);
+    struct monotone_map map = {.x = x, .z = z, .slope = slope, .low = -0.5, .high = HUGE_VAL};
+    map.knots = nd_map_fit(values, ROWS, 1, map.low, map.high, 0, x, z, slope);
     assert_true(map.knots > 4);
-    assert_true(nd_map_cell(&map, 0.01) > -9);
-    assert_true(nd_map_cell(&map, 1.3) < 9);
-    assert_true(x[0] < 0.12 && x[map.knots - 1] > 0.79); /* the ends stay where they are */
+    assert_true(nd_map_cell(&map, 1) > -9);
+    assert_true(nd_map_cell(&map, 130) < 9);
+    assert_true(x[0] < 12 && x[map.knots - 1] > 79); /* the ends stay where they are */
 }
 
 /* Between the knots and a bound that is far away values stay apart, and a bell has all of its density. */

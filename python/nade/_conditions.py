@@ -245,7 +245,7 @@ class Where:
 
     def __init__(self, model: Model, named: Mapping[str, Any]) -> None:
         self._model = model
-        self._named = dict(named)
+        self._named = {str(name): what for name, what in named.items()}
         self._conditions = Conditions(model.columns, self._named)
 
     def __repr__(self) -> str:
@@ -253,7 +253,8 @@ class Where:
 
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Where:
         """Further conditions, which replace those on the same columns."""
-        return Where(self._model, {**self._named, **(conditions or {}), **named})
+        further = {str(name): what for name, what in {**(conditions or {}), **named}.items()}
+        return Where(self._model, {**self._named, **further})
 
     def sample(self, n: int = 1, *, seed: int = 0, orderings: int = 0, exact: bool = False, holes: bool = False,
                kind: str | None = None) -> Any:
@@ -282,12 +283,14 @@ class Where:
         rows that meet them.
         """
         draws, seed = count_of("draws", draws, least=1), seed_of(seed)
-        rest = {name: what for name, what in self._named.items() if name != column}
-        conditions = Conditions(self._model.columns, rest)
+        conditions = self._conditions
+        if str(column) in self._named:
+            raise BadCall(f"column {str(column)!r} is among the conditions: expected one that is not; "
+                          "prob tells how likely its values are given the others")
         if not conditions.ranges and not conditions.sets:
             return Density(self._model, column, conditions.given[np.newaxis], mixed=True)
         values = draw_values(self._model, conditions, draws, seed)
-        known = np.array([column_.name in rest for column_ in self._model.columns])
+        known = np.array([column_.name in self._named for column_ in self._model.columns])
         values[:, ~known] = np.nan
         return Density(self._model, column, values, mixed=True)
 

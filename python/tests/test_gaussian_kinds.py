@@ -37,6 +37,27 @@ def test_one_gaussian_is_the_moments():
     assert np.allclose(fit(x, kind="gaussian", valid_fraction=0).log_density(x), expected, atol=1e-3)
 
 
+def test_fits_with_holes_reach_the_maximum():
+    """Where one column alone has holes, the maximum is the regression on those that have none."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=20000)
+    y = x + 0.5 * rng.normal(size=20000)
+    hidden = rng.random(20000) < 1 / (1 + np.exp(-1.5 - 2 * x))
+    slope, level = np.polyfit(x[~hidden], y[~hidden], 1)
+    model = fit(np.column_stack([x, np.where(hidden, np.nan, y)]), kind="gaussian", valid_fraction=0)
+    assert abs(model.density("1", {"0": 1.0}).mean() - (level + slope)) < 2e-3
+    assert abs(model.density("1").mean() - (level + slope * x.mean())) < 2e-3
+
+
+def test_cells_are_the_mean_over_orderings():
+    model = fit(rows(400).round(), kind="gaussian")
+    x = rows(5, seed=1).round()
+    one, other = (model.log_density(x, cells=True, order=[order]) for order in ([0, 1, 2], [2, 1, 0]))
+    both = model.log_density(x, cells=True, order=[[0, 1, 2], [2, 1, 0]])
+    assert not np.allclose(one, other)
+    assert np.allclose(both, np.logaddexp(one, other) - np.log(2))
+
+
 def test_missing_cells_are_marginalised():
     """A fit to rows with holes finds what made them; their densities are those of the marginals."""
     x = rows(20000)

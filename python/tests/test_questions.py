@@ -85,6 +85,13 @@ def test_given_ranges(number_model):
     assert abs(density.mean() - drawn.mean()) < 0.15
     assert abs(density.median() - np.median(drawn)) < 0.2
     assert abs(density.cdf(density.quantile(0.3)) - 0.3) < 0.02
+    by_number = number_model.where({0: (0, 1)}).density(1, draws=400)
+    assert by_number.mean() == density.mean()
+    replaced = number_model.where({0: (0, 1)}).where({"0": 0.5}).density("1")
+    assert replaced.mean() == number_model.density("1", {"0": 0.5}).mean()
+    for condition in ((0, 1), 0.5):
+        with pytest.raises(nade.BadCall, match="column '0' is among the conditions"):
+            number_model.where({0: condition}).density("0")
 
 
 def test_conditions(model):

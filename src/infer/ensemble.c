@@ -44,10 +44,12 @@ static size_t rows_of_block(size_t rows, size_t orderings)
     return rows > 0 && rows < block ? rows : block;
 }
 
-/* Whether all orderings give the same: closed forms do. */
+/* Whether all orderings give the same: closed forms do, but for the cells of columns that depend on each other, which
+ * are bins along an ordering. */
 static bool is_closed(const struct scoring *s)
 {
-    return s->model->plan.kind != NADE_KIND_NETWORK;
+    nade_kind kind = s->model->plan.kind;
+    return kind != NADE_KIND_NETWORK && !(s->options->cells && nd_is_gaussian(kind));
 }
 
 /* A model of one ordering has that one, however many are asked for; where all give the same, one is enough. */

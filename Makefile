@@ -145,6 +145,7 @@ endif
 	$(PYTHON) tools/check-warnings $(BUILD)/clang $(JOBS)
 	echo '#include "nade/replication.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
 	echo '#include "nade/arrow.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
+	echo '#include "nade/check.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
 
 .PHONY: check-cuda
 check-cuda: ## the CUDA backend and its benchmarks compile without a warning, where there is an nvcc

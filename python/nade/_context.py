@@ -82,7 +82,12 @@ def give_warnings(on: Context) -> None:
     """Hands the library's warnings to Python's, as coming from the caller of this package."""
     sentences, on.warnings = on.warnings, []
     for sentence in sentences:
-        warnings.warn(sentence, Warning, stacklevel=_outside())
+        warn(sentence)
+
+
+def warn(sentence: str) -> None:
+    """A warning that comes from the caller of this package."""
+    warnings.warn(sentence, Warning, stacklevel=_outside())
 
 
 def _outside() -> int:

@@ -27,7 +27,12 @@ PACKAGE = pathlib.Path(nade.__file__).resolve().parents[1]
 def run_python(code: str, **changes: object) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(pathlib.Path(__file__).parent)])}
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env=environment, **changes)
+                            stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=take_interrupts, **changes)
+
+
+def take_interrupts() -> None:
+    """Where the tests run in the background, Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_threads_share_a_model(number_model, numbers):

@@ -33,7 +33,7 @@ expect 0 "$NADE" prob model --where 'kind in {blue}' --json --quiet
 [ "$(sed 's/.*"probability":\([0-9.e-]*\).*/\1/' out)" = "$other" ] || fail "not the same event: $(cat out) $other"
 expect 0 "$NADE" prob model --where 'kind=blue' --given 'kind != red' --quiet
 holds out '1,0'
-refuse 2 "column 'kind': found '{blue,green}', expected one of blue, red" -- "$NADE" sample model --where 'kind in {blue,green}'
+refuse 2 "column 'kind': found 'green', expected one of blue, red" -- "$NADE" sample model --where 'kind in {blue,green}'
 refuse 2 "the conditions are too unlikely" -- "$NADE" sample model --where 'kind != red' --where 'kind in {red}'
 
 printf 'age,height,kind,the age\n30.5,,red,5.5\n31.5,155.25,,6.5\n' >holes.csv

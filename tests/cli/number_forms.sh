@@ -26,6 +26,13 @@ tail -n +2 out | grep -Evq '^(-?[0-9]+(\.[0-9]+)?,){11}-?[0-9]+(\.[0-9]+)?$' && 
 expect 0 "$NADE" sample model -n 1 --where 'length=4,5 cm' --where 'price>=1.500' --quiet
 tail -n 1 out | grep -q '^"4,5 cm",' || fail "where: $(cat out)"
 expect 0 "$NADE" sample model -n 1 --where length=4.5 --quiet
+# In a list semicolons divide where commas are decimal ones.
+probability() { "$NADE" prob model --where "$1" --quiet | tail -n 1 | cut -d, -f1; }
+either=$(awk "BEGIN { print $(probability 'length=4,2') + $(probability 'length=4,5') }")
+for list in '{4,2;4,5}' '{4,2 cm; 4,5 cm}' '{4,2, 4,5}' '{4.2;4.5}'; do
+    awk "BEGIN { exit $either > 0 && ($(probability "length in $list") - $either) ^ 2 < 1e-12 ? 0 : 1 }" || fail "$list: not $either"
+done
+refuse 2 "column 'length': found 'x', expected a number" -- "$NADE" sample model --where 'length in {4,2;x}'
 for range in '4,2<=length<4,6' '4,2 cm <= length < 4,6cm' '4.2<=length<4.6' '4,6>length>=4,2'; do
     expect 0 "$NADE" sample model -n 60 --where "$range" --quiet
     [ "$(tail -n +2 out | cut -d'"' -f2 | sort -u | tr '\n' ' ')" = "4,2 cm 4,3 cm 4,4 cm 4,5 cm " ] || fail "$range: $(cat out)"

@@ -50,3 +50,19 @@ expect 0 "$NADE" train either.csv --dry-run --thousands , "${small[@]}"
 refuse 2 "the decimal mark is 'x', expected a point or a comma" -- "$NADE" train either.csv --dry-run --decimal x
 refuse 2 "decimals and thousands have the same mark ','" -- "$NADE" train either.csv --dry-run --decimal , --thousands ,
 refuse 2 "--decimal: found 'comma', expected one character, tab, blank or auto" -- "$NADE" train either.csv --dry-run --decimal comma
+
+# A file in Windows-1252: the euro is a currency, names and labels match those of a file in UTF-8, and what is filled is in the file's own encoding.
+awk 'BEGIN { print "Größe;preis"; for (i = 0; i < 200; i++) printf "%s;%d,%02d€\n", i % 3 ? "groß" : "klein", i * 7 % 60, i * 13 % 100 }' >utf8.csv
+iconv -f UTF-8 -t CP1252 utf8.csv >windows.csv
+expect 0 "$NADE" info windows.csv
+holds out 'Größe' 'klein, groß' 'from 0€ to 59,'
+expect 0 "$NADE" train windows.csv -o windows "${small[@]}"
+expect 0 "$NADE" train utf8.csv -o utf8 "${small[@]}"
+cmp windows utf8 || fail "the encoding of the file changed the model"
+printf 'Größe;preis\ngroß;\n;1,50€\n' >holes.csv
+expect 0 "$NADE" impute utf8 holes.csv --method mode --quiet
+mv out filled
+grep -Eq '^groß;[0-9,]+€$' filled && grep -q '^groß;1,50€$' filled || fail "filled: $(cat filled)"
+iconv -f UTF-8 -t CP1252 holes.csv >windows_holes.csv
+expect 0 "$NADE" impute utf8 windows_holes.csv --method mode --quiet
+iconv -f CP1252 -t UTF-8 out | cmp - filled || fail "filled in another encoding: $(xxd out)"

@@ -21,7 +21,7 @@ from ._frames import DictFrame, Frame, frame_of
 from ._interrupts import Interruptible
 from ._library import library
 from ._numbers import checked, count_of, seed_of, share_of
-from ._predict import predict_rows
+from ._predict import places_of, predict_rows
 from ._tables import Table
 from ._templates import Template, kind_for, make_frame
 from ._unseen import allows_unseen, known_values, read_values, warn_of_unseen
@@ -197,6 +197,8 @@ class Model:
         frame = frame_of(data)
         if isinstance(frame, DictFrame) and not self._named:
             frame = frame.completed(self.names)
+        if frame.empty:
+            return np.empty((0, len(self.columns))), frame
         return known_values(self, frame.table(), may_lack, known, unseen), frame
 
     def _make_frame(self, values: np.ndarray, kind: str | None = None) -> Any:
@@ -218,7 +220,7 @@ class Model:
         """
         frame = frame_of(data)
         options = self._score_options(of, given, orderings, seed, order, cells, unseen)
-        parts = [self._score(table, options, summarise=False)[0] for table in frame.parts()]
+        parts = [] if frame.empty else [self._score(table, options, summarise=False)[0] for table in frame.parts()]
         return frame.vector("cell_score" if cells else "log_density",
                             parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty(0)]))
 
@@ -299,6 +301,10 @@ class Model:
         is missing."""
         frame = frame_of(data)
         options = self._score_options(of, given, 1, 0, None, False, unseen)
+        if frame.empty:
+            wanted = self.names if of is None else [self.names[place] for place in places_of(self, of)]
+            return (np.empty((0, len(self.columns))) if frame.kind == "array" and of is None
+                    else frame.results({name: np.empty(0) for name in wanted}))
         table = frame.table()
         found = np.empty((table.rows, len(self.columns)))
         scored = (ctypes.c_int * len(self.columns))()
@@ -374,7 +380,8 @@ class Model:
         copies = 1 if draws is None else checked("draws", draws, ctypes.c_uint32, least=1)
         interval = None if interval is None else share_of("interval", interval)
         frame = frame_of(data)
-        given, source = self._values(frame.table(), None, unseen)
+        given, source = ((np.empty((0, len(self.columns))), np.empty(0)) if frame.empty
+                         else self._values(frame.table(), None, unseen))
         left = np.isinf(given)
         given[left] = np.nan
         values, low, high = self._impute(given, copies, method, interval, seed, exact)
@@ -398,7 +405,7 @@ class Model:
         options.session = session.pointer
         values = np.repeat(given[:, np.newaxis], draws, axis=1)
         low, high = (np.empty_like(values), np.empty_like(values)) if interval else (None, None)
-        for part in session.parts(len(given), draws):
+        for part in session.parts(len(given), draws) if len(given) else ():
             options.first = part.start
             call(library.nade_impute, self._pointer, ctypes.byref(options), (part.stop - part.start) * draws,
                  doubles(values[part]), None if low is None else doubles(low[part]),

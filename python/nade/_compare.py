@@ -52,6 +52,9 @@ def compare(a: Model, b: Model | str, data: Any, *, of: Any = None, given: Any =
     train: rows to fit "gaussian" or "mixture" to, best those that the model was fitted to; without it each fifth of
         the rows is scored by what is fitted to the others.
     unseen: "missing" leaves out rows with values that training has not seen, "error" refuses them.
+
+    >>> nade.compare(m, "independent", m.sample(200)).rows
+    200
     """
     if not isinstance(a, Model):
         raise BadCall(f"found {a!r} as the first model, expected a nade.Model")

@@ -55,6 +55,9 @@ def set_threads(count: int) -> None:
     """Let each call from here on use so many threads; 0, the default: one for each processor. Never changes a result.
 
     Where many processes or threads call at once (Dask, Spark, a web server), 1 is best.
+
+    >>> nade.set_threads(1)
+    >>> nade.set_threads(0)
     """
     global _threads
     _threads = checked("threads", count, ctypes.c_uint)

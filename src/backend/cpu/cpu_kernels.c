@@ -164,15 +164,15 @@ static float total(const float *values, size_t count)
 }
 
 /* weight (count) = exp(logit - the largest of all); returns their sum.  room for whole lanes behind both. */
-static float weigh(size_t count, const float *logits, float *weight, float *top)
+static float weigh(size_t count, const float *logits, float *restrict weight, float *top)
 {
     float padded[ND_COMPONENTS_MOST + ND_LANES];
+    const float most = largest(logits, count); /* what the loop reads must not lie where it might write */
     size_t lanes = whole_lanes(count);
-    *top = largest(logits, count);
     memcpy(padded, logits, count * sizeof *padded);
-    for (size_t c = count; c < lanes; c++) padded[c] = *top;
-    for (size_t c = 0; c < count; c += ND_LANES)
-        for (size_t l = 0; l < ND_LANES; l++) weight[c + l] = nd_exp_u2(padded[c + l] - *top);
+    for (size_t c = count; c < lanes; c++) padded[c] = most;
+    for (size_t c = 0; c < lanes; c++) weight[c] = nd_exp_u2(padded[c] - most);
+    *top = most;
     return total(weight, count);
 }
 

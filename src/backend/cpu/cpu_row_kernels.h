@@ -101,7 +101,7 @@ static void select_observed(uint32_t seed, enum purpose purpose, uint64_t draw, 
 
 /* ---- a slot's cells and inputs ----------------------------------------------------------------------------------- */
 
-static uint32_t load_bytes(size_t columns, const uint8_t *from, float *x, uint8_t *present)
+static uint32_t load_bytes(size_t columns, const uint8_t *restrict from, float *restrict x, uint8_t *restrict present)
 {
     uint32_t count = 0;
     for (size_t c = 0; c < columns; c++) {
@@ -112,7 +112,7 @@ static uint32_t load_bytes(size_t columns, const uint8_t *from, float *x, uint8_
     return count;
 }
 
-static uint32_t load_floats(size_t columns, const float *from, float *x, uint8_t *present)
+static uint32_t load_floats(size_t columns, const float *restrict from, float *restrict x, uint8_t *restrict present)
 {
     uint32_t count = 0;
     for (size_t c = 0; c < columns; c++) {
@@ -123,7 +123,8 @@ static uint32_t load_floats(size_t columns, const float *from, float *x, uint8_t
     return count;
 }
 
-static uint32_t hide(size_t columns, const uint8_t *present, uint8_t *observed, uint8_t *target)
+static uint32_t hide(size_t columns, const uint8_t *restrict present, uint8_t *restrict observed,
+                     uint8_t *restrict target)
 {
     uint32_t hidden = 0;
     for (size_t c = 0; c < columns; c++) {
@@ -134,12 +135,12 @@ static uint32_t hide(size_t columns, const uint8_t *present, uint8_t *observed, 
     return hidden;
 }
 
-static void choose(size_t count, const uint8_t *seen, const float *from, float *to)
+static void choose(size_t count, const uint8_t *restrict seen, const float *restrict from, float *restrict to)
 {
     for (size_t i = 0; i < count; i++) to[i] = seen[i] ? from[i] : 0;
 }
 
-static void widen(size_t count, const uint8_t *from, float *to)
+static void widen(size_t count, const uint8_t *restrict from, float *restrict to)
 {
     for (size_t i = 0; i < count; i++) to[i] = from[i];
 }

@@ -317,7 +317,9 @@ static void kernels_are_their_sums(void **state)
         for (size_t v = 0; nd_gaussian_kernels_variant(v); v++) {
             const struct gaussian_kernels *kernels = nd_gaussian_kernels_variant(v);
             memset(moment[v], 0, sizeof moment[v]);
-            kernels->squares(rows, n, d, inverse, square[v]);
+            memset(square[v], 0, sizeof square[v]);
+            kernels->squares(rows, n, 0, n / 2 / 8 * 8, d, inverse, square[v]);
+            kernels->squares(rows, n, n / 2 / 8 * 8, n, d, inverse, square[v]);
             kernels->moments(rows, n, d, weight, moment[v]);
             for (size_t r = 0; r < rows; r++) {
                 double sum = 0;

@@ -38,6 +38,7 @@ struct gaussian_em {
     struct em_part *part; /* (parts) */
     size_t parts;
     struct em_scratch *scratch; /* (threads) */
+    double *penalty;            /* (K) what blurring takes off the log density of a row without holes */
 };
 
 /* Room to fit the components to the cells; these, floor (D) and the pool are borrowed.  False: no memory. */

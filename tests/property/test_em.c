@@ -235,12 +235,37 @@ static void scores_are_the_steps(void **state)
     close_rig(&rig);
 }
 
+/* Every variant against sums written out in the list's order, to the last bit. */
+static void kernels_are_their_sums(void **state)
+{
+    enum { LIST = 9, STRIDE = 80, FIRST = 3 };
+    static double matrix[6 * STRIDE], sum[STRIDE];
+    uint32_t list[LIST];
+    (void)state;
+    for (size_t i = 0; i < 6 * STRIDE; i++) matrix[i] = uniform(i, 9) - 0.5;
+    for (uint32_t i = 0; i < LIST; i++) list[i] = FIRST + i * 5 % 6;
+    for (size_t v = 0; nd_mixture_kernels_variant(v); v++) {
+        size_t width = v == 0 ? STRIDE : 72;
+        for (size_t k = 0; k < STRIDE; k++) sum[k] = (double)k;
+        nd_mixture_kernels_variant(v)->add_rows(LIST, list, FIRST, matrix, STRIDE, width, sum);
+        for (size_t k = 0; k < STRIDE; k++) {
+            double wanted = (double)k;
+            for (size_t i = 0; i < LIST && k < width; i++) wanted += matrix[(list[i] - FIRST) * STRIDE + k];
+            assert_true(sum[k] == wanted);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(likelihood_never_falls),     cmocka_unit_test(one_component_is_independent_columns),
-        cmocka_unit_test(atoms_and_floors),           cmocka_unit_test(groups_are_found),
-        cmocka_unit_test(threads_make_no_difference), cmocka_unit_test(scores_are_the_steps),
+        cmocka_unit_test(kernels_are_their_sums),
+        cmocka_unit_test(likelihood_never_falls),
+        cmocka_unit_test(one_component_is_independent_columns),
+        cmocka_unit_test(atoms_and_floors),
+        cmocka_unit_test(groups_are_found),
+        cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(scores_are_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

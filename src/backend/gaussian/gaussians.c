@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/log_sum.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
@@ -263,7 +264,7 @@ static size_t choose_near(size_t k, size_t rows, struct gaussian_scratch *s)
     size_t count = 0;
     for (size_t r = 0; r < rows; r++) {
         if (s->best[r] == k) continue;
-        if (term[r] - s->total[r] > least_difference)
+        if (term[r] - s->total[r] > least_difference && !ND_FAULT(FAULT_NEAR_LEFT_OUT))
             s->chosen[count++] = r;
         else
             term[r] = -HUGE_VAL;

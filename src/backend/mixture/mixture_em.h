@@ -9,46 +9,32 @@
  *                                  +  prior · sum over components of log weight_k.
  *
  * All sums are made in an order that does not depend on the number of threads. */
-#ifndef ND_TRAIN_EM_H
-#define ND_TRAIN_EM_H
+#ifndef ND_BACKEND_MIXTURE_EM_H
+#define ND_BACKEND_MIXTURE_EM_H
 
+#include "backend/mixture/em_rows.h"
+#include "backend/mixture/mixture_kernels.h"
 #include "base/parallel.h"
-#include "data/encoded_rows.h"
 #include "model/product_mixture.h"
 
-/* The different cells of a column that has no Gaussians. */
-struct em_cells {
-    const float *value;   /* (count); NULL: a real column */
-    const uint32_t *code; /* (rows) which of them a row's cell is; NULL: labels, the cell itself */
-    size_t count;
-    const double *whole; /* what one row's worth of the whole column is: of each value its share; of a real column those
-                            of its atoms, then the share, mean and mean square of the other cells */
-};
-
-/* Rows to fit to, for any number of components. */
-struct em_rows {
-    const struct encoded_rows *cells;
-    struct em_cells *column; /* (columns) */
-};
-
-nade_status nd_em_list(nade_context *context, struct arena *arena, const struct plan *plan,
-                       const struct encoded_rows *cells, struct em_rows *rows);
-
 struct em {
+    const struct mixture_kernels *kernels;
     const struct em_rows *rows;
     struct pool *pool;
     struct arena arena;
     struct product_mixture mixture;
     double prior;
-    double *share;      /* (EM_BLOCK, components) */
+    size_t stride;      /* of what follows, from the numbers of one row or value for all components to the next */
+    double *common;     /* (stride) log of weight times density of the row of all commonest labels */
+    double *change;     /* (places, stride) what another label there, or none, adds to it */
+    double *share;      /* (EM_BLOCK, stride) */
     double *row_log;    /* (EM_BLOCK) log p of each row */
-    double **sum;       /* (columns) shares: (values, components); of real columns as of em_cells' whole */
+    double *place_sum;  /* (places, stride) shares */
+    double **sum;       /* (columns) shares: (values, stride), part of place_sum; of real columns as of whole */
     double *weight;     /* (components) sums of shares */
     double *scratch;    /* (threads, most): a component's weights of a column's values */
-    double *terms;      /* (threads, components) */
     size_t most;        /* values of any column */
-    size_t first_row;   /* of the current block */
-    size_t block, step; /* rows of the block, and how far apart they are */
+    size_t *from, *end; /* (places) of rows_there: the rows of the current block */
 };
 
 /* All but parameters; nd_em_close frees it also where this failed. */
@@ -59,11 +45,14 @@ void nd_em_close(struct em *em);
 /* Begins with components around rows that are drawn. */
 void nd_em_start(struct em *em, uint32_t seed, uint64_t start);
 
-/* One step on every step-th row.  Returns what it never lowers, divided by the rows, as it was before; *log_density:
- * the mean of log p, likewise. */
-double nd_em_step(struct em *em, size_t step, double *log_density);
+/* Goes on from a plan's parameters. */
+void nd_em_load(struct em *em, const float *parameters);
 
-/* The mean of log p over other rows. */
-double nd_em_score(struct em *em, const struct encoded_rows *cells);
+/* One step.  Returns what it never lowers, divided by the rows, as it was before; *log_density: the mean of log p,
+ * likewise. */
+double nd_em_step(struct em *em, double *log_density);
+
+/* The mean of log p over other rows, whose places are of_row. */
+double nd_em_score(struct em *em, const struct encoded_rows *cells, const struct em_lists *of_row);
 
 #endif

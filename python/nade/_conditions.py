@@ -37,7 +37,7 @@ class Not:
 
 
 class Probability(float):
-    """A number with its standard error, and the draws that it is a share of: 0 where it is exact.
+    """A number with its standard error, and the draws that it is a share of: both 0 where it is exact, and only there.
 
     >>> p = m.prob(season="summer")
     >>> p.standard_error, p.draws  # of one column it is exact
@@ -49,12 +49,22 @@ class Probability(float):
 
     def __new__(cls, share: float, draws: int = 0) -> Probability:
         self = super().__new__(cls, share)
-        self.standard_error = math.sqrt(share * (1 - share) / draws) if draws else 0.0
+        self.standard_error = _error_of(share, draws)
         self.draws = draws
         return self
 
     def __repr__(self) -> str:
         return f"Probability({float(self)!r}, standard_error={self.standard_error:.2g}, draws={self.draws})"
+
+
+def _error_of(share: float, draws: int) -> float:
+    """As the command has it: of no hits, or hits alone, the deviation of the probability under a uniform prior."""
+    if draws == 0:
+        return 0.0
+    if 0 < share < 1:
+        return math.sqrt(share * (1 - share) / draws)
+    mean = (share * draws + 1) / (draws + 2)
+    return math.sqrt(mean * (1 - mean) / (draws + 3))
 
 
 class Conditions:

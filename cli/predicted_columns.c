@@ -78,7 +78,8 @@ void free_predicted(struct predicted_column *p)
 nade_status predict_column(struct predicted_column *p, nade_context *context, const nade_model *model,
                            nade_session *session, double interval, size_t rows, const double *values)
 {
-    const double levels[QUANTILES] = {(1 - interval) / 2, 0.5, (1 + interval) / 2};
+    /* Of intervals that hold nearly all the sum is rounded to 1, which no quantile has. */
+    const double levels[QUANTILES] = {(1 - interval) / 2, 0.5, fmin((1 + interval) / 2, nextafter(1, 0))};
     const nade_prediction prediction = {
         .size = sizeof prediction,
         .column = p->column,

@@ -44,6 +44,11 @@ def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | No
     return found
 
 
+def central_levels(probability: float) -> tuple[float, float]:
+    """The levels of the ends of a central interval; the upper one would be rounded to 1 where it holds nearly all."""
+    return (1 - probability) / 2, min((1 + probability) / 2, np.nextafter(1.0, 0.0))
+
+
 class Density:
     """The distribution of a column given other cells: of one row, or of each of many.
 
@@ -182,8 +187,7 @@ class Density:
         >>> bool(low < high)
         True
         """
-        rest = (1 - share_of("probability", probability)) / 2
-        return self.quantile([rest, 1 - rest])
+        return self.quantile(central_levels(share_of("probability", probability)))
 
     def mean(self) -> Any:
         """The mean, of dates in the same way.

@@ -97,7 +97,8 @@ static void answer(void *user, size_t row, size_t c, const struct plan_column *c
         s->value[at] = point_of(s, spec, column, outputs);
     if (s->options->interval == 0 || !column->head->quantile) return;
     s->low[at] = nd_quantile_value(spec, column, outputs, outside, s->options->exact);
-    s->high[at] = nd_quantile_value(spec, column, outputs, 1 - outside, s->options->exact);
+    double upto = fmin(1 - outside, nextafter(1, 0)); /* rounded to 1 where nearly all is asked for */
+    s->high[at] = nd_quantile_value(spec, column, outputs, upto, s->options->exact);
 }
 
 static struct row_place place_of(const void *user, size_t row)

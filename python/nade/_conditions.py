@@ -67,6 +67,14 @@ def _error_of(share: float, draws: int) -> float:
     return math.sqrt(mean * (1 - mean) / (draws + 3))
 
 
+def _value_of(column: Column, value: Any) -> float:
+    """As the command takes it: a count that can't be is a slip, not an event of probability 0."""
+    found = column.encode(value)
+    if column.type == "count" and (found < 0 or found != math.floor(found)):
+        raise BadCall(f"column '{column.name}': found {value!r}, expected a whole number from 0 on")
+    return found
+
+
 class Conditions:
     """Conditions on a model's columns in the library's numbers: given values, ranges, sets."""
 
@@ -93,9 +101,9 @@ class Conditions:
         if isinstance(what, tuple):
             self._take_range(place, column, what)
         elif isinstance(what, Not):
-            self.sets.append((place, False, np.array([column.encode(value) for value in what.values])))
+            self.sets.append((place, False, np.array([_value_of(column, value) for value in what.values])))
         elif isinstance(what, (list, set, frozenset, np.ndarray)):
-            values = np.unique([column.encode(value) for value in what])
+            values = np.unique([_value_of(column, value) for value in what])
             if len(values) == 0:
                 raise BadCall(f"column '{column.name}': found an empty list, expected values")
             if len(values) == 1:
@@ -103,7 +111,7 @@ class Conditions:
             else:
                 self.sets.append((place, True, values))
         else:
-            self.given[place] = column.encode(what)
+            self.given[place] = _value_of(column, what)
 
     def _take_range(self, place: int, column: Column, ends: tuple[Any, ...]) -> None:
         if len(ends) != 2:

@@ -87,11 +87,15 @@ static const struct field closed_training_fields[] = {
 
 static const struct field rbm_model_fields[] = {
     {"rbm", FIELD_SIZES, AT(rbm.layers), .repeats = true, .least = 1, .most = 1e5},
+    {"first", FIELD_TEXT, AT(rbm.first), .optional = true},
 };
 
 static const struct field rbm_training_fields[] = {
     {"steps", FIELD_SIZE, AT(rbm.steps), .least = 1, .most = 1e6},
+    {"first_steps", FIELD_SIZE, AT(rbm.first_steps), .optional = true, .least = 1, .most = 1e6},
     {"persistent", FIELD_FLAG, AT(rbm.persistent), .optional = true},
+    {"centered", FIELD_FLAG, AT(rbm.centered), .optional = true},
+    {"turned", FIELD_FLAG, AT(rbm.turned), .optional = true},
     {"batch", FIELD_SIZE, AT(rbm.batch), .least = 1, .most = 1e6},
     {"iterations", FIELD_SIZE, AT(rbm.iterations), .least = 1, .most = 1e9},
     {"updates", FIELD_SIZE, AT(rbm.updates), .least = 1, .most = 1e9},
@@ -259,6 +263,12 @@ static int read_closed(struct reading *reading)
     return EXIT_DONE;
 }
 
+/* Whether it can be a folder of results: "..", what is left of "...json", would be the one above. */
+static bool is_recipe_name(const char *name)
+{
+    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+}
+
 static int read_rbm(struct reading *reading)
 {
     struct paper_rbm *rbm = &reading->recipe->rbm;
@@ -269,6 +279,12 @@ static int read_rbm(struct reading *reading)
     if (status) return status;
     if (reading->recipe->kind != PAPER_SPLIT) return refuse_key(reading, "kind", "split for a model of the kind rbm");
     if (rbm->layers.count > DBN_LAYERS) return refuse_key(reading, "model.rbm", "a list of one or two numbers");
+    if (rbm->first && (rbm->layers.count < DBN_LAYERS || !is_recipe_name(rbm->first)))
+        return refuse_key(reading, "model.first", "the name of a recipe, of a model of two layers");
+    if (rbm->turned && rbm->layers.count < DBN_LAYERS)
+        return refuse_key(reading, "training.turned", "false for a model of one layer");
+    if (rbm->first_steps > rbm->steps)
+        return refuse_key(reading, "training.first_steps", "no more than training.steps");
     if (rbm->temperatures.count != AIS_SPANS)
         return refuse_key(reading, "estimate.temperatures", "a list of three numbers");
     reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
@@ -354,8 +370,7 @@ int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, 
     *recipe = (struct paper_recipe){.name = name_of_file(path)};
     if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
         return report_error(common, NADE_BAD_INPUT, "%s is a folder, expected a recipe file NAME.json", path);
-    /* The name becomes a folder of results: "..", what is left of "...json", would be the one above. */
-    if (recipe->name && (recipe->name[0] == '\0' || recipe->name[0] == '.'))
+    if (recipe->name && !is_recipe_name(recipe->name))
         return report_error(common, NADE_BAD_CALL,
                             "%s: the recipe's name would be '%s', expected a file NAME.json whose NAME does not begin "
                             "with a dot",

@@ -43,8 +43,11 @@ struct paper_patches_data {
 /* A restricted Boltzmann machine or, with two layers, a deep belief network. */
 struct paper_rbm {
     struct size_list layers; /* their hidden units; none: the recipe is of something else */
+    const char *first;       /* the recipe whose machine is the first layer; NULL: it is trained like the second */
+    int turned;              /* the second machine begins as the first turned over */
     size_t steps;            /* of contrastive divergence */
-    int persistent;
+    size_t first_steps;      /* as of struct rbm_rule */
+    int persistent, centered;
     size_t batch, iterations, updates;
     double momentum;
     size_t chains;                 /* of AIS */

@@ -16,6 +16,7 @@ enum fault {
     FAULT_NO_BIAS_GRADIENT = 4,   /* test_gradients: a hidden layer's bias never learns */
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
+    FAULT_SELECT_TIES = 719,      /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
     FAULT_SCORE_DRIFT = 7,        /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,      /* test_clipping: clipping compares the sum of the squares, not its root */
@@ -266,6 +267,12 @@ enum fault {
     FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
     FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
+    FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
+    FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */
+    FAULT_RBM_RATE_FIXED = 562,      /* test_rbm_train: the rate stays what it was at the first update */
+    FAULT_FIRST_TRAINED = 563,       /* test_rbm_runs: a first layer that is given is trained anew */
+    FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
+    FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -1,9 +1,10 @@
-#include "energy.h"
+#include "check/energy.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "base/memory.h"
 #include "base/philox.h"
 
 struct ranked {
@@ -106,13 +107,15 @@ static void measure(const double *values, const int *labels, const double *scale
         }
 }
 
-bool energy_test(const double *values, const int *labels, size_t rows, size_t columns, uint32_t seed,
-                 unsigned permutations, struct energy *energy)
+bool nd_energy_test(const nade_allocator *allocator, const double *values, const int *labels, size_t rows,
+                    size_t columns, uint32_t seed, unsigned permutations, struct energy *energy)
 {
     size_t all = 2 * rows, hits = 1;
-    double total, *own = calloc(all + 1, columns * sizeof *own), *scale = calloc(columns, sizeof *scale);
-    float *apart = calloc(all + 1, (all + 1) * sizeof *apart), *side = calloc(all + 1, sizeof *side);
-    struct ranked *order = calloc(all + 1, sizeof *order);
+    double total, *own = nd_alloc(allocator, all + 1, columns * sizeof *own);
+    double *scale = nd_alloc(allocator, columns, sizeof *scale);
+    float *apart = nd_alloc(allocator, all + 1, (all + 1) * sizeof *apart);
+    float *side = nd_alloc(allocator, all + 1, sizeof *side);
+    struct ranked *order = nd_alloc(allocator, all + 1, sizeof *order);
     bool done = own && scale && apart && side && order;
     for (size_t i = 0; done && i < all * columns; i++) own[i] = values[i];
     for (size_t c = 0; done && c < columns; c++) {
@@ -131,10 +134,10 @@ bool energy_test(const double *values, const int *labels, size_t rows, size_t co
         }
         *energy = (struct energy){between > 0 ? 1 - within / between : 0, (double)hits / (permutations + 1.0)};
     }
-    free(own);
-    free(scale);
-    free(apart);
-    free(side);
-    free(order);
+    nd_free(allocator, own);
+    nd_free(allocator, scale);
+    nd_free(allocator, apart);
+    nd_free(allocator, side);
+    nd_free(allocator, order);
     return done;
 }

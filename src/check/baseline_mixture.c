@@ -4,17 +4,18 @@
  * more and each of its labels half a cell; variances are bounded below, so that both steps are exact and no round makes
  * the log posterior smaller.  Numbers are fitted by their densities also where they count by bins. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/memory.h"
 #include "base/philox.h"
-#include "baseline_parts.h"
+#include "check/baseline_parts.h"
 
 /* The log of a component's part of a row that makes no difference. */
 static const double SLIGHT = -25;
 
 struct mixture_fit {
+    const nade_allocator *allocator;
     const struct baseline_column *column;
     size_t columns, k;
     size_t *place;                /* (columns) where a column's block of `share` begins, for each component */
@@ -79,35 +80,37 @@ static void start_at(struct mixture_fit *fit, size_t k, const double *row, const
 
 static bool make_room(struct mixture_fit *fit)
 {
-    fit->scale = calloc(fit->columns + 1, sizeof *fit->scale);
-    fit->place = calloc(fit->columns + 1, sizeof *fit->place);
+    fit->scale = nd_alloc(fit->allocator, fit->columns + 1, sizeof *fit->scale);
+    fit->place = nd_alloc(fit->allocator, fit->columns + 1, sizeof *fit->place);
     if (!fit->scale || !fit->place) return false;
     for (size_t c = 0; c < fit->columns; c++) {
         fit->place[c] = fit->width;
         fit->width += fit->column[c].labels ? fit->column[c].labels : 3;
     }
-    fit->log_weight = calloc(fit->k, sizeof(double));
-    fit->weight = calloc(fit->k, sizeof(double));
-    fit->row_log = calloc(2 * fit->k, sizeof(double));
-    fit->share = calloc(fit->k, (fit->width + 1) * sizeof(double));
-    fit->cell_log = calloc(fit->k, (fit->columns + 1) * sizeof(double));
-    fit->sums = calloc(fit->k, (fit->width + fit->columns + 1) * sizeof(double));
+    fit->log_weight = nd_alloc(fit->allocator, fit->k, sizeof(double));
+    fit->weight = nd_alloc(fit->allocator, fit->k, sizeof(double));
+    fit->row_log = nd_alloc(fit->allocator, 2 * fit->k, sizeof(double));
+    fit->share = nd_alloc(fit->allocator, fit->k, (fit->width + 1) * sizeof(double));
+    fit->cell_log = nd_alloc(fit->allocator, fit->k, (fit->columns + 1) * sizeof(double));
+    fit->sums = nd_alloc(fit->allocator, fit->k, (fit->width + fit->columns + 1) * sizeof(double));
     return fit->log_weight && fit->weight && fit->row_log && fit->share && fit->cell_log && fit->sums;
 }
 
-struct mixture_fit *mixture_create(const struct baseline_rows *rows, size_t components, uint32_t seed, uint32_t start)
+struct mixture_fit *nd_baseline_mixture_create(const struct baseline_rows *rows, size_t components, uint32_t seed,
+                                               uint32_t start)
 {
-    struct mixture_fit *fit = calloc(1, sizeof *fit);
+    struct mixture_fit *fit = nd_alloc(rows->allocator, 1, sizeof *fit);
     if (!fit) return NULL;
+    fit->allocator = rows->allocator;
     fit->column = rows->column;
     fit->columns = rows->columns;
     fit->k = components;
-    double *overall = make_room(fit) ? calloc(fit->width + 1, sizeof *overall) : NULL;
+    double *overall = make_room(fit) ? nd_alloc(fit->allocator, fit->width + 1, sizeof *overall) : NULL;
     if (!overall) {
-        mixture_free(fit);
+        nd_baseline_mixture_free(fit);
         return NULL;
     }
-    baseline_scales(rows, fit->scale);
+    nd_baseline_scales(rows, fit->scale);
     fill_overall(fit, rows, overall);
     for (size_t k = 0; k < components; k++) {
         uint32_t word = nd_random_word(seed, PURPOSE_MIXTURE_START, start, (uint32_t)k, 0);
@@ -115,25 +118,25 @@ struct mixture_fit *mixture_create(const struct baseline_rows *rows, size_t comp
         bool alone = components == 1 || rows->count == 0;
         start_at(fit, k, alone ? NULL : rows->values + rows->row[at] * rows->columns, overall);
     }
-    free(overall);
+    nd_free(fit->allocator, overall);
     return fit;
 }
 
-void mixture_free(struct mixture_fit *fit)
+void nd_baseline_mixture_free(struct mixture_fit *fit)
 {
     if (!fit) return;
-    free(fit->scale);
-    free(fit->place);
-    free(fit->log_weight);
-    free(fit->weight);
-    free(fit->row_log);
-    free(fit->share);
-    free(fit->cell_log);
-    free(fit->sums);
-    free(fit);
+    nd_free(fit->allocator, fit->scale);
+    nd_free(fit->allocator, fit->place);
+    nd_free(fit->allocator, fit->log_weight);
+    nd_free(fit->allocator, fit->weight);
+    nd_free(fit->allocator, fit->row_log);
+    nd_free(fit->allocator, fit->share);
+    nd_free(fit->allocator, fit->cell_log);
+    nd_free(fit->allocator, fit->sums);
+    nd_free(fit->allocator, fit);
 }
 
-size_t mixture_components(const struct mixture_fit *fit)
+size_t nd_baseline_mixture_components(const struct mixture_fit *fit)
 {
     return fit->k;
 }
@@ -188,7 +191,7 @@ static double prior(const struct mixture_fit *fit)
     return sum;
 }
 
-double mixture_round(struct mixture_fit *fit, const struct baseline_rows *rows)
+double nd_baseline_mixture_round(struct mixture_fit *fit, const struct baseline_rows *rows)
 {
     double likelihood = prior(fit);
     memset(fit->weight, 0, fit->k * sizeof *fit->weight);
@@ -200,7 +203,7 @@ double mixture_round(struct mixture_fit *fit, const struct baseline_rows *rows)
             for (size_t c = 0; c < fit->columns; c++)
                 if (!isnan(row[c])) fit->row_log[k] += plain_log(fit, k, c, row[c]);
         }
-        double all = baseline_log_sum(fit->row_log, fit->k);
+        double all = nd_baseline_log_sum(fit->row_log, fit->k);
         likelihood += all;
         for (size_t k = 0; k < fit->k; k++)
             if (fit->row_log[k] - all > SLIGHT) add_row(fit, k, row, exp(fit->row_log[k] - all));
@@ -215,7 +218,7 @@ static double cell_of(const struct mixture_fit *fit, size_t k, size_t c, double 
 {
     const double *share = fit->share + k * fit->width + fit->place[c];
     if (fit->column[c].labels) return share[(size_t)x];
-    return baseline_log_normal(&fit->column[c], &fit->scale[c], share[0], sqrt(share[1]), x);
+    return nd_baseline_log_normal(&fit->column[c], &fit->scale[c], share[0], sqrt(share[1]), x);
 }
 
 /* The density of the row divided by that of the row without the cell. */
@@ -226,11 +229,11 @@ static void score_cells(struct mixture_fit *fit, const double *row, double all, 
         cell[c] = NAN;
         if (isnan(row[c])) continue;
         for (size_t k = 0; k < fit->k; k++) rest[k] = fit->row_log[k] - fit->cell_log[k * fit->columns + c];
-        cell[c] = all - baseline_log_sum(rest, fit->k);
+        cell[c] = all - nd_baseline_log_sum(rest, fit->k);
     }
 }
 
-double mixture_score(struct mixture_fit *fit, const double *row, double *cell)
+double nd_baseline_mixture_score(struct mixture_fit *fit, const double *row, double *cell)
 {
     for (size_t k = 0; k < fit->k; k++) {
         fit->row_log[k] = fit->log_weight[k];
@@ -241,7 +244,7 @@ double mixture_score(struct mixture_fit *fit, const double *row, double *cell)
             fit->row_log[k] += own;
         }
     }
-    double all = baseline_log_sum(fit->row_log, fit->k);
+    double all = nd_baseline_log_sum(fit->row_log, fit->k);
     if (cell) score_cells(fit, row, all, cell);
     return all;
 }

@@ -1,12 +1,14 @@
 /* What a model is compared with: one Gaussian, or a mixture of products of columns, fitted to rows as nade_table_values
  * gives them.  Their densities are in the units of the model's, so that they can be subtracted from each other
  * (docs/answers.md). */
-#ifndef CLI_BASELINE_H
-#define CLI_BASELINE_H
+#ifndef ND_CHECK_BASELINE_H
+#define ND_CHECK_BASELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "nade/check.h"
 
 /* What a column's cells are counted by. */
 struct baseline_column {
@@ -28,29 +30,29 @@ struct baseline_rows {
     const double *values; /* (…, columns) */
     const size_t *row;    /* (count) which of them */
     size_t count;
+    const nade_allocator *allocator; /* for what is fitted to them, which it must outlive */
 };
 
 struct baseline;
 
-enum baseline_kind { BASELINE_GAUSSIAN, BASELINE_MIXTURE };
-
 /* Fits one to the rows; NULL: there is no memory.  seed fixes where the mixture's fits begin.  The columns must outlive
  * it. */
-struct baseline *baseline_fit(enum baseline_kind kind, const struct baseline_rows *rows, uint32_t seed);
-void baseline_free(struct baseline *baseline);
+struct baseline *nd_baseline_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed);
+void nd_baseline_free(struct baseline *baseline);
 
 /* The log density of a row's (columns) cells that are there.  cell (columns), which may be NULL, gets each one's given
  * the others, NaN where it is missing.  One thread at a time. */
-double baseline_score(struct baseline *baseline, const double *row, double *cell);
+double nd_baseline_score(struct baseline *baseline, const double *row, double *cell);
 
 /* Components of a mixture that were chosen; 1 of a Gaussian. */
-size_t baseline_components(const struct baseline *baseline);
+size_t nd_baseline_components(const struct baseline *baseline);
 
 /* Fits to all folds of the rows (count, columns) but one and scores that one, for each: row_score (count), cell_score
  * (count, columns), NULL: not wanted; most, which may be NULL, gets the largest number of components.  progress, which
- * may be NULL, is told the share done.  False: there is no memory. */
+ * may be NULL, is told the share done; NADE_INTERRUPTED when it returns other than 0, NADE_NO_MEMORY. */
 enum { BASELINE_FOLDS = 5 };
-bool baseline_cross_fit(enum baseline_kind kind, const struct baseline_rows *rows, uint32_t seed, double *row_score,
-                        double *cell_score, size_t *most, void (*progress)(void *user, double done), void *user);
+nade_status nd_baseline_cross_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed,
+                                  double *row_score, double *cell_score, size_t *most,
+                                  int (*progress)(void *user, double done), void *user);
 
 #endif

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/philox.h"
-#include "calibration.h"
-#include "checked.h"
-#include "energy.h"
+#include "check/checked.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
 enum { CELLS = 400 };
+
+static nade_allocator allocator;
 
 static double uniform(uint32_t seed, size_t i, uint32_t word)
 {
@@ -21,7 +21,7 @@ static double uniform(uint32_t seed, size_t i, uint32_t word)
 static void test_figures(void **state)
 {
     double places[] = {0.9, 0.1, 0.5, 0.3, 1.0};
-    struct calibration c = calibrate(places, 5);
+    struct calibration c = nd_calibrate(places, 5);
     double t[] = {-0.8, -0.4, 0, 0.8, 1}, sums[4] = {0};
     (void)state;
     for (size_t i = 0; i < 5; i++) {
@@ -44,7 +44,7 @@ static void test_figures(void **state)
     support_assert_close("inside 95 %", c.inside[3], 0.8, 1e-12, 0);
     support_assert_close("above", c.above, 0.4, 1e-12, 0);
     assert_true(c.cells == 5 && c.histogram[0] == 0 && c.histogram[2] == 1 && c.histogram[19] == 1);
-    assert_true(isnan(calibrate(places, 0).p_value));
+    assert_true(isnan(nd_calibrate(places, 0).p_value));
 }
 
 /* Uniform places: p-values are uniform.  Of 1000, at most so many fall below each bound as chance allows (4
@@ -57,7 +57,7 @@ static void test_null(void **state)
     (void)state;
     for (uint32_t seed = 0; seed < 1000; seed++) {
         for (size_t i = 0; i < CELLS; i++) places[i] = uniform(seed, i, 0);
-        double p = calibrate(places, CELLS).p_value;
+        double p = nd_calibrate(places, CELLS).p_value;
         for (size_t b = 0; b < 3; b++) below[b] += p < bound[b];
     }
     for (size_t b = 0; b < 3; b++)
@@ -75,7 +75,7 @@ static void test_few(void **state)
         double below[2] = {0}; /* 0.2 and 0.001 */
         for (uint32_t seed = 0; seed < TIMES; seed++) {
             for (size_t i = 0; i < few[f]; i++) places[i] = uniform(seed, i, 3);
-            double p = calibrate(places, few[f]).p_value;
+            double p = nd_calibrate(places, few[f]).p_value;
             below[0] += p < 0.2;
             below[1] += p < 0.001;
         }
@@ -89,8 +89,8 @@ static void test_few(void **state)
 static void test_bound(void **state)
 {
     (void)state;
-    support_assert_close("bound", error_bound(-30, 100), 2 * exp(-900.0 / 2 / 110), 1e-12, 0);
-    assert_true(error_bound(0, 0) == 1 && error_bound(1, 100) == 1);
+    support_assert_close("bound", nd_error_bound(-30, 100), 2 * exp(-900.0 / 2 / 110), 1e-12, 0);
+    assert_true(nd_error_bound(0, 0) == 1 && nd_error_bound(1, 100) == 1);
 }
 
 /* Two sets of rows of two numbers and a label.  related: in the second set the numbers depend on each other. */
@@ -119,7 +119,7 @@ static void test_energy_of_holes(void **state)
         for (size_t i = 0; i < 2 * ROWS; i++)
             for (uint32_t c = 0; c < COLUMNS; c++)
                 values[i * COLUMNS + c] = uniform(seed, i % ROWS, 20 + c) < 0.9 ? NAN : uniform(seed, i, c);
-        assert_true(energy_test(values, labels, ROWS, COLUMNS, seed, 99, &energy));
+        assert_true(nd_energy_test(&allocator, values, labels, ROWS, COLUMNS, seed, 99, &energy));
         sum += energy.p_value;
         share += energy.share;
     }
@@ -139,13 +139,13 @@ static void test_energy(void **state)
     (void)state;
     for (uint32_t seed = 0; seed < TIMES; seed++) {
         fill(values, ROWS, seed, false);
-        assert_true(energy_test(values, labels, ROWS, 3, seed, 99, &energy));
+        assert_true(nd_energy_test(&allocator, values, labels, ROWS, 3, seed, 99, &energy));
         assert_true(energy.p_value >= 0.01 && energy.p_value <= 1 && fabs(energy.share) < 0.02);
         low += energy.p_value <= 0.2;
     }
     assert_true(low >= 2 && low <= 24); /* 12 expected, deviation 3.1 */
     fill(values, ROWS, 5, true);
-    assert_true(energy_test(values, labels, ROWS, 3, 1, 199, &energy));
+    assert_true(nd_energy_test(&allocator, values, labels, ROWS, 3, 1, 199, &energy));
     assert_true(energy.p_value < 0.006 && energy.share > 0.01);
 }
 
@@ -159,7 +159,7 @@ static struct checked make_checked(void)
         columns[c] = (struct checked_column){.p_value = 0.5, .off = 0.01, .gain = 1, .standard_error = 0.1};
         columns[c].known.name = names[c];
         columns[c].places = (struct calibration){.cells = 1000, .p_value = 0.5, .above = 0.5};
-        memcpy(columns[c].places.inside, calibration_level, sizeof calibration_level);
+        memcpy(columns[c].places.inside, nd_calibration_level, sizeof nd_calibration_level);
     }
     columns[1].labels = 3;
     columns[1].known.labels = labels;
@@ -176,7 +176,7 @@ static struct checked make_checked(void)
 static void check_words(const struct checked *checked, const char *expected)
 {
     char verdict[512];
-    write_check_verdict(checked, verdict, sizeof verdict);
+    nd_check_verdict(checked, verdict, sizeof verdict);
     if (!strstr(verdict, expected)) fail_msg("'%s' is not in '%s'", expected, verdict);
 }
 
@@ -191,32 +191,32 @@ static void test_verdict(void **state)
         "rows; it is better");
     columns[0].p_value = 0.003; /* low by itself, not among three columns and samples */
     columns[0].off = 0.2;
-    assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_NONE);
+    assert_int_equal(nd_column_fault(&checked, 0, words, sizeof words), NADE_FAULT_NONE);
     columns[0].p_value = 1e-9;
     columns[0].off = 0.02;
-    assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_HARMLESS);
+    assert_int_equal(nd_column_fault(&checked, 0, words, sizeof words), NADE_FAULT_HARMLESS);
     check_words(&checked, "no fault found");
     columns[0].off = 0.09;
     columns[0].places.inside[2] = 0.81;
     columns[0].places.moment[1] = 12;
-    assert_int_equal(column_defect(&checked, 0, words, sizeof words), DEFECT_FOUND);
+    assert_int_equal(nd_column_fault(&checked, 0, words, sizeof words), NADE_FAULT_FOUND);
     assert_string_equal(words, "intervals are too narrow: 90 % intervals hold 81 % of the cells");
     check_words(&checked, "1 of 3 columns is not calibrated, but the energy test finds no difference");
     columns[0].places.moment[0] = -20;
     columns[0].places.above = 0.3;
-    column_defect(&checked, 0, words, sizeof words);
+    nd_column_fault(&checked, 0, words, sizeof words);
     assert_string_equal(words, "values are lower than expected: 30 % of the cells lie above their median");
     columns[1].p_value = 1e-9;
     columns[1].off = 0.1;
     columns[1].hits = 0.6;
     columns[1].expected_hits = 0.7;
-    column_defect(&checked, 1, words, sizeof words);
+    nd_column_fault(&checked, 1, words, sizeof words);
     assert_non_null(strstr(words, "too sure of itself: its likeliest label is right in 60.0 % of the cells"));
     columns[1].hits = 0.7;
     columns[1].worst_label = 2;
     columns[1].frequency = 0.4;
     columns[1].said = 0.3;
-    column_defect(&checked, 1, words, sizeof words);
+    nd_column_fault(&checked, 1, words, sizeof words);
     assert_string_equal(words, "label c is in 40 % of the cells, expected 30 %");
     checked.energy.p_value = 0.001;
     checked.gain = 0.1;
@@ -230,6 +230,7 @@ static void test_verdict(void **state)
 
 int main(void)
 {
+    allocator = nd_default_allocator();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figures),         cmocka_unit_test(test_null),
         cmocka_unit_test(test_bound),           cmocka_unit_test(test_few),

@@ -1,4 +1,4 @@
-#include "calibration.h"
+#include "check/calibration.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/fault.h"
 
-const double calibration_level[CALIBRATION_LEVELS] = {0.5, 0.8, 0.9, 0.95};
+const double nd_calibration_level[CALIBRATION_LEVELS] = {0.5, 0.8, 0.9, 0.95};
 
 static int by_size(const void *a, const void *b)
 {
@@ -46,7 +46,7 @@ static double distance_of(const double *sorted, size_t count)
     return most;
 }
 
-struct calibration calibrate(double *places, size_t count)
+struct calibration nd_calibrate(double *places, size_t count)
 {
     struct calibration c = {.cells = count, .p_value = NAN};
     double cells = (double)count;
@@ -57,7 +57,7 @@ struct calibration calibrate(double *places, size_t count)
         c.histogram[bin]++;
         add_moments(u, c.moment);
         for (size_t l = 0; l < CALIBRATION_LEVELS; l++)
-            c.inside[l] += fabs(u - 0.5) <= (ND_FAULT(FAULT_COVERAGE_HALF) ? 0.25 : 0.5) * calibration_level[l];
+            c.inside[l] += fabs(u - 0.5) <= (ND_FAULT(FAULT_COVERAGE_HALF) ? 0.25 : 0.5) * nd_calibration_level[l];
         c.above += u > 0.5;
     }
     if (count == 0) return c;
@@ -69,7 +69,7 @@ struct calibration calibrate(double *places, size_t count)
     return c;
 }
 
-double error_bound(double sum, double variance)
+double nd_error_bound(double sum, double variance)
 {
     double size = fabs(sum);
     return size > 0 ? fmin(1, 2 * exp(-size * size / 2 / (variance + size / 3))) : 1;

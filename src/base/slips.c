@@ -1,7 +1,6 @@
-#include "slips.h"
+#include "base/slips.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 static bool same(char a, char b)
@@ -10,7 +9,7 @@ static bool same(char a, char b)
 }
 
 /* A row of the table at a time. */
-size_t slips_between(const char *a, const char *b)
+size_t nd_slips_between(const char *a, const char *b)
 {
     enum { MOST = 64 };
     size_t rows[3][MOST + 1], length = strlen(b), slips = 0;
@@ -29,4 +28,12 @@ size_t slips_between(const char *a, const char *b)
         slips = row[length];
     }
     return a[0] ? slips : length;
+}
+
+bool nd_is_nearer(const char *written, const char *other, size_t *fewest)
+{
+    size_t slips = nd_slips_between(written, other);
+    if (slips >= *fewest || (slips > 0 && slips + 1 >= strlen(other))) return false;
+    *fewest = slips;
+    return true;
 }

@@ -1,14 +1,10 @@
-/* nade check, cells: where each lies in the distribution that the model gives it from the rest of its row. */
+/* Cells: where each lies in the distribution that the model gives it from the rest of its row. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "base/philox.h"
-#include "checked.h"
-#include "column.h"
-#include "column_choice.h"
-#include "report.h"
+#include "check/checked.h"
 
 /* Cells of a column that are asked about at a time. */
 enum { PART_ROWS = 4096, PART_PROBABILITIES = 1 << 20 };
@@ -66,22 +62,22 @@ static void place_label(struct column_work *work, size_t row, const double *prob
     place_cell(work, row, before, before + own, tail);
 }
 
-static int place_part(struct column_work *work, size_t first, size_t rows)
+static nade_status place_part(struct column_work *work, size_t first, size_t rows)
 {
     struct checked *checked = work->checked;
     const double *values = checked->values + first * checked->columns;
     size_t labels = work->column->labels;
     nade_prediction asked = {.size = sizeof asked,
                              .column = work->c,
-                             .session = checked->input.session,
+                             .session = checked->options.session,
                              .points = work->points,
                              .point_count = 1};
     for (size_t i = 0; i < rows; i++) work->points[i] = values[i * checked->columns + work->c];
     asked.probability = labels ? work->probability : NULL;
     asked.below = labels ? NULL : work->below;
     asked.upto = labels ? NULL : work->upto;
-    nade_status status = nade_predict(checked->input.silent, checked->input.model, &asked, rows, values);
-    if (status != NADE_OK) return report_failure(checked->common, checked->input.silent, status);
+    nade_status status = nade_predict(checked->context, checked->model, &asked, rows, values);
+    if (status != NADE_OK) return status;
     for (size_t i = 0; i < rows; i++) {
         if (isnan(work->points[i])) continue;
         if (labels)
@@ -90,7 +86,7 @@ static int place_part(struct column_work *work, size_t first, size_t rows)
             place_cell(work, first + i, work->below[i], work->upto[i],
                        fmin(1, 2 * fmin(work->upto[i], 1 - work->below[i])));
     }
-    return EXIT_DONE;
+    return NADE_OK;
 }
 
 /* How often labels are seen beside how often they were said to be. */
@@ -100,7 +96,7 @@ static void judge_labels(struct column_work *work)
     double cells = (double)work->count, least = 1, most = -1;
     for (size_t v = 0; v < column->labels && cells > 0; v++) {
         double apart = work->seen[v] - work->said[v];
-        least = fmin(least, error_bound(apart, work->spread[v]));
+        least = fmin(least, nd_error_bound(apart, work->spread[v]));
         if (fabs(apart) / cells <= most) continue;
         most = fabs(apart) / cells;
         column->worst_label = v;
@@ -119,50 +115,41 @@ static void judge_numbers(struct checked_column *column)
     column->p_value = column->places.p_value;
     column->off = column->places.distance;
     for (size_t l = 0; l < CALIBRATION_LEVELS && column->places.cells > 0; l++)
-        column->off = fmax(column->off, fabs(column->places.inside[l] - calibration_level[l]));
+        column->off = fmax(column->off, fabs(column->places.inside[l] - nd_calibration_level[l]));
 }
 
-static bool make_room(struct column_work *work)
+static bool make_room(struct column_work *work, struct arena *arena)
 {
     size_t labels = work->column->labels + 1;
     work->part = PART_PROBABILITIES / labels < PART_ROWS ? PART_PROBABILITIES / labels : PART_ROWS;
     if (work->part == 0) work->part = 1;
-    work->places = calloc(work->checked->rows + 1, sizeof(double));
-    work->points = calloc(work->part, sizeof(double));
-    work->below = calloc(work->part, sizeof(double));
-    work->upto = calloc(work->part, sizeof(double));
-    work->probability = calloc(work->part, labels * sizeof(double));
-    work->said = calloc(labels, sizeof(double));
-    work->seen = calloc(labels, sizeof(double));
-    work->spread = calloc(labels, sizeof(double));
+    work->places = nd_arena_alloc(arena, work->checked->rows + 1, sizeof(double));
+    work->points = nd_arena_alloc(arena, work->part, sizeof(double));
+    work->below = nd_arena_alloc(arena, work->part, sizeof(double));
+    work->upto = nd_arena_alloc(arena, work->part, sizeof(double));
+    work->probability = nd_arena_alloc(arena, work->part, labels * sizeof(double));
+    work->said = nd_arena_alloc(arena, labels, sizeof(double));
+    work->seen = nd_arena_alloc(arena, labels, sizeof(double));
+    work->spread = nd_arena_alloc(arena, labels, sizeof(double));
     return work->places && work->points && work->below && work->upto && work->probability && work->said && work->seen &&
            work->spread;
 }
 
-static void free_work(struct column_work *work)
-{
-    double *const blocks[] = {work->places,      work->points, work->below, work->upto,
-                              work->probability, work->said,   work->seen,  work->spread};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
-}
-
-static int place_column(struct checked *checked, size_t c)
+static nade_status place_column(struct checked *checked, struct arena *arena, size_t c)
 {
     struct column_work work = {.checked = checked, .column = &checked->column[c], .c = c};
-    int status = make_room(&work) ? EXIT_DONE : report_no_memory(checked->common);
-    for (size_t first = 0; first < checked->rows && !status; first += work.part) {
+    if (!make_room(&work, arena)) return nd_no_memory(checked->context, "the places of cells");
+    for (size_t first = 0; first < checked->rows; first += work.part) {
         size_t left = checked->rows - first;
-        status = place_part(&work, first, left < work.part ? left : work.part);
+        nade_status status = place_part(&work, first, left < work.part ? left : work.part);
+        if (status != NADE_OK) return status;
     }
-    if (!status) {
-        work.column->places = calibrate(work.places, work.count);
-        if (work.column->labels)
-            judge_labels(&work);
-        else
-            judge_numbers(work.column);
-    }
-    free_work(&work);
-    return status;
+    work.column->places = nd_calibrate(work.places, work.count);
+    if (work.column->labels)
+        judge_labels(&work);
+    else
+        judge_numbers(work.column);
+    return NADE_OK;
 }
 
 /* ---- gain -------------------------------------------------------------------------------------------------------- */
@@ -179,46 +166,51 @@ static void take_gain(struct checked *checked, size_t c, const double *score, co
     checked->column[c].standard_error = count > 1 ? sqrt(squares / (count - 1) / count) : NAN;
 }
 
-/* The column given all others, beside what it is without them. */
-static int find_gain(struct checked *checked, size_t c, double *score)
+/* A COLS list of column c alone, or of all others. */
+static char *list_columns(const struct checked *checked, struct arena *arena, size_t c, bool others)
 {
-    const nade_model *model = checked->input.model;
-    bool *chosen = calloc(checked->columns, 2 * sizeof *chosen), *others = chosen ? chosen + checked->columns : NULL;
-    for (size_t i = 0; chosen && i < checked->columns; i++) {
-        chosen[i] = i == c;
-        others[i] = i != c;
+    size_t size = 1;
+    for (size_t i = 0; i < checked->columns; i++) size += 2 * strlen(checked->column[i].known.name) + 3;
+    char *list = nd_arena_alloc(arena, size, 1), *at = list;
+    for (size_t i = 0; list && i < checked->columns; i++) {
+        if ((i != c) != others) continue;
+        if (at > list) *at++ = ',';
+        *at++ = '\'';
+        for (const char *name = checked->column[i].known.name; *name; name++) {
+            if (*name == '\'') *at++ = '\'';
+            *at++ = *name;
+        }
+        *at++ = '\'';
     }
-    char *of = chosen ? list_columns(model, chosen) : NULL, *given = chosen ? list_columns(model, others) : NULL;
-    nade_score_options options = checked->options;
-    options.of = of;
-    options.given = given && *given ? given : NULL;
-    options.independent = score + checked->rows;
-    options.session = checked->input.session;
-    int status = of && given ? EXIT_DONE : report_no_memory(checked->common);
-    if (!status) {
-        nade_context *context = checked->input.silent;
-        nade_status scored = nade_score(context, model, checked->table, &options, score, NULL, NULL);
-        if (scored != NADE_OK) status = report_failure(checked->common, context, scored);
-    }
-    if (!status) take_gain(checked, c, score, score + checked->rows);
-    free(chosen);
-    free(of);
-    free(given);
+    return list;
+}
+
+/* The column given all others, beside what it is without them. */
+static nade_status find_gain(struct checked *checked, struct arena *arena, size_t c)
+{
+    char *of = list_columns(checked, arena, c, false), *given = list_columns(checked, arena, c, true);
+    double *score = nd_arena_alloc(arena, checked->rows + 1, sizeof *score);
+    double *independent = nd_arena_alloc(arena, checked->rows + 1, sizeof *independent);
+    if (!of || !given || !score || !independent) return nd_no_memory(checked->context, "the cells' log densities");
+    nade_status status = nd_check_score(checked, of, *given ? given : NULL, score, independent, NULL);
+    if (status == NADE_OK) take_gain(checked, c, score, independent);
     return status;
 }
 
-int check_columns(struct checked *checked)
+nade_status nd_check_columns(struct checked *checked)
 {
-    double *score = calloc(2 * checked->rows + 1, sizeof *score);
-    int status = score ? EXIT_DONE : report_no_memory(checked->common);
-    for (size_t c = 0; c < checked->columns && !status; c++) {
+    nade_status status = NADE_OK;
+    for (size_t c = 0; c < checked->columns; c++) {
         struct checked_column *column = &checked->column[c];
-        column->known = column_of_model(checked->input.model, c);
+        column->known.size = sizeof column->known;
+        nade_model_column(checked->model, c, &column->known);
         if (!column->known.numeric) column->labels = column->known.label_count ? column->known.label_count : 2;
-        status = place_column(checked, c);
-        if (!status) status = find_gain(checked, c, score);
-        progress_share(&checked->progress, "checking", (double)(c + 1) / (double)checked->columns);
     }
-    free(score);
+    for (size_t c = 0; c < checked->columns && status == NADE_OK; c++) {
+        struct arena arena = {checked->context->allocator, NULL};
+        status = place_column(checked, &arena, c);
+        if (status == NADE_OK) status = find_gain(checked, &arena, c);
+        nd_arena_free(&arena);
+    }
     return status;
 }

@@ -6,11 +6,11 @@
  * Everything is in units of the columns' scales. */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
-#include "baseline_parts.h"
+#include "base/memory.h"
+#include "check/baseline_parts.h"
 
 /* The rows of one set of present cells, k of n numbers. */
 struct pattern {
@@ -24,6 +24,7 @@ struct pattern {
 };
 
 struct gaussian_fit {
+    const nade_allocator *allocator;
     const struct baseline_column *column;
     size_t columns, n;
     size_t *number;                   /* (n) columns of numbers; those that count by bins come last */
@@ -175,7 +176,7 @@ static double add_pattern(struct gaussian_fit *fit, double count)
     return -count * p->log_root - count * (double)k * 0.91893853320467274178 - squares / 2;
 }
 
-double gaussian_round(struct gaussian_fit *fit, const struct baseline_rows *rows)
+double nd_baseline_gaussian_round(struct gaussian_fit *fit, const struct baseline_rows *rows)
 {
     size_t n = fit->n;
     double likelihood = 0, count = 0, total = (double)rows->count;
@@ -209,7 +210,7 @@ static bool fit_labels(struct gaussian_fit *fit, const struct baseline_rows *row
         size_t labels = fit->column[c].labels;
         double count = 0, *share;
         if (!labels) continue;
-        share = fit->label_log[c] = calloc(labels, sizeof *share);
+        share = fit->label_log[c] = nd_alloc(fit->allocator, labels, sizeof *share);
         if (!share) return false;
         for (size_t i = 0; i < rows->count; i++) {
             double x = rows->values[rows->row[i] * rows->columns + c];
@@ -233,56 +234,57 @@ static bool make_room(struct gaussian_fit *fit)
 {
     size_t n = fit->n + 1;
     struct pattern *p = &fit->pattern;
-    fit->mean = calloc(n, sizeof(double));
-    fit->covariance = calloc(n * n, sizeof(double));
-    fit->sum = calloc(n, sizeof(double));
-    fit->moment = calloc(n * n, sizeof(double));
-    fit->part_sum = calloc(n, sizeof(double));
-    fit->part = calloc(n * n, sizeof(double));
-    fit->spread = calloc(n * n, sizeof(double));
-    p->present = calloc(n, sizeof *p->present);
-    p->at = calloc(n, sizeof *p->at);
-    p->factor = calloc(n * n, sizeof(double));
-    p->precise = calloc(n * n, sizeof(double));
-    p->apart = calloc(n, sizeof(double));
+    fit->mean = nd_alloc(fit->allocator, n, sizeof(double));
+    fit->covariance = nd_alloc(fit->allocator, n * n, sizeof(double));
+    fit->sum = nd_alloc(fit->allocator, n, sizeof(double));
+    fit->moment = nd_alloc(fit->allocator, n * n, sizeof(double));
+    fit->part_sum = nd_alloc(fit->allocator, n, sizeof(double));
+    fit->part = nd_alloc(fit->allocator, n * n, sizeof(double));
+    fit->spread = nd_alloc(fit->allocator, n * n, sizeof(double));
+    p->present = nd_alloc(fit->allocator, n, sizeof *p->present);
+    p->at = nd_alloc(fit->allocator, n, sizeof *p->at);
+    p->factor = nd_alloc(fit->allocator, n * n, sizeof(double));
+    p->precise = nd_alloc(fit->allocator, n * n, sizeof(double));
+    p->apart = nd_alloc(fit->allocator, n, sizeof(double));
     return fit->mean && fit->covariance && fit->sum && fit->moment && fit->part_sum && fit->part && fit->spread &&
            p->present && p->at && p->factor && p->precise && p->apart;
 }
 
-struct gaussian_fit *gaussian_create(const struct baseline_rows *rows)
+struct gaussian_fit *nd_baseline_gaussian_create(const struct baseline_rows *rows)
 {
-    struct gaussian_fit *fit = calloc(1, sizeof *fit);
+    struct gaussian_fit *fit = nd_alloc(rows->allocator, 1, sizeof *fit);
     if (!fit) return NULL;
+    fit->allocator = rows->allocator;
     fit->column = rows->column;
     fit->columns = rows->columns;
-    fit->number = calloc(rows->columns + 1, sizeof *fit->number);
-    fit->scale = calloc(rows->columns + 1, sizeof *fit->scale);
-    fit->label_log = calloc(rows->columns + 1, sizeof *fit->label_log);
+    fit->number = nd_alloc(fit->allocator, rows->columns + 1, sizeof *fit->number);
+    fit->scale = nd_alloc(fit->allocator, rows->columns + 1, sizeof *fit->scale);
+    fit->label_log = nd_alloc(fit->allocator, rows->columns + 1, sizeof *fit->label_log);
     if (fit->number) list_numbers(fit);
     if (!fit->number || !fit->scale || !fit->label_log || !make_room(fit) || !fit_labels(fit, rows)) {
-        gaussian_free(fit);
+        nd_baseline_gaussian_free(fit);
         return NULL;
     }
-    baseline_scales(rows, fit->scale);
+    nd_baseline_scales(rows, fit->scale);
     for (size_t i = 0; i < fit->n; i++) fit->covariance[i * fit->n + i] = 1;
     return fit;
 }
 
-void gaussian_free(struct gaussian_fit *fit)
+void nd_baseline_gaussian_free(struct gaussian_fit *fit)
 {
     if (!fit) return;
-    for (size_t c = 0; fit->label_log && c < fit->columns; c++) free(fit->label_log[c]);
+    for (size_t c = 0; fit->label_log && c < fit->columns; c++) nd_free(fit->allocator, fit->label_log[c]);
     double *const blocks[] = {fit->mean,         fit->covariance,     fit->sum,
                               fit->moment,       fit->part_sum,       fit->part,
                               fit->spread,       fit->pattern.factor, fit->pattern.precise,
                               fit->pattern.apart};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
-    free(fit->pattern.present);
-    free(fit->pattern.at);
-    free(fit->label_log);
-    free(fit->number);
-    free(fit->scale);
-    free(fit);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) nd_free(fit->allocator, blocks[i]);
+    nd_free(fit->allocator, fit->pattern.present);
+    nd_free(fit->allocator, fit->pattern.at);
+    nd_free(fit->allocator, fit->label_log);
+    nd_free(fit->allocator, fit->number);
+    nd_free(fit->allocator, fit->scale);
+    nd_free(fit->allocator, fit);
 }
 
 /* The numbers one after the other, each given those before it: y_i = (x_i - its mean given them) / its deviation. */
@@ -295,8 +297,8 @@ static double score_numbers(struct gaussian_fit *fit, const double *row)
     for (size_t i = 0; i < p->k; i++) {
         size_t c = fit->number[p->at[i]];
         double sd = p->factor[i * p->k + i];
-        sum += baseline_log_normal(&fit->column[c], &fit->scale[c], standard(fit, row, p->at[i]) - sd * p->apart[i], sd,
-                                   row[c]);
+        sum += nd_baseline_log_normal(&fit->column[c], &fit->scale[c], standard(fit, row, p->at[i]) - sd * p->apart[i],
+                                      sd, row[c]);
     }
     return sum;
 }
@@ -310,12 +312,12 @@ static void score_cells(struct gaussian_fit *fit, const double *row, double *cel
         size_t c = fit->number[p->at[i]];
         double pull = 0, own = p->precise[i * p->k + i];
         for (size_t t = 0; t < p->k; t++) pull += p->precise[i * p->k + t] * p->apart[t];
-        cell[c] = baseline_log_normal(&fit->column[c], &fit->scale[c], standard(fit, row, p->at[i]) - pull / own,
-                                      1 / sqrt(own), row[c]);
+        cell[c] = nd_baseline_log_normal(&fit->column[c], &fit->scale[c], standard(fit, row, p->at[i]) - pull / own,
+                                         1 / sqrt(own), row[c]);
     }
 }
 
-double gaussian_score(struct gaussian_fit *fit, const double *row, double *cell)
+double nd_baseline_gaussian_score(struct gaussian_fit *fit, const double *row, double *cell)
 {
     use_pattern(fit, row);
     double sum = score_numbers(fit, row);

@@ -1,17 +1,18 @@
-#include "baseline.h"
+#include "check/baseline.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "base/memory.h"
 #include "base/philox.h"
-#include "baseline_parts.h"
+#include "check/baseline_parts.h"
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static const double ROOT_HALF = 0.70710678118654752440, LOG_ROOT_TWO_PI = 0.91893853320467274178;
 
-double baseline_log_sum(const double *values, size_t count)
+double nd_baseline_log_sum(const double *values, size_t count)
 {
     double most = -INFINITY, sum = 0;
     for (size_t i = 0; i < count; i++) most = fmax(most, values[i]);
@@ -28,7 +29,7 @@ static double log_upper_mass(double a, double b)
     return -a * a / 2 - LOG_ROOT_TWO_PI - log(a) + log1p(-1 / (a * a)) + log1p(-further);
 }
 
-double baseline_log_mass(double a, double b)
+double nd_baseline_log_mass(double a, double b)
 {
     double middle = a + (b - a) / 2;
     if (b - a < 1e-3 && (b - a) * fabs(middle) < 1e-3) return log(b - a) - middle * middle / 2 - LOG_ROOT_TWO_PI;
@@ -55,8 +56,8 @@ static void find_bin(const struct baseline_column *column, double value, double 
     if (value >= column->most) *high = INFINITY;
 }
 
-double baseline_log_normal(const struct baseline_column *column, const struct baseline_scale *scale, double mean,
-                           double sd, double value)
+double nd_baseline_log_normal(const struct baseline_column *column, const struct baseline_scale *scale, double mean,
+                              double sd, double value)
 {
     double low, high, centre = scale->mean + mean * scale->sd, width = sd * scale->sd;
     if (!column->binned) {
@@ -64,7 +65,7 @@ double baseline_log_normal(const struct baseline_column *column, const struct ba
         return -z * z / 2 - LOG_ROOT_TWO_PI - (ND_FAULT(FAULT_BASELINE_UNITS) ? log(sd) : log(width));
     }
     find_bin(column, value, &low, &high);
-    return baseline_log_mass((low - centre) / width, (high - centre) / width) - log(column->unit);
+    return nd_baseline_log_mass((low - centre) / width, (high - centre) / width) - log(column->unit);
 }
 
 /* The floor is that of the model's heads: the deviation of what rounding takes away, and a thousandth of the column's.
@@ -85,7 +86,7 @@ static struct baseline_scale scale_of(const struct baseline_rows *rows, size_t c
     return (struct baseline_scale){sum, sd, fmax(rows->column[c].step / sqrt(12) / sd, 1e-3)};
 }
 
-void baseline_scales(const struct baseline_rows *rows, struct baseline_scale *scale)
+void nd_baseline_scales(const struct baseline_rows *rows, struct baseline_scale *scale)
 {
     for (size_t c = 0; c < rows->columns; c++)
         scale[c] = rows->column[c].labels ? (struct baseline_scale){0, 0, 0} : scale_of(rows, c);
@@ -96,6 +97,7 @@ void baseline_scales(const struct baseline_rows *rows, struct baseline_scale *sc
 struct baseline {
     struct gaussian_fit *gaussian;
     struct mixture_fit *mixture;
+    const nade_allocator *allocator;
 };
 
 /* Most rounds of a fit, and the gain of a row below which it ends; most cells that are fitted to: of more rows evenly
@@ -108,7 +110,7 @@ static void settle_gaussian(struct gaussian_fit *fit, const struct baseline_rows
 {
     double before = -INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
-        double now = gaussian_round(fit, rows);
+        double now = nd_baseline_gaussian_round(fit, rows);
         if (now - before < ENOUGH * (double)rows->count) return;
         before = now;
     }
@@ -118,7 +120,7 @@ static double settle_mixture(struct mixture_fit *fit, const struct baseline_rows
 {
     double before = -INFINITY, now = before;
     for (int round = 0; round < ROUNDS; round++) {
-        now = mixture_round(fit, rows);
+        now = nd_baseline_mixture_round(fit, rows);
         if (now - before < ENOUGH * (double)rows->count) break;
         before = now;
     }
@@ -131,14 +133,14 @@ static struct mixture_fit *best_mixture(const struct baseline_rows *rows, size_t
     struct mixture_fit *best = NULL;
     double best_value = -INFINITY;
     for (uint32_t start = 0; start < (components > 1 ? STARTS : 1); start++) {
-        struct mixture_fit *fit = mixture_create(rows, components, seed, start);
+        struct mixture_fit *fit = nd_baseline_mixture_create(rows, components, seed, start);
         if (!fit) {
-            mixture_free(best);
+            nd_baseline_mixture_free(best);
             return NULL;
         }
         double value = settle_mixture(fit, rows);
         bool better = !best || value > best_value;
-        mixture_free(better ? best : fit);
+        nd_baseline_mixture_free(better ? best : fit);
         if (better) best = fit, best_value = value;
     }
     return best;
@@ -148,7 +150,7 @@ static double mean_score(struct mixture_fit *fit, const struct baseline_rows *ro
 {
     double sum = 0;
     for (size_t i = 0; i < rows->count; i++)
-        sum += mixture_score(fit, rows->values + rows->row[i] * rows->columns, NULL);
+        sum += nd_baseline_mixture_score(fit, rows->values + rows->row[i] * rows->columns, NULL);
     return sum / (double)rows->count;
 }
 
@@ -161,7 +163,7 @@ static size_t choose_components(const struct baseline_rows *part, const struct b
         struct mixture_fit *fit = best_mixture(part, k, seed);
         if (!fit) return 0;
         double value = mean_score(fit, rest);
-        mixture_free(fit);
+        nd_baseline_mixture_free(fit);
         if (k > 1 && !(value > best)) break;
         best = value;
         chosen = k;
@@ -172,7 +174,7 @@ static size_t choose_components(const struct baseline_rows *part, const struct b
 /* Every fifth row decides how many components there are; then all are fitted to. */
 static struct mixture_fit *fit_mixture(const struct baseline_rows *rows, uint32_t seed)
 {
-    size_t *row = calloc(rows->count + 1, sizeof *row), rest_count = 0;
+    size_t *row = nd_alloc(rows->allocator, rows->count + 1, sizeof *row), rest_count = 0;
     if (!row) return NULL;
     for (size_t i = 0; i < rows->count; i++)
         if (i % BASELINE_FOLDS == 0) row[rest_count++] = rows->row[i];
@@ -184,7 +186,7 @@ static struct mixture_fit *fit_mixture(const struct baseline_rows *rows, uint32_
     part.row = row + rest_count;
     part.count = rows->count - rest_count;
     size_t components = part.count > 0 ? choose_components(&part, &rest, seed) : 1;
-    free(row);
+    nd_free(rows->allocator, row);
     return components ? best_mixture(rows, components, seed) : NULL;
 }
 
@@ -216,8 +218,8 @@ static bool take_fewer(const struct baseline_rows *rows, size_t cells, struct ba
     size_t most = cells / (rows->columns ? rows->columns : 1);
     if (most < ROWS_LEAST) most = ROWS_LEAST;
     if (rows->count < most) most = rows->count;
-    struct keyed_row *keyed = calloc(most + 1, sizeof *keyed);
-    *row = calloc(most + 1, sizeof **row);
+    struct keyed_row *keyed = nd_alloc(rows->allocator, most + 1, sizeof *keyed);
+    *row = nd_alloc(rows->allocator, most + 1, sizeof **row);
     if (keyed && *row) {
         for (size_t i = 0; i < most; i++) {
             size_t at = rows->row[i * (rows->count / most) + i * (rows->count % most) / most];
@@ -230,61 +232,63 @@ static bool take_fewer(const struct baseline_rows *rows, size_t cells, struct ba
     fewer->row = *row;
     fewer->count = most;
     bool done = keyed && *row;
-    free(keyed);
+    nd_free(rows->allocator, keyed);
     return done;
 }
 
-struct baseline *baseline_fit(enum baseline_kind kind, const struct baseline_rows *rows, uint32_t seed)
+struct baseline *nd_baseline_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed)
 {
-    struct baseline *baseline = calloc(1, sizeof *baseline);
+    struct baseline *baseline = nd_alloc(rows->allocator, 1, sizeof *baseline);
     struct baseline_rows fewer;
-    size_t *row = NULL, cells = kind == BASELINE_GAUSSIAN ? GAUSSIAN_CELLS : MIXTURE_CELLS;
+    size_t *row = NULL, cells = kind == NADE_BASELINE_GAUSSIAN ? GAUSSIAN_CELLS : MIXTURE_CELLS;
     if (baseline && take_fewer(rows, cells, &fewer, &row)) {
-        if (kind == BASELINE_MIXTURE)
+        if (kind == NADE_BASELINE_MIXTURE)
             baseline->mixture = fit_mixture(&fewer, seed);
-        else if ((baseline->gaussian = gaussian_create(&fewer)))
+        else if ((baseline->gaussian = nd_baseline_gaussian_create(&fewer)))
             settle_gaussian(baseline->gaussian, &fewer);
     }
-    free(row);
+    nd_free(rows->allocator, row);
+    if (baseline) baseline->allocator = rows->allocator;
     if (baseline && (baseline->gaussian || baseline->mixture)) return baseline;
-    free(baseline);
+    nd_free(rows->allocator, baseline);
     return NULL;
 }
 
-void baseline_free(struct baseline *baseline)
+void nd_baseline_free(struct baseline *baseline)
 {
     if (!baseline) return;
-    gaussian_free(baseline->gaussian);
-    mixture_free(baseline->mixture);
-    free(baseline);
+    nd_baseline_gaussian_free(baseline->gaussian);
+    nd_baseline_mixture_free(baseline->mixture);
+    nd_free(baseline->allocator, baseline);
 }
 
-double baseline_score(struct baseline *baseline, const double *row, double *cell)
+double nd_baseline_score(struct baseline *baseline, const double *row, double *cell)
 {
-    return baseline->gaussian ? gaussian_score(baseline->gaussian, row, cell)
-                              : mixture_score(baseline->mixture, row, cell);
+    return baseline->gaussian ? nd_baseline_gaussian_score(baseline->gaussian, row, cell)
+                              : nd_baseline_mixture_score(baseline->mixture, row, cell);
 }
 
-size_t baseline_components(const struct baseline *baseline)
+size_t nd_baseline_components(const struct baseline *baseline)
 {
-    return baseline->mixture ? mixture_components(baseline->mixture) : 1;
+    return baseline->mixture ? nd_baseline_mixture_components(baseline->mixture) : 1;
 }
 
 /* ---- cross-fitting ----------------------------------------------------------------------------------------------- */
 
 /* The fold of each row: rows sorted by random keys are dealt out in turn. */
-static bool deal_folds(size_t count, uint32_t seed, unsigned char *fold)
+static bool deal_folds(const struct baseline_rows *rows, uint32_t seed, unsigned char *fold)
 {
-    struct keyed_row *keyed = calloc(count + 1, sizeof *keyed);
+    size_t count = rows->count;
+    struct keyed_row *keyed = nd_alloc(rows->allocator, count + 1, sizeof *keyed);
     if (!keyed) return false;
     for (size_t i = 0; i < count; i++) keyed[i] = (struct keyed_row){nd_random_word(seed, PURPOSE_FOLD, i, 0, 0), i};
     qsort(keyed, count, sizeof *keyed, by_key);
     for (size_t i = 0; i < count; i++) fold[keyed[i].at] = (unsigned char)(i % BASELINE_FOLDS);
-    free(keyed);
+    nd_free(rows->allocator, keyed);
     return true;
 }
 
-static bool score_fold(enum baseline_kind kind, const struct baseline_rows *rows, const unsigned char *fold, int number,
+static bool score_fold(nade_baseline kind, const struct baseline_rows *rows, const unsigned char *fold, int number,
                        size_t *row, uint32_t seed, double *row_score, double *cell_score, size_t *most)
 {
     struct baseline_rows others = *rows;
@@ -292,29 +296,32 @@ static bool score_fold(enum baseline_kind kind, const struct baseline_rows *rows
     others.count = 0;
     for (size_t i = 0; i < rows->count; i++)
         if (fold[i] != number || ND_FAULT(FAULT_FOLD_NOT_LEFT_OUT)) row[others.count++] = rows->row[i];
-    struct baseline *fit = baseline_fit(kind, &others, seed);
+    struct baseline *fit = nd_baseline_fit(kind, &others, seed);
     if (!fit) return false;
-    if (most && baseline_components(fit) > *most) *most = baseline_components(fit);
+    if (most && nd_baseline_components(fit) > *most) *most = nd_baseline_components(fit);
     for (size_t i = 0; i < rows->count; i++)
         if (fold[i] == number)
-            row_score[i] = baseline_score(fit, rows->values + rows->row[i] * rows->columns,
-                                          cell_score ? cell_score + i * rows->columns : NULL);
-    baseline_free(fit);
+            row_score[i] = nd_baseline_score(fit, rows->values + rows->row[i] * rows->columns,
+                                             cell_score ? cell_score + i * rows->columns : NULL);
+    nd_baseline_free(fit);
     return true;
 }
 
-bool baseline_cross_fit(enum baseline_kind kind, const struct baseline_rows *rows, uint32_t seed, double *row_score,
-                        double *cell_score, size_t *most, void (*progress)(void *user, double done), void *user)
+nade_status nd_baseline_cross_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed,
+                                  double *row_score, double *cell_score, size_t *most,
+                                  int (*progress)(void *user, double done), void *user)
 {
-    unsigned char *fold = calloc(rows->count + 1, 1);
-    size_t *row = calloc(rows->count + 1, sizeof *row);
-    bool done = fold && row && deal_folds(rows->count, seed, fold);
+    unsigned char *fold = nd_alloc(rows->allocator, rows->count + 1, 1);
+    size_t *row = nd_alloc(rows->allocator, rows->count + 1, sizeof *row);
+    nade_status status = fold && row && deal_folds(rows, seed, fold) ? NADE_OK : NADE_NO_MEMORY;
     if (most) *most = 0;
-    for (int number = 0; done && number < BASELINE_FOLDS; number++) {
-        done = score_fold(kind, rows, fold, number, row, seed, row_score, cell_score, most);
-        if (progress) progress(user, (number + 1.0) / BASELINE_FOLDS);
+    for (int number = 0; status == NADE_OK && number < BASELINE_FOLDS; number++) {
+        if (!score_fold(kind, rows, fold, number, row, seed, row_score, cell_score, most))
+            status = NADE_NO_MEMORY;
+        else if (progress && progress(user, (number + 1.0) / BASELINE_FOLDS))
+            status = NADE_INTERRUPTED;
     }
-    free(fold);
-    free(row);
-    return done;
+    nd_free(rows->allocator, fold);
+    nd_free(rows->allocator, row);
+    return status;
 }

@@ -1,14 +1,14 @@
 /* Whether probabilities that were said agree with what happened: of cells' places within the distributions they were
  * given, which are uniform in 0…1 if those are right (docs/answers.md). */
-#ifndef CLI_CALIBRATION_H
-#define CLI_CALIBRATION_H
+#ifndef ND_CHECK_CALIBRATION_H
+#define ND_CHECK_CALIBRATION_H
 
-#include <stddef.h>
+#include "nade/check.h"
 
-enum { CALIBRATION_BINS = 20, CALIBRATION_LEVELS = 4, CALIBRATION_MOMENTS = 4 };
+enum { CALIBRATION_BINS = NADE_CHECK_BINS, CALIBRATION_LEVELS = NADE_CHECK_LEVELS, CALIBRATION_MOMENTS = 4 };
 
 /* 0.5, 0.8, 0.9 and 0.95: of central intervals. */
-extern const double calibration_level[CALIBRATION_LEVELS];
+extern const double nd_calibration_level[CALIBRATION_LEVELS];
 
 struct calibration {
     size_t cells;
@@ -21,10 +21,10 @@ struct calibration {
 };
 
 /* Of the places (count), which are sorted on the way. */
-struct calibration calibrate(double *places, size_t count);
+struct calibration nd_calibrate(double *places, size_t count);
 
 /* A bound on the probability that a sum of independent errors, 0 on average, each between -1 and 1 and with this
  * variance in sum, is so far from 0 (Bernstein 1924). */
-double error_bound(double sum, double variance);
+double nd_error_bound(double sum, double variance);
 
 #endif

@@ -7,9 +7,6 @@
 /* Bytes that the sums of all parts may take, and how many parts there may be: these depend on sizes alone. */
 enum { PARTS_BYTES = 1 << 27, PARTS_LEAST = 4, PARTS_MOST = 32 };
 
-/* Rows that are looked at for what all rows are like. */
-enum { USUAL_ROWS = 16384 };
-
 /* Shares of a component in a row below this count as none: a round then changes what it maximises by less than rounding
  * does. */
 static const double least_share = 1e-14;
@@ -32,30 +29,12 @@ static double penalty_of(const struct gaussian_em *em, const size_t *list, size_
     return 0.5 * sum;
 }
 
-/* log of component k's weight and density, expected of a row like all rows: Σ⁻¹ = P ᵀ P, of which `inverse` has P ᵀ. */
-static double usual_log(const struct gaussian_em *em, size_t k)
-{
-    const struct gaussians *g = em->g;
-    size_t columns = g->columns, stride = nd_gaussian_stride(columns);
-    const double *inverse = g->inverse + k * columns * stride, *mean = g->mean + k * columns;
-    double squares = 0;
-    for (size_t i = 0; i < columns; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t t = 0; t <= i; t++)
-                sum += inverse[t * stride + i] * (em->usual[j * columns + t] + mean[j] * mean[t]);
-            squares += inverse[j * stride + i] * sum;
-        }
-    return nd_term_at_mean(g, k, columns, g->log_root[k], 0.5 * squares);
-}
-
 static void find_penalty(void *argument, size_t k, unsigned worker)
 {
     const struct gaussian_em *em = argument;
     size_t columns = em->g->columns;
     (void)worker;
     em->penalty[k] = penalty_of(em, NULL, columns, em->g->inverse + k * columns * nd_gaussian_stride(columns));
-    em->usual_log[k] = em->prior > 0 ? usual_log(em, k) : 0;
 }
 
 /* Leaves the distances of the rows that component k has a share in, and these shares; returns how many. */
@@ -255,27 +234,12 @@ void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsign
     nd_gaussian_settle(em->g, k, s->run.factor);
 }
 
-/* Shows a component rows like all rows. */
-static void add_usual(const struct gaussian_em *em, size_t k)
-{
-    size_t columns = em->g->columns, whole = nd_gaussian_stride(columns);
-    const double *mean = em->g->mean + k * columns;
-    double *sum = em->part[0].sum + k * columns, *moment = em->part[0].moment + k * whole * whole;
-    em->part[0].weight[k] += em->prior;
-    for (size_t i = 0; i < columns; i++) {
-        sum[i] -= em->prior * mean[i];
-        for (size_t j = 0; j <= i; j++)
-            moment[i * whole + j] += em->prior * (em->usual[i * columns + j] + mean[i] * mean[j]);
-    }
-}
-
 static void move_component(void *argument, size_t k, unsigned worker)
 {
     struct gaussian_em *em = argument;
     struct gaussians *g = em->g;
     size_t columns = g->columns, whole = nd_gaussian_stride(columns);
     join_parts(em, k);
-    if (em->prior > 0) add_usual(em, k);
     double weight = em->part[0].weight[k], *mean = g->mean + k * columns;
     double *covariance = g->covariance + k * columns * columns, *shift = em->part[0].sum + k * columns;
     const double *moment = em->part[0].moment + k * whole * whole;
@@ -296,8 +260,6 @@ double nd_gaussian_em_round(struct gaussian_em *em)
     nd_parallel_for(em->pool, g->components, find_penalty, em);
     nd_parallel_for(em->pool, em->parts, add_part, em);
     for (size_t p = 0; p < em->parts; p++) objective += em->part[p].objective;
-    for (size_t k = 0; k < g->components && !ND_FAULT(FAULT_EM_NO_USUAL); k++)
-        objective += em->prior * em->usual_log[k];
     nd_parallel_for(em->pool, g->components, move_component, em);
     for (size_t k = 0; k < g->components; k++) total += fmax(em->part[0].weight[k], least_weight);
     for (size_t k = 0; k < g->components; k++)
@@ -342,44 +304,15 @@ static bool open_parts(struct arena *arena, struct gaussian_em *em)
     return em->part;
 }
 
-/* The covariance of some of the rows, in which a missing cell counts as its column's mean, 0; each column's variance is
- * that of the cells that it has. */
-static bool find_usual(struct arena *arena, struct gaussian_em *em)
-{
-    size_t columns = em->g->columns, every = em->cells.rows / USUAL_ROWS + 1;
-    double *usual = nd_arena_alloc(arena, columns, columns * sizeof *usual);
-    double *present = nd_arena_alloc(arena, columns, sizeof *present);
-    em->usual = usual;
-    if (!usual || !present) return false;
-    for (size_t r = 0; r < em->cells.rows && em->prior > 0; r += every)
-        for (size_t i = 0; i < columns; i++) {
-            double x = (double)nd_cell(&em->cells, r, i);
-            if (isnan(x)) continue;
-            present[i]++;
-            for (size_t j = 0; j <= i; j++) {
-                double y = (double)nd_cell(&em->cells, r, j);
-                if (!isnan(y)) usual[i * columns + j] += x * y;
-            }
-        }
-    for (size_t i = 0; i < columns; i++) {
-        for (size_t j = 0; j <= i; j++)
-            usual[i * columns + j] = usual[j * columns + i] =
-                usual[i * columns + j] / sqrt(fmax(present[i], 1) * fmax(present[j], 1));
-        usual[i * columns + i] += em->floor[i] * em->floor[i];
-    }
-    return true;
-}
-
 bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct encoded_rows *cells, const double *floor,
-                         double prior, struct gaussians *g, struct gaussian_em *em)
+                         struct gaussians *g, struct gaussian_em *em)
 {
-    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .prior = prior};
+    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .parts = 0};
     unsigned threads = nd_pool_threads(pool);
     em->scratch = nd_arena_alloc(arena, threads, sizeof *em->scratch);
     em->penalty = nd_arena_alloc(arena, g->components, sizeof *em->penalty);
-    em->usual_log = nd_arena_alloc(arena, g->components, sizeof *em->usual_log);
     bool good = nd_find_patterns(arena, cells, NULL, NULL, &em->patterns) && em->scratch && em->penalty &&
-                em->usual_log && find_usual(arena, em) && open_parts(arena, em);
+                open_parts(arena, em);
     for (unsigned t = 0; good && t < threads; t++) good = open_scratch(arena, g, &em->scratch[t]);
     return good;
 }

@@ -262,6 +262,7 @@ enum fault {
     FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
     FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
+    FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };

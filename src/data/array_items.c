@@ -79,7 +79,7 @@ static double signed_to_double(uint64_t word, size_t size)
     return (double)number;
 }
 
-static void convert(const struct array_layout *layout, const unsigned char *bytes, size_t count, double *numbers)
+void nd_convert_items(const struct array_layout *layout, const unsigned char *bytes, size_t count, double *numbers)
 {
     size_t size = layout->size;
     if (size == 1 && layout->kind != 'i') {
@@ -120,10 +120,11 @@ static nade_status add_item(struct item_reader *reader, double number)
     size_t column = reader->column_at[reader->column];
     if (column == SIZE_MAX || !row_is_wanted(reader)) return NADE_OK;
     struct table_builder *builder = &reader->builder;
+    size_t first = reader->layout.first_row;
     if (reader->layout.kind == 'b' && number > 1)
         return nd_fail(builder->context, NADE_BAD_INPUT, "%s, row %zu, column '%s': found the byte %d, expected 0 or 1",
-                       reader->source->path, reader->row, builder->table->column[column].name, (int)number);
-    return nd_table_add_number(builder, column, number, reader->row);
+                       reader->source->path, first + reader->row, builder->table->column[column].name, (int)number);
+    return nd_table_add_number(builder, column, number, first + reader->row);
 }
 
 static void step(size_t *inner, size_t inner_count, size_t *outer)
@@ -151,7 +152,7 @@ static nade_status add_block(struct item_reader *reader, size_t count, size_t *a
     if (items > count) items = count;
     if (items > BLOCK_ITEMS) items = BLOCK_ITEMS;
     if (status == NADE_OK && items == 0) status = fail_size(reader, "fewer than");
-    if (status == NADE_OK) convert(&reader->layout, source->buffer + source->begin, items, numbers);
+    if (status == NADE_OK) nd_convert_items(&reader->layout, source->buffer + source->begin, items, numbers);
     for (size_t i = 0; status == NADE_OK && i < items; i++) {
         status = add_item(reader, numbers[i]);
         next_item(reader);
@@ -179,7 +180,8 @@ static nade_status count_rows(struct item_reader *reader)
     nade_status status = NADE_OK;
     size_t count = reader->rows ? reader->rows->count : reader->layout.rows;
     for (size_t i = 0; status == NADE_OK && i < count; i++)
-        status = nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : i);
+        status =
+            nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : reader->layout.first_row + i);
     return status;
 }
 

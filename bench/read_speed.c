@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "nade/nade.h"
 
@@ -77,13 +76,9 @@ static void make_text(const char *path, size_t bytes, const char *names, size_t 
 
 static void make_gzip(const char *from, const char *path)
 {
-    static char bytes[1 << 16];
-    FILE *file = fopen(from, "r");
-    gzFile packed = gzopen(path, "w");
-    if (!file || !packed) fail("no table can be written");
-    for (size_t count; (count = fread(bytes, 1, sizeof bytes, file)) > 0;) gzwrite(packed, bytes, (unsigned)count);
-    fclose(file);
-    if (gzclose(packed) != Z_OK) fail("no table can be written");
+    char command[2 * PATH_SIZE + 32];
+    snprintf(command, sizeof command, "gzip -c '%s' >'%s'", from, path);
+    if (system(command) != 0) fail("no table can be packed");
 }
 
 static void make_array(const char *path, size_t bytes)

@@ -2,6 +2,8 @@
 #ifndef ND_BASE_WORDS_H
 #define ND_BASE_WORDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -38,6 +40,19 @@ static inline uint64_t nd_bytes_below(uint64_t word, unsigned least)
 static inline uint64_t nd_bytes_equal(uint64_t word, char byte)
 {
     return nd_bytes_below(word ^ ND_EACH_BYTE(byte), 1);
+}
+
+/* Whether two texts of a length are the same; short ones are, without a call. */
+static inline bool nd_same_bytes(const char *one, const char *other, size_t length)
+{
+    if (length < ND_WORD_BYTES) {
+        uint64_t differs = 0;
+        for (size_t i = 0; i < length; i++) differs |= (uint64_t)(one[i] ^ other[i]);
+        return differs == 0;
+    }
+    for (size_t i = 0; i + ND_WORD_BYTES < length; i += ND_WORD_BYTES)
+        if (nd_load_word(one + i) != nd_load_word(other + i)) return false;
+    return nd_load_word(one + length - ND_WORD_BYTES) == nd_load_word(other + length - ND_WORD_BYTES);
 }
 
 /* How many bytes there are before the first whose high bit is set; some is. */

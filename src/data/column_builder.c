@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/numbers.h"
+#include "base/words.h"
 #include "data/cell_text.h"
 #include "data/date_text.h"
 
@@ -108,7 +109,7 @@ static inline bool same_cell(const struct column_builder *builder, const struct 
 {
     if (!cell->text) return label->number == cell->number;
     return label->hash == cell->hash && label->length == cell->length &&
-           memcmp(builder->texts + label->text, cell->text, cell->length) == 0;
+           nd_same_bytes(builder->texts + label->text, cell->text, cell->length);
 }
 
 /* The slot that holds the cell's code, or the free one where it belongs. */

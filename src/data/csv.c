@@ -24,6 +24,7 @@ void nd_csv_change(struct csv *csv, struct csv_dialect dialect)
     const char special[] = {'\0', '\n', '\r', dialect.separator, dialect.comment, blank};
     const char begins[] = {dialect.quote, dialect.other_quote, dialect.line_comment, ' ', '\t'};
     csv->dialect = dialect;
+    csv->divides = dialect.separator != ' ' && dialect.separator != '\n' && dialect.separator != dialect.comment;
     memset(csv->special, false, sizeof csv->special);
     for (size_t i = 0; i < sizeof special; i++) csv->special[(unsigned char)special[i]] = true;
     memcpy(csv->begins, csv->special, sizeof csv->begins);
@@ -209,6 +210,10 @@ static inline enum run_result take_plain(struct csv *csv, const unsigned char *e
         take_words(csv, end, dialect->separator, dialect->comment ? dialect->comment : dialect->separator);
         if (source->buffer + source->begin == end) return RUN_MORE;
         c = (char)source->buffer[source->begin];
+        if (c == dialect->separator && csv->divides) {
+            source->begin++;
+            return end_field(csv);
+        }
     }
     source->begin++;
     if (csv->state != CSV_IN_PLAIN || csv->special[(unsigned char)c]) return take_special(csv, c);

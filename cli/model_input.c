@@ -99,12 +99,14 @@ void free_model_input(struct model_input *input)
 
 bool may_be_model(const char *path)
 {
-    unsigned char bytes[9];
+    static const unsigned char zeros[4];
+    unsigned char bytes[9] = {0};
     struct stat found;
     if (strcmp(path, "-") == 0) return false;
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
     FILE *file = fopen(path, "rb");
     size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
-    return !file || count < sizeof bytes || bytes[8] == '{' || (bytes[6] == 0 && bytes[7] == 0);
+    bool zipped = bytes[0] == 0x1f && bytes[1] == 0x8b;
+    return !file || bytes[8] == '{' || (count >= 8 && !zipped && memcmp(bytes + 4, zeros, sizeof zeros) == 0);
 }

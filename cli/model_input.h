@@ -21,8 +21,8 @@ struct model_input {
     size_t parts;         /* read so far */
 };
 
-/* True for a file that begins as models do: the length of a header, which begins with a brace.  What can't be looked at
- * may be one. */
+/* True for a file that begins as models do: the length of a header, whose upper four bytes are zero, and a brace, which
+ * a damaged one may lack.  A gzip'ed table may have the zeros too.  What can't be looked at may be a model. */
 bool may_be_model(const char *path);
 
 /* Opens the contexts, settles on a device and loads the model: 0 or an exit status.  common must outlive the input. */

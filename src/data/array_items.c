@@ -142,6 +142,44 @@ static void next_item(struct item_reader *reader)
         step(&reader->column, reader->layout.columns, &reader->row);
 }
 
+/* How many whole rows there are among the items that can be added column by column: all are wanted, and none of their
+ * items is refused, since what is refused is the first in the order of the file. */
+static size_t count_whole_rows(const struct item_reader *reader, const double *numbers, size_t items)
+{
+    const struct array_layout *layout = &reader->layout;
+    if (layout->fortran || layout->kind == 'b' || reader->rows || reader->column != 0) return 0;
+    size_t rows = items / layout->columns;
+    for (size_t i = 0; i < rows * layout->columns; i++)
+        if (isinf(numbers[i])) return 0;
+    return rows;
+}
+
+static nade_status add_rows(struct item_reader *reader, const double *numbers, size_t rows)
+{
+    struct table_builder *builder = &reader->builder;
+    const struct nade_table *table = builder->table;
+    double cells[BLOCK_ITEMS];
+    size_t position = reader->layout.first_row + reader->row, added;
+    for (size_t c = 0; c < table->columns; c++) {
+        const double *from = numbers + table->column[c].place;
+        for (size_t row = 0; row < rows; row++) cells[row] = from[row * reader->layout.columns];
+        enum cell_result result = nd_builder_add_numbers(&builder->columns[c], cells, rows, position, &added);
+        if (result != CELL_OK) return nd_table_cell_failed(builder, result, position, c, "", 0);
+    }
+    reader->row += rows;
+    return NADE_OK;
+}
+
+static nade_status add_one_by_one(struct item_reader *reader, const double *numbers, size_t items)
+{
+    nade_status status = NADE_OK;
+    for (size_t i = 0; status == NADE_OK && i < items; i++) {
+        status = add_item(reader, numbers[i]);
+        next_item(reader);
+    }
+    return status;
+}
+
 /* Adds up to count items; *added of them were there. */
 static nade_status add_block(struct item_reader *reader, size_t count, size_t *added)
 {
@@ -153,10 +191,9 @@ static nade_status add_block(struct item_reader *reader, size_t count, size_t *a
     if (items > BLOCK_ITEMS) items = BLOCK_ITEMS;
     if (status == NADE_OK && items == 0) status = fail_size(reader, "fewer than");
     if (status == NADE_OK) nd_convert_items(&reader->layout, source->buffer + source->begin, items, numbers);
-    for (size_t i = 0; status == NADE_OK && i < items; i++) {
-        status = add_item(reader, numbers[i]);
-        next_item(reader);
-    }
+    size_t rows = status == NADE_OK ? count_whole_rows(reader, numbers, items) : 0;
+    if (rows > 0) items = rows * reader->layout.columns;
+    if (status == NADE_OK) status = rows > 0 ? add_rows(reader, numbers, rows) : add_one_by_one(reader, numbers, items);
     source->begin += items * reader->layout.size;
     *added = items;
     return status;

@@ -262,6 +262,8 @@ enum fault {
     FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
     FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
+    FAULT_ZEROS_DROPPED = 600,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_FILLED_IN_UTF8 = 601,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

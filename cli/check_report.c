@@ -180,7 +180,7 @@ static void note_worst(const struct checked *checked)
         const struct worst_row *worst = &checked->worst[i];
         *blamed = '\0';
         if (worst->column != SIZE_MAX)
-            snprintf(blamed, sizeof blamed, "  %s: a cell lies as far out with probability %.2g",
+            snprintf(blamed, sizeof blamed, "  %s: a value no likelier has probability %.2g",
                      printable(checked->column[worst->column].known.name, name, NAME_MOST), worst->tail);
         report_note(checked->common, "  %-10zu %10.6g%s", worst->row, worst->log_density, blamed);
     }

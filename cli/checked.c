@@ -59,7 +59,31 @@ static void add_worst(struct checked *checked, size_t row)
     if (at == WORST_ROWS) return;
     if (checked->worst_count < WORST_ROWS) checked->worst_count++;
     for (size_t i = checked->worst_count - 1; i > at; i--) checked->worst[i] = checked->worst[i - 1];
-    checked->worst[at] = (struct worst_row){row, checked->log_density[row], checked->blamed[row], checked->tail[row]};
+    checked->worst[at] = (struct worst_row){row, checked->log_density[row], SIZE_MAX, INFINITY};
+}
+
+/* The cells to blame are those that nade outliers blames. */
+static int blame_worst(struct checked *checked)
+{
+    size_t columns = checked->columns, cells = checked->worst_count * columns;
+    double *values = calloc(2 * cells + 1, sizeof *values), *tail = values + cells;
+    if (!values) return report_no_memory(checked->common);
+    for (size_t at = 0; at < cells; at++)
+        values[at] = checked->values[checked->worst[at / columns].row * columns + at % columns];
+    nade_score_options options = checked->options;
+    options.session = checked->input.session;
+    options.values = values;
+    options.value_rows = checked->worst_count;
+    nade_status status =
+        nade_score_cells(checked->input.silent, checked->input.model, NULL, &options, NULL, tail, NULL);
+    for (size_t at = 0; at < cells && status == NADE_OK; at++) {
+        struct worst_row *worst = &checked->worst[at / columns];
+        if (!(tail[at] < worst->tail)) continue;
+        worst->tail = tail[at];
+        worst->column = at % columns;
+    }
+    free(values);
+    return status == NADE_OK ? EXIT_DONE : report_failure(checked->common, checked->input.silent, status);
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
@@ -157,21 +181,14 @@ static int read_values(struct checked *checked)
     if (refused) return refused;
     checked->values = calloc(checked->rows + 1, checked->columns * sizeof(double));
     checked->log_density = calloc(checked->rows + 1, sizeof(double));
-    checked->tail = calloc(checked->rows + 1, sizeof(double));
-    checked->blamed = calloc(checked->rows + 1, sizeof *checked->blamed);
     checked->column = calloc(checked->columns, sizeof *checked->column);
-    if (!checked->values || !checked->log_density || !checked->tail || !checked->blamed || !checked->column)
-        return report_no_memory(common);
+    if (!checked->values || !checked->log_density || !checked->column) return report_no_memory(common);
     nade_status status =
         nade_table_values(checked->input.silent, checked->input.model, checked->table, NULL, checked->values, NULL,
                           checked->options.unseen_missing ? &unseen : NULL, NULL);
     if (status != NADE_OK) return report_failure(common, checked->input.silent, status);
     for (size_t i = 0; i < cells; i++)
         if (isinf(checked->values[i])) checked->values[i] = NAN;
-    for (size_t row = 0; row < checked->rows; row++) {
-        checked->tail[row] = INFINITY;
-        checked->blamed[row] = SIZE_MAX;
-    }
     return EXIT_DONE;
 }
 
@@ -187,15 +204,13 @@ int check_table(struct checked *checked)
     if (!status) status = check_samples(checked);
     for (size_t row = 0; row < checked->rows && !status; row++)
         if (has_cell(checked, row)) add_worst(checked, row);
-    return status;
+    return status || !checked->by_column ? status : blame_worst(checked);
 }
 
 void free_checked(struct checked *checked)
 {
     free(checked->values);
     free(checked->log_density);
-    free(checked->tail);
-    free(checked->blamed);
     free(checked->column);
     nade_table_free(checked->table);
     free_model_input(&checked->input);

@@ -29,7 +29,7 @@ struct worst_row {
     size_t row;
     double log_density;
     size_t column; /* whose cell is the least likely given the others, SIZE_MAX: not known */
-    double tail;   /* how often a cell is as far out */
+    double tail;   /* the probability of a value no likelier than its */
 };
 
 enum { WORST_ROWS = 5, ENERGY_ROWS = 1000, ENERGY_PERMUTATIONS = 399 };
@@ -43,8 +43,6 @@ struct checked {
     size_t rows, columns;
     double *values;                /* (rows, columns) NaN where missing */
     double *log_density;           /* (rows) */
-    double *tail;                  /* (rows) the smallest of their cells' */
-    size_t *blamed;                /* (rows) its column */
     struct checked_column *column; /* (columns) */
     bool by_column;                /* false: a model of one fixed ordering */
     size_t scored;                 /* rows with a cell */

@@ -171,9 +171,9 @@ static bool is_suffix(const char *text, const char *end)
 
 static const char *take_sign(const char *at, const char *end, bool *negative)
 {
-    bool sign = at < end && (*at == '-' || *at == '+');
-    *negative = *negative || (sign && *at == '-');
-    return at + sign;
+    size_t minus = nd_minus_bytes(at, end);
+    *negative = *negative || minus > 0;
+    return at + (minus ? minus : at < end && *at == '+');
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */

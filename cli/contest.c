@@ -11,8 +11,10 @@
 #include "column_choice.h"
 #include "device.h"
 #include "max_memory.h"
-#include "measures.h"
 #include "report.h"
+
+/* Fits of a baseline: one for each fifth of the rows. */
+enum { FITS = 5 };
 
 /* ---- sides ------------------------------------------------------------------------------------------------------- */
 
@@ -120,6 +122,11 @@ static int match_columns(struct contest *contest, struct contender *from, struct
         }
     }
     return EXIT_DONE;
+}
+
+bool counts_by_probability(const nade_column *column)
+{
+    return column->type != NADE_REAL;
 }
 
 /* Where one model gives a column's values probabilities and the other a density, they differ by the recording step. */
@@ -250,7 +257,7 @@ static int read_sides(struct contest *contest)
         if (!status && side->kind == CONTENDER_MODEL)
             side->values = contest_values(contest, side, contest->table, &status);
         if (side->kind == CONTENDER_MODEL) contest->work += 1 + (contest->per_column ? contest->columns : 0);
-        if (contender_is_fitted(side)) contest->work += BASELINE_FOLDS;
+        if (contender_is_fitted(side)) contest->work += contest->train ? 1 : FITS;
     }
     return status;
 }

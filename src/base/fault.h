@@ -165,6 +165,7 @@ enum fault {
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
     FAULT_MAP_CUT_NEAR = 192,       /* test_monotone_map: cells are cut off near the knots, however far the bound is */
+    FAULT_BOUND_CROSSED = 700,      /* test_number_shape: bounds are found that rows held out lie beyond */
     FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
     FAULT_GRID_OF_ATOMS = 191, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
     FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */

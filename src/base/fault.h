@@ -268,6 +268,7 @@ enum fault {
     FAULT_FIRST_TRAINED = 563,       /* test_rbm_runs: a first layer that is given is trained anew */
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
+    FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

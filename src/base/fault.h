@@ -16,6 +16,7 @@ enum fault {
     FAULT_NO_BIAS_GRADIENT = 4,   /* test_gradients: a hidden layer's bias never learns */
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
+    FAULT_SELECT_TIES = 719,      /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
     FAULT_SCORE_DRIFT = 7,        /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8,   /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,      /* test_clipping: clipping compares the sum of the squares, not its root */
@@ -250,6 +251,10 @@ enum fault {
     FAULT_COMPONENT_AGAIN = 507,     /* test_mixture_model: a row drawn in parts has one random number for both */
     FAULT_FIT_WORSE = 508,           /* test_em: counts and dates are fitted worse than they were */
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
+    FAULT_EM_COMMON = 513,           /* test_em: rows of other labels count as of the commonest too */
+    FAULT_FACTORS_TOGETHER = 514,    /* gaussian_kinds: few components of more factors must better many of fewer */
+    FAULT_EM_NO_STANDARD = 515,      /* test_gaussian_em: what a round never lowers lacks the standard rows */
+    FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
     FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */

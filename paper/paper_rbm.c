@@ -59,8 +59,8 @@ static void add_training(const struct rbm_work *work, const struct rbm_run *chos
     json_object_set_new(result, "valid", json_number(chosen->valid));
     json_object_set_new(result, "chosen", run_as_json(chosen, false));
     json_object_set_new(result, "grid", grid);
-    size_t layers = rbm->layers.count - (rbm->first ? 1 : 0);
-    json_object_set_new(result, "updates", json_integer((json_int_t)(layers * rbm->iterations * rbm->updates)));
+    size_t updates = (rbm->layers.count - (rbm->first ? 1 : 0)) * rbm->iterations * rbm->updates;
+    json_object_set_new(result, "updates", json_integer((json_int_t)updates));
     json_object_set_new(result, "batch", json_integer((json_int_t)rbm->batch));
 }
 

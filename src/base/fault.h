@@ -16,20 +16,20 @@ enum fault {
     FAULT_NO_BIAS_GRADIENT = 4,   /* test_gradients: a hidden layer's bias never learns */
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
-    FAULT_SELECT_TIES = 719,      /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
-    FAULT_SCORE_DRIFT = 7,        /* test_golden: the running sum forgets the mask's weight */
-    FAULT_RATE_NOT_DECAYED = 8,   /* test_golden: the learning rate stays what it was */
-    FAULT_CLIP_SQUARES = 10,      /* test_clipping: clipping compares the sum of the squares, not its root */
-    FAULT_STRATA_FIXED = 12,      /* test_objective: a stratified d is always the first of its stratum */
-    FAULT_AVERAGE_STARTS = 11,    /* test_averaging: an average begins with the weight it has later on */
-    FAULT_MISSING_IS_ZERO = 9,    /* test_golden: a missing cell is scored as if it held zero */
-    FAULT_STAGE_FORGETS = 30,     /* test_stages: a stage of pretraining starts from random weights */
-    FAULT_MOMENTS_LOST = 31,      /* test_checkpoint: a resumed run starts with zero momentum */
-    FAULT_LOSS_UNITS = 32,        /* test_summary: training reports losses in standardised units */
-    FAULT_NO_STAND_INS = 34,      /* test_holes: rows with holes count for more where little is observed */
-    FAULT_FRESH_LOST = 33,        /* test_fresh_rows: a resumed run goes on with the rows it began with */
-    FAULT_FIXED_SUM_EARLY = 20,   /* test_fixed_order: a cell's weight also learns from the cell's own position */
-    FAULT_FIXED_STRETCH = 21,     /* test_fixed_order: hidden units stay as they were when a cell enters */
+    FAULT_SELECT_TIES = 719,    /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
+    FAULT_SCORE_DRIFT = 7,      /* test_golden: the running sum forgets the mask's weight */
+    FAULT_RATE_NOT_DECAYED = 8, /* test_golden: the learning rate stays what it was */
+    FAULT_CLIP_SQUARES = 10,    /* test_clipping: clipping compares the sum of the squares, not its root */
+    FAULT_STRATA_FIXED = 12,    /* test_objective: a stratified d is always the first of its stratum */
+    FAULT_AVERAGE_STARTS = 11,  /* test_averaging: an average begins with the weight it has later on */
+    FAULT_MISSING_IS_ZERO = 9,  /* test_golden: a missing cell is scored as if it held zero */
+    FAULT_STAGE_FORGETS = 30,   /* test_stages: a stage of pretraining starts from random weights */
+    FAULT_MOMENTS_LOST = 31,    /* test_checkpoint: a resumed run starts with zero momentum */
+    FAULT_LOSS_UNITS = 32,      /* test_summary: training reports losses in standardised units */
+    FAULT_NO_STAND_INS = 34,    /* test_holes: rows with holes count for more where little is observed */
+    FAULT_FRESH_LOST = 33,      /* test_fresh_rows: a resumed run goes on with the rows it began with */
+    FAULT_FIXED_SUM_EARLY = 20, /* test_fixed_order: a cell's weight also learns from the cell's own position */
+    FAULT_FIXED_STRETCH = 21,   /* test_fixed_order: hidden units stay as they were when a cell enters */
     FAULT_NO_SCALE_GRADIENT = 24, /* test_fixed_order: the factors of the positions stay what they were */
     FAULT_SCALE_PLACE = 25,       /* test_fixed_order: a column's factor is looked up by its number, not its position */
     FAULT_LINEAR_OWN = 540,       /* test_fixed_order: without hidden layers a column also learns from its own cell */
@@ -274,6 +274,8 @@ enum fault {
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
+    FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
+    FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -307,7 +307,8 @@ static nade_status measure_products(struct run *run, const struct settings *s)
     size_t widest = 1, bytes;
     uint64_t done = 0;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
-    struct products products = {.code = nd_cpu_products(), .rows = s->batch};
+    struct products products = {
+        .code = s->precision == NADE_PRECISION_BF16 ? nd_cpu_products_bf16() : nd_cpu_products(), .rows = s->batch};
     for (size_t l = 0; l <= run->plan.layers; l++) {
         if (nd_layer_inputs(&run->plan, l) > widest) widest = nd_layer_inputs(&run->plan, l);
         if (nd_layer_outputs(&run->plan, l) > widest) widest = nd_layer_outputs(&run->plan, l);
@@ -318,7 +319,8 @@ static nade_status measure_products(struct run *run, const struct settings *s)
     products.weight = nd_arena_alloc(&run->arena, widest, bytes);
     products.packed = nd_packed_alloc(&run->arena, s->batch > widest ? s->batch : widest, widest);
     products.space = nd_arena_alloc(&run->arena, run->context->threads, sizeof *products.space);
-    if (!pool || !products.in || !products.out || !products.weight || !products.packed || !products.space)
+    if (!pool || !products.code || !products.in || !products.out || !products.weight || !products.packed ||
+        !products.space)
         return nd_no_memory(run->context, "the products");
     double start = 0, spent = 0, seconds;
     for (; done < s->updates + s->warm; done++) {

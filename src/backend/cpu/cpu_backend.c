@@ -120,13 +120,12 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
 static nade_status open_cpu(nade_context *context, const struct plan *plan, nade_precision precision,
                             struct backend **opened)
 {
-    (void)precision;
     struct arena arena = {context->allocator, NULL};
     struct cpu_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
     if (!backend) return nd_no_memory(context, "the network");
     backend->plan = plan;
     backend->kernels = nd_cpu_kernels();
-    backend->products = nd_cpu_products();
+    backend->products = precision == NADE_PRECISION_BF16 ? nd_cpu_products_bf16() : nd_cpu_products();
     backend->batch.arena.allocator = context->allocator;
     backend->pool = nd_pool_create(&context->allocator, context->threads);
     bool good = backend->pool && allocate_all(backend, &arena, context->threads);

@@ -4,8 +4,7 @@
 Written as a careful user of PyTorch would, at each precision that nade has: eager, captured in a CUDA graph, and by
 torch.compile (on a GPU within a graph).  bench/measure calls it.  A measurement is printed as soon as it is made, a
 line of JSON each: {"at": [names of objects, from the outermost], "is": the figure, or {"failed": why there is none}}.
-With --serve it waits for lines "update CASE", "products CASE" and "score CASE" and answers each on the CPU, so that
-bench/measure can take turns.
+On the CPU it waits for lines "update CASE", "compiled CASE", "products CASE" and "score CASE" and answers each, so that bench/measure can take turns.
 """
 import argparse
 import json
@@ -161,18 +160,8 @@ def time_on_gpu(work, repeats):
 
 
 def time_on_cpu(work, seconds):
-    """Microseconds of one call; the first three, in which things are compiled and memory is taken, do not count."""
-    for _ in range(3):
-        work()
-    begin, count = time.perf_counter(), 0
-    while time.perf_counter() - begin < seconds or count < 3:
-        work()
-        count += 1
-    return round(1e6 * (time.perf_counter() - begin) / count, 2)
-
-
-def time_twice(work, seconds):
-    """Microseconds of one call, by the clock and of the processor."""
+    """Microseconds of one call, by the clock and of the processor; the first three, in which things are compiled and
+    memory is taken, do not count."""
     for _ in range(3):
         work()
     begin, spent, count = time.perf_counter(), time.process_time(), 0
@@ -302,15 +291,6 @@ def compile_ahead(names, seconds):
             process.wait()
 
 
-def measure_cpu(report, name, case, seconds):
-    rows = 4 if case.columns > 500 else 200
-    at = ["cases", name]
-    report.measure(at + ["eager_us"], lambda: time_on_cpu(make_update(case, "cpu"), seconds))
-    report.measure(at + ["rows_per_second_and_ordering"], lambda: time_scoring(case, "cpu", rows, 4096))
-    report.measure(at + ["products_us"],
-                   lambda: time_on_cpu(product_loop(products(case), torch.float32, "cpu"), seconds))
-
-
 def score_twice(case):
     """Rows scored per second, and the processor's microseconds for one."""
     rows = 4 if case.columns > 500 else 200
@@ -331,18 +311,10 @@ def serve(seconds):
             answer = score_twice(cases[name])
         else:
             if (what, name) not in ready:
-                ready[what, name] = (make_update(cases[name], "cpu") if what == "update" else
-                                     product_loop(products(cases[name]), torch.float32, "cpu"))
-            answer = time_twice(ready[what, name], seconds)
+                ready[what, name] = (product_loop(products(cases[name]), torch.float32, "cpu") if what == "products" else
+                                     make_update(cases[name], "cpu", compiled=what == "compiled"))
+            answer = time_on_cpu(ready[what, name], seconds)
         print(json.dumps(answer), flush=True)
-
-
-def measure_compiled_cpu(report, name, case, seconds):
-    rows = 4 if case.columns > 500 else 200
-    at = ["cases", name]
-    report.measure(at + ["compiled_us"], lambda: time_on_cpu(make_update(case, "cpu", compiled=True), seconds))
-    report.measure(at + ["compiled_rows_per_second_and_ordering"],
-                   lambda: time_scoring(case, "cpu", rows, 4096, compiled=True))
 
 
 def parse():
@@ -353,7 +325,6 @@ def parse():
     parser.add_argument("--seconds", type=float, default=4, help="CPU: how long to repeat a measurement")
     parser.add_argument("--minutes", type=float, default=60, help="what is not begun by then is left out")
     parser.add_argument("--no-compiled", action="store_true", help="leave out torch.compile")
-    parser.add_argument("--serve", action="store_true", help="CPU: answer lines from standard input")
     parser.add_argument("--compile-only", action="store_true", help="GPU: fill PyTorch's cache, time nothing")
     return parser.parse_args()
 
@@ -362,7 +333,7 @@ def main():
     options = parse()
     if options.threads:
         torch.set_num_threads(options.threads)
-    if options.serve:
+    if options.device == "cpu":
         print(json.dumps(torch.__version__), flush=True)
         serve(options.seconds)
         return
@@ -370,12 +341,6 @@ def main():
     report = Report(60 * options.minutes)
     report.put(["version"], torch.__version__)
     report.put(["threads"], torch.get_num_threads())
-    if options.device == "cpu":
-        for name, case in cases.items():
-            measure_cpu(report, name, case, options.seconds)
-        for name, case in cases.items() if not options.no_compiled else ():
-            measure_compiled_cpu(report, name, case, options.seconds)
-        return
     if not options.compile_only:
         report.put(["cuda"], torch.version.cuda)
         measure_matrix_rates(report)

@@ -246,12 +246,13 @@ static void pack(size_t depth, size_t columns, size_t first, size_t count, const
 static void transpose4(const uint32_t *from, uint32_t *to)
 {
     __m128 a = _mm_loadu_ps((const void *)from), b = _mm_loadu_ps((const void *)(from + LANES));
-    __m128 c = _mm_loadu_ps((const void *)(from + 2 * LANES)), d = _mm_loadu_ps((const void *)(from + 3 * LANES));
+    __m128 c = _mm_loadu_ps((const void *)(from + (size_t)2 * LANES)),
+           d = _mm_loadu_ps((const void *)(from + (size_t)3 * LANES));
     _MM_TRANSPOSE4_PS(a, b, c, d);
     _mm_storeu_ps((void *)to, a);
     _mm_storeu_ps((void *)(to + PANEL), b);
-    _mm_storeu_ps((void *)(to + 2 * PANEL), c);
-    _mm_storeu_ps((void *)(to + 3 * PANEL), d);
+    _mm_storeu_ps((void *)(to + (size_t)2 * PANEL), c);
+    _mm_storeu_ps((void *)(to + (size_t)3 * PANEL), d);
 }
 
 /* A panel's pairs first … first+LANES-1, or as many as there are, of its columns' lines (width, depth). */

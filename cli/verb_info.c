@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "column.h"
 #include "column_shape.h"
+#include "model_input.h"
 #include "output.h"
 #include "report.h"
 #include "shared_options.h"
@@ -375,20 +375,6 @@ static void init_info(void *arguments)
 {
     struct info_arguments *info = arguments;
     nade_read_options_init(&info->read, sizeof info->read);
-}
-
-/* True for a file that begins as models do: the length of a header, which begins with a brace.  What can't be looked at
- * may be one. */
-static bool may_be_model(const char *path)
-{
-    unsigned char bytes[9];
-    struct stat found;
-    if (strcmp(path, "-") == 0) return false;
-    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
-    FILE *file = fopen(path, "rb");
-    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
-    return !file || count < sizeof bytes || bytes[8] == '{' || (bytes[6] == 0 && bytes[7] == 0);
 }
 
 static int run_info(void *arguments)

@@ -29,6 +29,12 @@ class Frame:
     rows = 0
     types: list[Any] | None = None  # of the columns, in the terms of the kind
 
+    @property
+    def empty(self) -> bool:
+        """Whether it is known to have no rows, as a part of a table may: what is asked of each row has no answers
+        then."""
+        return self.types is not None and self.rows == 0
+
     def table(self, options: Any = None, learn: bool = False) -> Table:
         """The rows as a table of the library's. With learn it is to be trained on, and types are looked for as in a
         file; without it the model's count, and a quicker way may be taken."""
@@ -419,7 +425,10 @@ class ArrowFrame(Frame):
             mixed = pyarrow.compute.replace_with_mask(plain, pyarrow.array(here), new)
             mixed = mixed.dictionary_encode().cast(field.type) if plain is not old else mixed
             copy = copy.set_column(place, field, mixed)
-        return copy.combine_chunks().to_batches()[0] if self.batch else copy
+        if not self.batch:
+            return copy
+        return pyarrow.RecordBatch.from_arrays([copy.column(i).combine_chunks() for i in range(copy.num_columns)],
+                                               schema=copy.schema)
 
     def vector(self, name: str, values: np.ndarray) -> Any:
         import pyarrow
@@ -491,4 +500,7 @@ def _frame_of_rows(data: Any) -> Frame:
             array = np.array(data, dtype=object)
     except ValueError:
         raise BadCall("found rows of different lengths, expected all of the same") from None
+    if array.ndim == 0:
+        raise BadCall(f"found {data!r:.60}, expected a table: a frame, an array, a dict of columns, rows, or the path "
+                      "of a file")
     return ArrayFrame(array, lists=isinstance(data, list))

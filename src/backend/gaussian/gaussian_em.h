@@ -2,8 +2,8 @@
  *
  * What a round never makes smaller is the sum over rows of log Σ_k π_k exp(E log N(x + ε; μ_k, Σ_k)): each present cell
  * is blurred by independent noise ε whose deviation is its column's floor, so that no covariance becomes singular
- * whatever the rows (docs/model.md).  Sums are made over fixed parts of the rows and added in their order: the result
- * does not depend on the number of threads. */
+ * whatever the rows (docs/model.md).  Sums are
+ * made over fixed parts of the rows and added in their order: the result does not depend on the number of threads. */
 #ifndef ND_BACKEND_GAUSSIAN_EM_H
 #define ND_BACKEND_GAUSSIAN_EM_H
 
@@ -38,6 +38,7 @@ struct gaussian_em {
     struct em_part *part; /* (parts) */
     size_t parts;
     struct em_scratch *scratch; /* (threads) */
+    double *penalty;            /* (K) what blurring takes off the log density of a row without holes */
 };
 
 /* Room to fit the components to the cells; these, floor (D) and the pool are borrowed.  False: no memory. */

@@ -17,6 +17,7 @@ enum fault {
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
     FAULT_SELECT_TIES = 719,    /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
+    FAULT_BF16_IGNORED = 720,   /* test_bf16: --precision bf16 multiplies in fp32 on the CPU */
     FAULT_SCORE_DRIFT = 7,      /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8, /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,    /* test_clipping: clipping compares the sum of the squares, not its root */

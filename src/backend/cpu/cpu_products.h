@@ -49,6 +49,10 @@ float *nd_packed_alloc(struct arena *arena, size_t depth, size_t columns);
 /* The best variant for this processor. */
 const struct cpu_products *nd_cpu_products(void);
 
+/* Products of numbers rounded to bfloat16, whose chains are of pairs and whose packed matrices no other variant reads;
+ * NULL where the processor has no instructions for them. */
+const struct cpu_products *nd_cpu_products_bf16(void);
+
 /* The variants this processor can run, from the plainest up; NULL past the last.  For tests. */
 const struct cpu_products *nd_cpu_products_variant(size_t number);
 

@@ -47,6 +47,12 @@ cuda: ## build the CUDA backend libnade_cuda.so too (needs nvcc)
 	@$(call configure,$(BUILD),-DNADE_CUDA=ON)
 	@$(call compile,$(BUILD),all)
 
+.PHONY: mpi
+mpi: ## build libnade_mpi.so too, for runs on several machines (needs an MPI, docs/cluster.md)
+	@NADE_NO_INSTALL=1 tools/dependencies build
+	@$(call configure,$(BUILD),-DNADE_MPI=ON)
+	@$(call compile,$(BUILD),all)
+
 .PHONY: demo
 demo: ## build the command and run nade demo (as root without a terminal, missing packages are installed first)
 	@tools/dependencies build

@@ -28,6 +28,11 @@ void interrupt_catch(void)
     catch_signal(SIGTERM);
 }
 
+void interrupt_note(int number)
+{
+    noted = number;
+}
+
 int interrupt_signal(void)
 {
     return noted;

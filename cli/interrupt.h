@@ -5,6 +5,9 @@
 /* From now on the first SIGINT or SIGTERM is only noted. */
 void interrupt_catch(void);
 
+/* Notes one that another process has got. */
+void interrupt_note(int number);
+
 /* The signal that was noted, or 0. */
 int interrupt_signal(void);
 

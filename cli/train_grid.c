@@ -7,6 +7,7 @@
 
 #include "interrupt.h"
 #include "nade/replication.h"
+#include "ranks.h"
 #include "report.h"
 
 struct train_setting train_setting_of(const nade_train_options *options)
@@ -114,6 +115,7 @@ static void train_one(struct train_run *run)
     progress_start(&run->progress, &grid->common, run->time_limit);
     run->progress.label = setting->label;
     nade_status status = nade_train(run->context, setting->table, setting->valid, &options, &run->model);
+    ranks_agree_on_signal();
     pthread_mutex_lock(&grid->mutex);
     run->status = status;
     run->ended = true;
@@ -167,7 +169,7 @@ static int train_side_by_side(struct train_grid *grid)
 
 size_t train_grid_abreast(nade_device device)
 {
-    return device == NADE_DEVICE_CUDA ? REALS_MOST : 1;
+    return device == NADE_DEVICE_CUDA && !ranks_world() ? REALS_MOST : 1;
 }
 
 double train_grid_seconds(const struct train_grid *grid)

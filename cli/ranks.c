@@ -80,6 +80,9 @@ int ranks_join(const struct common *common, bool shares, bool *idle)
     else if (status != NADE_OK)
         exit_status = report_failure(common, context, status);
     if (state.joined && state.world.rank > 0 && !state.silent) silence();
+    if (ranks_world() && ranks_speak())
+        interrupt_announce("nade: this rank was told to end, as all are when one has died; --resume goes on from the "
+                           "last checkpoint, where there is one\n");
     nade_context_free(context);
     return exit_status;
 }
@@ -104,12 +107,13 @@ void ranks_keep_error(const char *sentence)
 int ranks_leave(int exit_status)
 {
     if (!state.joined) return exit_status;
+    interrupt_announce(NULL);
     if (exit_status == EXIT_DONE) {
         nade_world_close(&state.world);
         return exit_status;
     }
     if (state.silent) {
-        sleep(PATIENCE);
+        if (sleep(PATIENCE) > 0) _exit(exit_status); /* by a signal: all are being ended */
         fprintf(stderr, "nade: rank %u: %s\n", state.world.rank, state.error);
     }
     state.world.abort(state.world.user, exit_status);

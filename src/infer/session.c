@@ -116,8 +116,7 @@ nade_status nd_member_outputs(nade_context *context, nade_session *session, size
     const struct plan *plan = &session->model->plan;
     size_t widest = nd_widest_block(plan);
     nade_status status = turn_to(context, session, member);
-    if (status == NADE_OK)
-        status = nd_shared_outputs(context, opened_of(session), cells, target, widest, outputs);
+    if (status == NADE_OK) status = nd_shared_outputs(context, opened_of(session), cells, target, widest, outputs);
     for (size_t row = 0; row < cells->rows && status == NADE_OK; row++)
         if (!nd_outputs_are_finite(&plan->column[target[row]], outputs + row * widest))
             status = found_at(session, row, target[row]);

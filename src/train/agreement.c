@@ -7,7 +7,7 @@
 #include "base/shared_work.h"
 #include "model/option_rows.h"
 
-enum { OTHERS = 6, WHAT = 64 }; /* beside the options; bytes of a name */
+enum { OTHERS = 3, WHAT = 64 }; /* beside the options; bytes of a name */
 
 static nade_status check_batch(const struct run *run)
 {
@@ -27,10 +27,8 @@ static uint64_t hash_layers(const nade_train_options *o)
     return o->hidden ? nd_hash(hash, o->hidden, o->layers * sizeof *o->hidden) : hash;
 }
 
-nade_status nd_agree_on_run(const struct run *run)
+nade_status nd_agree_on_options(nade_context *context, const nade_train_options *o)
 {
-    const nade_train_options *o = &run->options;
-    nade_context *context = run->context;
     size_t count = nd_option_row_count;
     if (nd_ranks(context) == 1) return NADE_OK;
     struct agreed *list = nd_alloc(&context->allocator, count + OTHERS, sizeof *list);
@@ -42,17 +40,25 @@ nade_status nd_agree_on_run(const struct run *run)
         list[i] = (struct agreed){what[i], nd_hash(0, &value, sizeof value)};
     }
     if (status == NADE_OK) {
-        const char *device = run->entries->name;
         list[count++] = (struct agreed){"the list of hidden layers", hash_layers(o)};
         list[count++] = (struct agreed){"whether sums are exact", (uint64_t)nd_exact_sums(context)};
         list[count++] = (struct agreed){"whether a checkpoint is resumed", o->resume != NULL};
-        list[count++] = (struct agreed){"the device", nd_hash(0, device, strlen(device))};
-        list[count++] = (struct agreed){"the table of training rows", run->train_fingerprint};
-        list[count++] = (struct agreed){"the table of validation rows", run->valid_fingerprint};
         status = nd_agree(context, list, count);
     }
     nd_free(&context->allocator, list);
     nd_free(&context->allocator, what);
+    return status;
+}
+
+nade_status nd_agree_on_run(const struct run *run)
+{
+    const char *device = run->entries->name;
+    const struct agreed list[] = {{"the table of training rows", run->train_fingerprint},
+                                  {"the table of validation rows", run->valid_fingerprint},
+                                  {"the device", nd_hash(0, device, strlen(device))}};
+    if (nd_ranks(run->context) == 1) return NADE_OK;
+    nade_status status = nd_agree(run->context, list, sizeof list / sizeof *list);
+    if (status == NADE_OK) status = nd_agree_on_options(run->context, &run->options);
     return status == NADE_OK ? check_batch(run) : status;
 }
 

@@ -4,8 +4,11 @@
 
 #include "train/run.h"
 
-/* Of a prepared run: options, rows, device.  Fails on all ranks with a sentence about the first that differs, and where
- * there are more ranks than rows in a batch. */
+/* The options as they are given. */
+nade_status nd_agree_on_options(nade_context *context, const nade_train_options *options);
+
+/* Of a prepared run: rows, device, and the options that follow from them.  Fails on all ranks with a sentence about the
+ * first that differs, and where there are more ranks than rows in a batch. */
 nade_status nd_agree_on_run(const struct run *run);
 
 /* Of one that was begun: where a checkpoint has brought it. */

@@ -138,6 +138,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     struct run run;
     struct checkpoint checkpoint = {0};
     nade_status status = open_run(&run, context, options);
+    if (status == NADE_OK) status = nd_agree_on_options(context, &run.options);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);

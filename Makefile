@@ -6,6 +6,7 @@
 #                       (default: 60)
 #   PYTHON=path         the interpreter for the golden values and the faults
 #   KILLS=n             how often make kills kills (default: 200)
+#   WERROR=1            make test compiles with warnings as errors, so that make check need not compile all once more for gcc
 #   NADE_NO_INSTALL=1   never install packages, only say which are missing
 
 BUILD ?= build
@@ -67,7 +68,7 @@ demo: ## build the command and run nade demo (as root without a terminal, missin
 test-programs:
 	@tools/dependencies test
 	@tools/dependencies mpi || echo "test-programs: the test of ranks is skipped"
-	@$(call configure,$(BUILD),-DNADE_TESTS=ON $(mpi_too))
+	@$(call configure,$(BUILD),-DNADE_TESTS=ON $(mpi_too) $(if $(WERROR),-DNADE_WERROR=ON))
 	@$(call compile,$(BUILD),all nade_tests)
 
 .PHONY: test
@@ -144,13 +145,16 @@ check-lint: ## clang-tidy finds nothing in the library and the programs; the CUD
 	    || { cat $(BUILD)/lint/stderr; exit 1; }
 
 .PHONY: check-warnings
-check-warnings: ## gcc and clang compile everything without a warning, and a C++ compiler the header
+check-warnings: ## gcc compiles everything without a warning, clang has none either, and a C++ compiler the header
+ifeq ($(WERROR),)
 	@$(call configure,$(BUILD)/gcc,$(strict) -DCMAKE_C_COMPILER=gcc)
 	@$(call compile,$(BUILD)/gcc,all nade_tests)
+endif
 	@$(call configure,$(BUILD)/clang,$(strict) -DCMAKE_C_COMPILER=clang)
-	@$(call compile,$(BUILD)/clang,all nade_tests)
+	$(PYTHON) tools/check-warnings $(BUILD)/clang $(JOBS)
 	echo '#include "nade/replication.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
 	echo '#include "nade/arrow.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
+	echo '#include "nade/check.h"' | clang++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude -x c++ -
 
 .PHONY: check-cuda
 check-cuda: ## the CUDA backend and its benchmarks compile without a warning, where there is an nvcc

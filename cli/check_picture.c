@@ -2,7 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "checked.h"
+#include "check_answer.h"
+#include "column.h"
 #include "pictures/canvas.h"
 #include "pictures/font.h"
 #include "report.h"
@@ -18,7 +19,7 @@ enum {
     ACROSS_MOST = 6
 };
 enum {
-    FRAME_WIDTH = CALIBRATION_BINS * BAR,
+    FRAME_WIDTH = NADE_CHECK_BINS * BAR,
     PANEL_WIDTH = FRAME_WIDTH + MARGIN,
     PANEL_HEIGHT = FRAME_HEIGHT + TITLE + MARGIN
 };
@@ -45,16 +46,16 @@ static size_t height_of(double cells, double expected)
     return height < FRAME_HEIGHT ? (size_t)(height + 0.5) : FRAME_HEIGHT;
 }
 
-static void draw_bars(struct canvas *canvas, size_t top, size_t left, const struct calibration *places,
+static void draw_bars(struct canvas *canvas, size_t top, size_t left, const nade_column_check *column,
                       struct colour colour)
 {
-    double bins = CALIBRATION_BINS, expected = (double)places->cells / bins;
+    double bins = NADE_CHECK_BINS, expected = (double)column->cells / bins;
     double slack = 1.96 * sqrt(expected * (1 - 1 / bins));
     size_t bottom = top + FRAME_HEIGHT;
     size_t low = height_of(fmax(expected - slack, 0), expected), high = height_of(expected + slack, expected);
     draw_rectangle(canvas, bottom - high, left, high - low, FRAME_WIDTH, band);
-    for (size_t b = 0; b < CALIBRATION_BINS; b++) {
-        size_t height = height_of((double)places->histogram[b], expected);
+    for (size_t b = 0; b < NADE_CHECK_BINS; b++) {
+        size_t height = height_of((double)column->histogram[b], expected);
         draw_rectangle(canvas, bottom - height, left + b * BAR + 1, height, BAR - 2, colour);
     }
     draw_rectangle(canvas, bottom - height_of(expected, expected), left, 1, FRAME_WIDTH, line);
@@ -62,36 +63,37 @@ static void draw_bars(struct canvas *canvas, size_t top, size_t left, const stru
     draw_rectangle(canvas, bottom - low, left, 1, FRAME_WIDTH, faint);
 }
 
-static void draw_panel(struct canvas *canvas, const struct checked *checked, size_t c, size_t top, size_t left)
+static void draw_panel(struct canvas *canvas, const struct check_answer *answer, size_t c, size_t top, size_t left)
 {
-    const struct checked_column *column = &checked->column[c];
-    bool fault = column_defect(checked, c, NULL, 0) == DEFECT_FOUND;
+    const nade_column_check *column = &answer->column[c];
+    nade_column known = column_of_model(answer->input.model, c);
+    bool fault = column->fault == NADE_FAULT_FOUND;
     char title[TITLE_CHARACTERS + 1], figures[TITLE_CHARACTERS + 16];
-    take_ascii(column->known.name, title, TITLE_CHARACTERS);
+    take_ascii(known.name, title, TITLE_CHARACTERS);
     draw_text(canvas, top, left, title, 1, fault ? wrong : ink);
-    if (column->places.cells == 0)
+    if (column->cells == 0)
         snprintf(figures, sizeof figures, "no cells");
-    else if (column->labels)
+    else if (!known.numeric)
         snprintf(figures, sizeof figures, "right %.0f %%, expected %.0f %%", 100 * column->hits,
                  100 * column->expected_hits);
     else
-        snprintf(figures, sizeof figures, "90 %% intervals hold %.1f %%", 100 * column->places.inside[2]);
+        snprintf(figures, sizeof figures, "90 %% intervals hold %.1f %%", 100 * column->inside[2]);
     draw_text(canvas, top + (size_t)2 * GLYPH_HEIGHT, left, figures, 1, faint);
-    if (column->places.cells > 0) draw_bars(canvas, top + TITLE, left, &column->places, fault ? wrong : right);
+    if (column->cells > 0) draw_bars(canvas, top + TITLE, left, column, fault ? wrong : right);
     draw_rectangle(canvas, top + TITLE + FRAME_HEIGHT, left, 1, FRAME_WIDTH, ink);
 }
 
-int draw_check(const struct checked *checked, const char *path)
+int draw_check(const struct check_answer *answer, const char *path)
 {
     struct canvas canvas = {0};
-    size_t panels = checked->columns < PANELS_MOST ? checked->columns : PANELS_MOST, across = 1;
+    size_t panels = answer->columns < PANELS_MOST ? answer->columns : PANELS_MOST, across = 1;
     while (across < ACROSS_MOST && across * across < panels) across++;
     size_t down = (panels + across - 1) / across;
     int status =
-        canvas_create(checked->common, &canvas, down * PANEL_HEIGHT + MARGIN, across * PANEL_WIDTH + MARGIN, paper);
+        canvas_create(answer->common, &canvas, down * PANEL_HEIGHT + MARGIN, across * PANEL_WIDTH + MARGIN, paper);
     for (size_t c = 0; c < panels && !status; c++)
-        draw_panel(&canvas, checked, c, MARGIN + c / across * PANEL_HEIGHT, MARGIN + c % across * PANEL_WIDTH);
-    if (!status) status = canvas_write(checked->common, &canvas, path);
+        draw_panel(&canvas, answer, c, MARGIN + c / across * PANEL_HEIGHT, MARGIN + c % across * PANEL_WIDTH);
+    if (!status) status = canvas_write(answer->common, &canvas, path);
     canvas_free(&canvas);
     return status;
 }

@@ -335,23 +335,31 @@ static int take_value(const struct common *common, const nade_model *model, cons
 static size_t most_values(const struct condition *condition)
 {
     size_t most = 1;
-    for (const char *c = condition->value; *c; c++) most += *c == ',';
+    for (const char *c = condition->value; *c; c++) most += *c == ',' || *c == ';';
     return most;
 }
 
-/* Reads these texts into the set; false: one is no value. */
-static bool read_set(const nade_column *column, const struct condition *condition, struct value_set *set)
+/* Where a value of a list ends.  A decimal comma, which a digit follows, is part of a number, and semicolons divide. */
+static const char *end_of_value(const char *at, bool decimal_commas)
 {
-    bool list = condition->relation == AMONG;
+    if (!decimal_commas) return at + strcspn(at, ",}");
+    while (*at && !strchr(";}", *at) && !(*at == ',' && !strchr("0123456789", at[1]))) at++;
+    return at;
+}
+
+/* Reads these texts into the set; false: one, which is left in text, is no value. */
+static bool read_set(const nade_column *column, const struct condition *condition, struct value_set *set,
+                     char text[NAME_SIZE])
+{
+    bool list = condition->relation == AMONG, commas = has_decimal_commas(column);
     const char *at = condition->value + list;
     for (const char *end; *at; at = end + (*end != '\0')) {
-        char text[NAME_SIZE];
-        end = list ? at + strcspn(at, ",}") : at + strlen(at);
+        end = list ? end_of_value(at, commas) : at + strlen(at);
         at += list ? strspn(at, " ") : 0;
         size_t length = (size_t)(end - at);
         while (list && length > 0 && at[length - 1] == ' ') length--;
-        snprintf(text, sizeof text, "%.*s", (int)length, at);
-        if (length >= sizeof text || !find_value(column, text, &set->values[set->count++])) return false;
+        snprintf(text, NAME_SIZE, "%.*s", (int)length, at);
+        if (length >= NAME_SIZE || !find_value(column, text, &set->values[set->count++])) return false;
         if (*end == '}') break;
     }
     return set->count > 0;
@@ -364,7 +372,11 @@ static int take_set(const struct common *common, const nade_model *model, const 
     struct value_set *set = add_set(conditions, condition->column, most_values(condition));
     if (!set) return report_no_memory(common);
     set->among = condition->relation == AMONG;
-    return read_set(&column, condition, set) ? EXIT_DONE : refuse_value(common, model, condition);
+    char text[NAME_SIZE] = "";
+    if (read_set(&column, condition, set, text)) return EXIT_DONE;
+    struct condition refused = *condition;
+    refused.value = text;
+    return refuse_value(common, model, &refused);
 }
 
 /* ---- what is none --------------------------------------------------------------------------------------------- */

@@ -3,14 +3,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fault.h"
+#include "base/slips.h"
 #include "column.h"
 #include "column_choice.h"
 #include "device.h"
 #include "max_memory.h"
-#include "measures.h"
 #include "report.h"
+
+/* Fits of a baseline: one for each fifth of the rows. */
+enum { FITS = 5 };
 
 /* ---- sides ------------------------------------------------------------------------------------------------------- */
 
@@ -38,8 +42,23 @@ bool contender_is_fitted(const struct contender *side)
     return side->kind == CONTENDER_GAUSSIAN || side->kind == CONTENDER_MIXTURE;
 }
 
+/* A word that is no file may be meant for one of those that are fitted. */
+static int check_word(const struct contest *contest, const char *word)
+{
+    const char *meant = NULL;
+    size_t fewest = ND_SLIPS_MOST + 1;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (nd_is_nearer(word, words[i].word, &fewest)) meant = words[i].word;
+    if (fewest == 0 || !meant || access(word, F_OK) == 0) return EXIT_DONE;
+    return report_error(contest->common, NADE_BAD_CALL, "there is no model file '%s'; did you mean %s?", word, meant);
+}
+
 static int check_sides(const struct contest *contest)
 {
+    for (int i = 0; i < 2; i++) {
+        int status = check_word(contest, contest->side[i].word);
+        if (status) return status;
+    }
     if (!contest->lead)
         return report_error(contest->common, NADE_BAD_CALL,
                             "'%s' and '%s': found no model file, expected one of the two to be a model, whose columns "
@@ -103,6 +122,11 @@ static int match_columns(struct contest *contest, struct contender *from, struct
         }
     }
     return EXIT_DONE;
+}
+
+bool counts_by_probability(const nade_column *column)
+{
+    return column->type != NADE_REAL;
 }
 
 /* Where one model gives a column's values probabilities and the other a density, they differ by the recording step. */
@@ -233,7 +257,7 @@ static int read_sides(struct contest *contest)
         if (!status && side->kind == CONTENDER_MODEL)
             side->values = contest_values(contest, side, contest->table, &status);
         if (side->kind == CONTENDER_MODEL) contest->work += 1 + (contest->per_column ? contest->columns : 0);
-        if (contender_is_fitted(side)) contest->work += BASELINE_FOLDS;
+        if (contender_is_fitted(side)) contest->work += contest->train ? 1 : FITS;
     }
     return status;
 }

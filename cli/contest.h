@@ -4,9 +4,8 @@
 
 #include <stdbool.h>
 
-#include "baseline.h"
 #include "model_input.h"
-#include "nade/nade.h"
+#include "nade/check.h"
 #include "options.h"
 #include "progress.h"
 
@@ -59,6 +58,9 @@ int contest_score_fitted(struct contest *contest);
 double *contest_values(const struct contest *contest, const struct contender *side, const nade_table *table,
                        int *failed);
 bool contender_is_fitted(const struct contender *side);
+
+/* Whether a column's log densities are those of probabilities, and not of densities over a unit of the data. */
+bool counts_by_probability(const nade_column *column);
 
 /* A column's name. */
 const char *contest_column(const struct contest *contest, size_t column);

@@ -6,7 +6,6 @@
 #include "column.h"
 #include "column_choice.h"
 #include "contest.h"
-#include "measures.h"
 #include "report.h"
 
 static void step_on(struct contest *contest)
@@ -92,86 +91,90 @@ static void even_units(struct contest *contest)
     }
 }
 
-static void tell_of_fold(void *user, double done)
+/* Of a fit's folds, each is a part of the work. */
+static int tell_of_fold(void *user, double done)
 {
     struct contest *contest = user;
     (void)done;
     step_on(contest);
+    return 0;
 }
 
-/* Fits to the rows of --train and scores all that are kept. */
-static int score_by_train(struct contest *contest, struct contender *side, enum baseline_kind kind,
-                          struct baseline_rows *rows)
+/* The cells of --train; free them. */
+static double *read_train(struct contest *contest, int *failed)
 {
     nade_context *context = contest->lead->input.silent;
     nade_table *table = NULL;
-    int failed = EXIT_DONE;
     nade_status status = nade_table_read(context, contest->train, &contest->read, &table);
-    if (status != NADE_OK) return report_failure(contest->common, context, status);
+    if (status != NADE_OK) {
+        *failed = report_failure(contest->common, context, status);
+        return NULL;
+    }
     contest->trained = nade_table_rows(table);
-    double *values = contest_values(contest, contest->lead, table, &failed);
-    size_t *row = calloc(contest->trained + 1, sizeof *row);
-    for (size_t i = 0; values && i < contest->trained * contest->columns; i++)
-        if (isinf(values[i])) values[i] = NAN;
-    for (size_t i = 0; row && i < contest->trained; i++) row[i] = i;
-    const struct baseline_rows fitted = {rows->column, rows->columns, values, row, contest->trained};
-    struct baseline *fit = values && row ? baseline_fit(kind, &fitted, contest->options.seed) : NULL;
-    for (size_t i = 0; fit && i < rows->count; i++)
-        side->row[rows->row[i]] = baseline_score(fit, rows->values + rows->row[i] * rows->columns,
-                                                 side->cell ? side->cell + rows->row[i] * rows->columns : NULL);
-    if (!failed && !fit) failed = report_no_memory(contest->common);
-    if (fit) side->components = baseline_components(fit);
-    for (int fold = 0; fold < BASELINE_FOLDS; fold++) step_on(contest);
-    baseline_free(fit);
-    free(values);
-    free(row);
+    double *values = contest_values(contest, contest->lead, table, failed);
     nade_table_free(table);
-    return failed;
+    return values;
 }
 
-/* Scores each row by what was fitted to the other folds. */
-static int score_by_folds(struct contest *contest, struct contender *side, enum baseline_kind kind,
-                          const struct baseline_rows *rows)
+/* The rows that are kept, or the places of their scores: from the contest's arrays to one without gaps, or back. */
+static void copy_kept(const struct contest *contest, double *all, double *kept, size_t width, bool back)
+{
+    for (size_t row = 0, at = 0; row < contest->rows; row++) {
+        if (!contest->kept[row]) continue;
+        double *a = all + row * width, *b = kept + at++ * width;
+        memcpy(back ? a : b, back ? b : a, width * sizeof *a);
+    }
+}
+
+/* Asks the library, and puts its scores of the rows that are kept where they belong. */
+static int score_kept(struct contest *contest, struct contender *side, const nade_baseline_options *options,
+                      size_t count)
 {
     size_t columns = contest->columns;
-    double *row = calloc(rows->count + 1, sizeof *row);
-    double *cell = side->cell ? calloc(rows->count + 1, (columns + 1) * sizeof *cell) : NULL;
-    bool done =
-        row && (!side->cell || cell) &&
-        baseline_cross_fit(kind, rows, contest->options.seed, row, cell, &side->components, tell_of_fold, contest);
-    for (size_t i = 0; done && i < rows->count; i++) {
-        side->row[rows->row[i]] = row[i];
-        if (cell) memcpy(side->cell + rows->row[i] * columns, cell + i * columns, columns * sizeof *cell);
+    nade_context *context = contest->lead->input.silent;
+    double *values = calloc(count + 1, (columns + 1) * sizeof *values), *row = calloc(count + 1, sizeof *row);
+    double *cell = calloc(side->cell ? count + 1 : 1, (columns + 1) * sizeof *cell);
+    int status = values && row && cell ? EXIT_DONE : report_no_memory(contest->common);
+    if (!status) {
+        copy_kept(contest, contest->lead->values, values, columns, false);
+        nade_status scored = nade_score_baseline(context, contest->lead->input.model, options, count, values, row,
+                                                 side->cell ? cell : NULL, &side->components);
+        if (scored != NADE_OK) status = report_failure(contest->common, context, scored);
     }
+    if (!status) copy_kept(contest, side->row, row, 1, true);
+    if (!status && side->cell) copy_kept(contest, side->cell, cell, columns, true);
+    free(values);
     free(row);
     free(cell);
-    return done ? EXIT_DONE : report_no_memory(contest->common);
+    return status;
 }
 
 static int score_fitted(struct contest *contest, struct contender *side)
 {
-    struct measures measures = {0};
-    struct baseline_column *column = calloc(contest->columns + 1, sizeof *column);
-    size_t *row = calloc(contest->rows + 1, sizeof *row), count = 0;
-    bool made = measures_create(&measures, contest->lead->input.model, contest->options.cells) && column && row;
-    int status = made ? EXIT_DONE : report_no_memory(contest->common);
-    for (size_t j = 0; made && j < contest->columns; j++) column[j] = measures.column[contest->lead->at[j]];
-    for (size_t i = 0; made && i < contest->rows; i++)
-        if (contest->kept[i]) row[count++] = i;
-    struct baseline_rows rows = {column, contest->columns, contest->lead->values, row, count};
-    enum baseline_kind kind = side->kind == CONTENDER_GAUSSIAN ? BASELINE_GAUSSIAN : BASELINE_MIXTURE;
-    if (!status && !contest->train && count == 1)
-        status = report_error(contest->common, NADE_BAD_INPUT,
-                              "%s: found 1 row to fit and to compare %s on, expected several, or --train with rows to "
-                              "fit to",
-                              contest->data, side->word);
-    if (!status)
-        status =
-            contest->train ? score_by_train(contest, side, kind, &rows) : score_by_folds(contest, side, kind, &rows);
-    measures_free(&measures);
-    free(column);
-    free(row);
-    return status;
+    size_t count = 0;
+    int failed = EXIT_DONE;
+    for (size_t i = 0; i < contest->rows; i++) count += contest->kept[i];
+    if (!contest->train && count == 1)
+        return report_error(contest->common, NADE_BAD_INPUT,
+                            "%s: found 1 row to fit and to compare %s on, expected several, or --train with rows to "
+                            "fit to",
+                            contest->data, side->word);
+    double *train = contest->train ? read_train(contest, &failed) : NULL;
+    const nade_baseline_options options = {
+        .size = sizeof options,
+        .kind = side->kind == CONTENDER_GAUSSIAN ? NADE_BASELINE_GAUSSIAN : NADE_BASELINE_MIXTURE,
+        .seed = contest->options.seed,
+        .cells = contest->options.cells,
+        .columns = contest->lead->at,
+        .column_count = contest->columns,
+        .train = train,
+        .train_rows = contest->trained,
+        .progress = tell_of_fold,
+        .progress_user = contest,
+    };
+    if (!failed) failed = score_kept(contest, side, &options, count);
+    free(train);
+    return failed;
 }
 
 int contest_score_models(struct contest *contest)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "base/utf8.h"
 #include "column.h"
 #include "row_writer.h"
 
@@ -24,6 +25,19 @@ static const char *end_of_line(const struct filled_rows *filled, size_t row, boo
 static bool is_holed(const struct filled_rows *filled, size_t c)
 {
     return !filled->holed || filled->holed[c];
+}
+
+/* True when some text of the table is no UTF-8; then it is taken for Windows-1252, and fillings are written so too. */
+static bool has_other_text(const nade_table *table)
+{
+    for (size_t i = 0; i <= nade_table_rows(table); i++) {
+        size_t row = i == 0 ? NADE_NAMES : i - 1;
+        for (size_t c = 0; c < nade_table_columns(table); c++) {
+            const char *text = nade_table_text(table, row, c);
+            if (text && !nd_utf8_valid(text)) return true;
+        }
+    }
+    return false;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -56,6 +70,7 @@ void write_filled_header(struct output *output, const struct filled_rows *filled
 {
     char separator = separator_of_table(filled->table);
     if (!nade_table_text(filled->table, NADE_NAMES, 0)) return;
+    output->windows = has_other_text(filled->table);
     if (filled->form == FORM_LONG) output_print(output, ".imp%c.id%c", separator, separator);
     if (filled->form == FORM_STACKED && filled->numbered) output_print(output, "draw%c", separator);
     for (size_t c = 0; c < nade_table_columns(filled->table); c++) {
@@ -169,6 +184,7 @@ bool write_filled_rows(struct output *output, const struct filled_rows *filled)
     size_t lines = filled->form == FORM_STACKED ? filled->draws : 1;
     size_t *model_column = calloc(table_columns, sizeof *model_column);
     if (!model_column) return false;
+    output->windows = output->windows || has_other_text(filled->table);
     for (size_t c = 0; c < columns; c++) model_column[filled->source[c]] = c + 1;
     for (size_t i = 0; i < filled->rows * lines && output_good(output); i++) {
         const struct line line = {filled, model_column, i / lines, i * (filled->draws / lines) * columns};

@@ -23,12 +23,23 @@ bool read_label(const struct number_form *form, const char *text, double *value)
     return nd_form_read_loosely(form, text, value) && isfinite(*value);
 }
 
+/* The form of a column's numbers, or of its labels; false: the plain one. */
+static bool form_of_column(const nade_column *column, struct number_form *form)
+{
+    if (column->label_count > 0) return form_of_labels(column, form);
+    return column->written && nd_form_take(column->written, form);
+}
+
 bool parse_written(const nade_column *column, const char *text, double *value)
 {
     struct number_form form;
-    bool formed = column->label_count > 0 ? form_of_labels(column, &form)
-                                          : column->written && nd_form_take(column->written, &form);
-    return read_label(formed ? &form : NULL, text, value);
+    return read_label(form_of_column(column, &form) ? &form : NULL, text, value);
+}
+
+bool has_decimal_commas(const nade_column *column)
+{
+    struct number_form form;
+    return form_of_column(column, &form) && form.decimal == ',';
 }
 
 double number_of(const nade_column *column, double value)

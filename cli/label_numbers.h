@@ -13,6 +13,9 @@ bool read_label(const struct number_form *form, const char *text, double *value)
 /* A number as the column writes it, or its labels do, with or without the unit, or plainly. */
 bool parse_written(const nade_column *column, const char *text, double *value);
 
+/* Whether it writes numbers, or its labels, with a comma before the decimals. */
+bool has_decimal_commas(const nade_column *column);
+
 /* The number that a value of a column without an order plainly is: of its label, or 0 or 1 itself; NaN: none. */
 double number_of(const nade_column *column, double value);
 

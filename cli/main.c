@@ -2,22 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/slips.h"
 #include "program.h"
 #include "report.h"
-#include "slips.h"
 #include "verbs.h"
 
 /* The verb that a word is likely meant for; NULL: none. */
 static const char *nearest_verb(const char *name)
 {
     const char *nearest = NULL;
-    size_t fewest = SLIPS_MOST + 1;
+    size_t fewest = ND_SLIPS_MOST + 1;
     for (size_t i = 0; i < program.verb_count; i++) {
         const char *verb = program.verbs[i]->name;
-        size_t slips = slips_between(name, verb);
-        if (slips >= fewest || slips + 1 >= strlen(verb)) continue;
-        fewest = slips;
-        nearest = verb;
+        if (nd_is_nearer(name, verb, &fewest)) nearest = verb;
     }
     return nearest;
 }

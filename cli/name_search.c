@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slips.h"
 #include "column.h"
-#include "slips.h"
 
 struct named_column {
     const char *name;
@@ -69,13 +69,10 @@ size_t find_named(const struct name_search *search, const char *text, size_t len
 const char *nearest_column(const nade_model *model, const char *name)
 {
     const char *nearest = NULL;
-    size_t fewest = SLIPS_MOST + 1;
+    size_t fewest = ND_SLIPS_MOST + 1;
     for (size_t c = 0; c < nade_model_columns(model); c++) {
         const char *other = column_of_model(model, c).name;
-        size_t slips = slips_between(name, other);
-        if (slips >= fewest || (slips > 0 && slips + 1 >= strlen(other))) continue;
-        fewest = slips;
-        nearest = other;
+        if (nd_is_nearer(name, other, &fewest)) nearest = other;
     }
     return nearest;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slips.h"
 #include "report.h"
 #include "type_names.h"
 
@@ -324,6 +325,25 @@ static int check_repetition(struct parser *parser, size_t number)
     return EXIT_DONE;
 }
 
+/* Says what was likely meant, where that is an option of the verb. */
+static int unknown_option(const struct parser *parser, const char *word)
+{
+    char written[64];
+    const char *meant = NULL;
+    size_t fewest = ND_SLIPS_MOST + 1;
+    int length = (int)strcspn(word, "=");
+    snprintf(written, sizeof written, "%.*s", length, word);
+    for (size_t i = 0; word[1] == '-' && i < verb_option_count(parser->verb); i++) {
+        const char *name = verb_option(parser->verb, i)->name;
+        if (name && nd_is_nearer(written + 2, name, &fewest)) meant = name;
+    }
+    if (meant)
+        return report_error(parser->common, NADE_BAD_CALL, "unknown option %.*s; did you mean --%s?", length, word,
+                            meant);
+    return report_error(parser->common, NADE_BAD_CALL, "unknown option %.*s; 'nade %s --help' lists the options",
+                        length, word, parser->verb->name);
+}
+
 /* Consumes the option in words[*at] and, where it is a word of its own, its value. */
 static int parse_option(struct parser *parser, int count, char **words, int *at)
 {
@@ -338,9 +358,7 @@ static int parse_option(struct parser *parser, int count, char **words, int *at)
         number = find_letter(verb, word[1]);
         if (word[2] != '\0') value = word + 2;
     }
-    if (number == verb_option_count(verb))
-        return report_error(parser->common, NADE_BAD_CALL, "unknown option %.*s; 'nade %s --help' lists the options",
-                            (int)strcspn(word, "="), word, verb->name);
+    if (number == verb_option_count(verb)) return unknown_option(parser, word);
     const struct option *option = verb_option(verb, number);
     if (value && !takes_value(option))
         return report_error(parser->common, NADE_BAD_CALL, "%s: --%s takes no value", word, option->name);

@@ -17,7 +17,8 @@ struct output {
     sigset_t signals;        /* those blocked before there was a temporary file */
     bool guarded;            /* against signals, because of a temporary file */
     bool page;               /* for people */
-    int reason;              /* errno of the first write that failed, else 0 */
+    bool windows; /* labels and units are written as Windows-1252 where they can be, as the rest of the data */
+    int reason;   /* errno of the first write that failed, else 0 */
 };
 
 /* Reports what would keep path from being written, before long work rather than after it: 0 or an exit status.

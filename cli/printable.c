@@ -39,12 +39,18 @@ const char *printable(const char *text, char *buffer, size_t limit)
     uint32_t point;
     bool safe;
     while (*text) {
+        char letter[4];
         size_t length = read_character(text, &point, &safe), room = safe ? length : 1;
+        const char *shown = safe ? text : "?";
+        if (nd_utf8_decode(text, 4, &point) == 0 && !is_misleading(nd_windows_point((unsigned char)*text))) {
+            room = nd_utf8_put(nd_windows_point((unsigned char)*text), letter);
+            shown = letter;
+        }
         if (used + room > limit) {
             memcpy(buffer + kept, "...", 4);
             return buffer;
         }
-        memcpy(buffer + used, safe ? text : "?", room);
+        memcpy(buffer + used, shown, room);
         used += room;
         text += length;
         if (used + 3 <= limit) kept = used;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/utf8.h"
 #include "column.h"
 #include "data/date_text.h"
 #include "data/number_form.h"
@@ -15,16 +16,26 @@ static bool needs_quotes(const char *text, char separator)
     return text[strcspn(text, ",;\t\"\r\n")] != '\0' || strchr(text, separator);
 }
 
+/* A text of the model's in the encoding of the data, in quotes or not. */
+static void write_text(struct output *output, const char *text, bool quoted)
+{
+    for (size_t length; *text; text += length) {
+        uint32_t point = 0;
+        length = nd_utf8_decode(text, 4, &point);
+        unsigned char byte = output->windows && length > 1 ? nd_windows_byte(point) : 0;
+        length += length == 0;
+        if (quoted && *text == '"' && !ND_FAULT(FAULT_QUOTE_NOT_DOUBLED)) output_print(output, "\"");
+        output_write(output, byte ? (const char *)&byte : text, byte ? 1 : length);
+    }
+}
+
 void write_field(struct output *output, const char *text, const char *suffix, char separator)
 {
-    if (!needs_quotes(text, separator)) {
-        output_print(output, "%s%s", text, suffix);
-        return;
-    }
-    output_print(output, "\"");
-    for (const char *c = text; *c; c++)
-        output_print(output, "%s%c", *c == '"' && !ND_FAULT(FAULT_QUOTE_NOT_DOUBLED) ? "\"" : "", *c);
-    output_print(output, "%s\"", suffix);
+    bool quoted = needs_quotes(text, separator);
+    const char *quote = quoted ? "\"" : "";
+    output_print(output, "%s", quote);
+    write_text(output, text, quoted);
+    output_print(output, "%s%s", suffix, quote);
 }
 
 void write_header(struct output *output, const nade_model *model)
@@ -55,7 +66,9 @@ void write_number(struct output *output, const nade_column *column, double value
     }
     nd_form_write(&form, number, text);
     const char *quote = strchr(text, separator) ? "\"" : "";
-    output_print(output, "%s%s%s", quote, text, quote);
+    output_print(output, "%s", quote);
+    write_text(output, text, false);
+    output_print(output, "%s", quote);
 }
 
 void write_value(struct output *output, const nade_model *model, size_t column, double value, char separator)

@@ -1,5 +1,7 @@
 /* nade check: whether a model is right for rows that it has not seen. */
-#include "checked.h"
+#include <stdlib.h>
+
+#include "check_answer.h"
 #include "device.h"
 #include "known_rows.h"
 #include "output.h"
@@ -53,12 +55,12 @@ static void init_check(void *arguments)
 }
 
 /* Reads the whole table, or its first rows. */
-static int read_rows(struct check_arguments *check, struct checked *checked)
+static int read_rows(struct check_arguments *check, struct check_answer *answer)
 {
-    struct model_input *input = &checked->input;
+    struct model_input *input = &answer->input;
     if (!check->rows) {
         if (!expect_names(input, &check->read)) return report_no_memory(&check->common);
-        nade_status status = nade_table_read(input->context, check->data, &check->read, &checked->table);
+        nade_status status = nade_table_read(input->context, check->data, &check->read, &answer->table);
         if (status == NADE_OK)
             status = nade_session_open(input->context, input->model, check->options.device, check->options.precision,
                                        &input->session);
@@ -66,39 +68,67 @@ static int read_rows(struct check_arguments *check, struct checked *checked)
     }
     nade_context *context;
     int status = open_input_table(input, check->data, &check->read, check->options.device, check->options.precision);
-    if (!status) status = next_input_part(input, check->rows, &checked->table, &context);
-    if (!status && !checked->table)
+    if (!status) status = next_input_part(input, check->rows, &answer->table, &context);
+    if (!status && !answer->table)
         return report_error(&check->common, NADE_BAD_INPUT, "%s: found no rows, expected some to check the model on",
                             check->data);
     return status;
 }
 
-static int check_model(struct check_arguments *check, struct checked *checked)
+static int show_progress(void *user, double done)
 {
-    int status = load_input_model(&checked->input, &check->common, check->threads, &check->options.device,
+    progress_share(user, "checking", done);
+    return 0;
+}
+
+/* Asks the library, whose own results need places of this program's. */
+static int find_answer(struct check_arguments *check, struct check_answer *answer)
+{
+    nade_score_options asked = check->options;
+    answer->columns = nade_model_columns(answer->input.model);
+    answer->rows = nade_table_rows(answer->table);
+    answer->column = calloc(answer->columns, sizeof *answer->column);
+    if (!answer->column) return report_no_memory(&check->common);
+    answer->summary.size = sizeof answer->summary;
+    answer->column->size = sizeof *answer->column;
+    asked.session = answer->input.session;
+    asked.progress = show_progress;
+    asked.progress_user = &answer->progress;
+    progress_start(&answer->progress, &check->common, 0);
+    nade_status status = nade_check(answer->input.context, answer->input.model, answer->table, &asked,
+                                    &answer->summary, answer->column);
+    if (status != NADE_OK) return report_failure(&check->common, answer->input.context, status);
+    warn_of_unseen(&check->common, answer->summary.unseen, answer->summary.first_unseen);
+    return EXIT_DONE;
+}
+
+static int check_model(struct check_arguments *check, struct check_answer *answer)
+{
+    int status = load_input_model(&answer->input, &check->common, check->threads, &check->options.device,
                                   &check->options.precision, check->model);
-    if (!status) status = read_rows(check, checked);
-    checked->options = check->options;
-    if (!status) status = check_table(checked);
-    if (!status && check->png && !checked->by_column)
+    if (!status) status = read_rows(check, answer);
+    if (!status) status = find_answer(check, answer);
+    if (!status && check->png && !answer->summary.by_column)
         return report_error(&check->common, NADE_BAD_CALL,
                             "--png: the model was trained for one fixed ordering and has no distribution of a cell "
                             "given the rest of its row to draw");
-    if (!status && check->png) status = draw_check(checked, check->png);
+    if (!status && check->png) status = draw_check(answer, check->png);
     return status;
 }
 
 static int run_check(void *arguments)
 {
     struct check_arguments *check = arguments;
-    struct checked checked = {.common = &check->common};
+    struct check_answer answer = {.common = &check->common};
     int status =
         output_check_files(&check->common, NULL, check->png, (const char *[]){check->model, check->data, NULL});
-    if (!status) status = check_model(check, &checked);
-    if (!status) warn_of_known_rows(&check->common, checked.input.model, check->model, checked.rows);
-    if (!status) status = check->common.json ? write_check_json(&checked) : write_check_csv(&checked);
-    if (!status) note_check(&checked);
-    free_checked(&checked);
+    if (!status) status = check_model(check, &answer);
+    if (!status) warn_of_known_rows(&check->common, answer.input.model, check->model, answer.rows);
+    if (!status) status = check->common.json ? write_check_json(&answer) : write_check_csv(&answer);
+    if (!status) note_check(&answer);
+    free(answer.column);
+    nade_table_free(answer.table);
+    free_model_input(&answer.input);
     return status;
 }
 

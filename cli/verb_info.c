@@ -377,18 +377,20 @@ static void init_info(void *arguments)
     nade_read_options_init(&info->read, sizeof info->read);
 }
 
-/* True for a file that begins as models do: the length of a header, which begins with a brace.  What can't be looked at
- * may be one. */
+/* True for a file that begins as models do: the length of a header, whose upper four bytes are zero, and a brace, which
+ * a damaged one may lack.  A gzip'ed table may have the zeros too.  What can't be looked at may be a model. */
 static bool may_be_model(const char *path)
 {
-    unsigned char bytes[9];
+    static const unsigned char zeros[4];
+    unsigned char bytes[9] = {0};
     struct stat found;
     if (strcmp(path, "-") == 0) return false;
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
     FILE *file = fopen(path, "rb");
     size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
-    return !file || count < sizeof bytes || bytes[8] == '{' || (bytes[6] == 0 && bytes[7] == 0);
+    bool zipped = bytes[0] == 0x1f && bytes[1] == 0x8b;
+    return !file || bytes[8] == '{' || (count >= 8 && !zipped && memcmp(bytes + 4, zeros, sizeof zeros) == 0);
 }
 
 static int run_info(void *arguments)

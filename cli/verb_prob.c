@@ -48,7 +48,7 @@ static const struct option options[] = {
     {.kind = OPTION_HEADING, .help = "The event"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
      .help = "what is to happen: this value, or a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both ends "
-             "as in 30<=COL<50; or COL!=VALUE or 'COL in {A,B}'; numbers plainly or as the column writes them; may be given several times, and all of them are to hold"},
+             "as in 30<=COL<50; or COL!=VALUE or 'COL in {A,B}' ({A;B} with decimal commas); numbers plainly or as the column writes them; may be given several times, and all of them are to hold"},
     {.name = "given", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(given),
      .help = "what is known, written in the same way; may be given several times"},
     {.kind = OPTION_HEADING, .help = "Work"},

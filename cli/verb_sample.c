@@ -56,7 +56,7 @@ static const struct option options[] = {
      .help = "rows to draw"},
     {.name = "where", .metavar = "COL=VALUE", .kind = OPTION_LIST, AT(where),
      .help = "condition on this cell, or on a range of a column of numbers, or of labels that are: COL<VALUE, <=, > or >=, VALUE<COL, or both "
-             "ends as in 30<=COL<50; or COL!=VALUE and 'COL in {A,B}', by new tries; numbers plainly or as the column writes them; may be given several times, columns by name or by their zero-based number in the "
+             "ends as in 30<=COL<50; or COL!=VALUE and 'COL in {A,B}' ({A;B} with decimal commas), by new tries; numbers plainly or as the column writes them; may be given several times, columns by name or by their zero-based number in the "
              "model"},
     {.name = "orderings", .metavar = "K", .kind = OPTION_SIZE, AT(options.orderings), .below = 1000001,
      .excludes = "ordering-file",

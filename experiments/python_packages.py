@@ -7,7 +7,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ["numpy==2.4.6", "scipy==1.17.1", "pandas==3.1.1", "scikit-learn==1.9.1", "xgboost-cpu==3.2.0", "joblib==1.6.0",
             "cloudpickle==3.1.2", "narwhals==2.28.0", "python-dateutil==4.0.0", "threadpoolctl==3.8.0", "tzdata==2026.6",
-            "miceforest==6.0.5", "lightgbm==4.6.0"]  # miceforest calls what later versions of LightGBM do not have
+            "miceforest==6.0.5", "lightgbm==4.6.0",  # miceforest calls what later versions of LightGBM do not have
+            "statsmodels==0.15.0", "patsy==1.0.3", "formulaic==1.2.2", "interface_meta==2.0.1", "packaging==26.3",
+            "typing_extensions==4.16.0", "wrapt==2.5.2"]
 PYTHON = ROOT / "build" / "samples-python"
 
 

@@ -7,7 +7,6 @@
 
 #include "fold_data.h"
 #include "fold_split.h"
-#include "full_gaussian.h"
 #include "interrupt.h"
 #include "paper_run.h"
 #include "report.h"
@@ -41,45 +40,7 @@ static void add_pair(const struct fold_work *work, const char *name, struct pape
     json_object_set_new(figures, new_rows, paper_means_as_json(&scores, work->job->recipe));
 }
 
-/* ---- the Gaussian ---------------------------------------------------------------------------------------------- */
-
-static int test_gaussian(const struct fold_work *work, struct full_gaussian *gaussian)
-{
-    const struct fold_data *data = work->data;
-    double *each = calloc(work->split.test_count, sizeof *each);
-    if (!each) return report_no_memory(work->job->common);
-    for (size_t i = 0; i < work->split.test_count; i++)
-        each[i] = full_gaussian_log_density(gaussian, data->values + work->split.test[i] * data->columns);
-    struct paper_scores scores = scores_of(work, each, 1, 0);
-    paper_add_figures(work->result, &scores, work->job->recipe);
-    json_object_del(work->result, "curve"); /* it has no orderings */
-    add_pair(work, "density", scores);
-    free(each);
-    return EXIT_DONE;
-}
-
-static int run_gaussian(const struct fold_work *work)
-{
-    const struct fold_data *data = work->data;
-    const struct common *common = work->job->common;
-    struct full_gaussian gaussian = {0};
-    struct progress clock;
-    progress_start(&clock, common, 0);
-    nade_status status =
-        full_gaussian_fit(&gaussian, data->values, data->columns, work->split.train, work->split.train_count);
-    int exit_status = status == NADE_OK          ? test_gaussian(work, &gaussian)
-                      : status == NADE_NO_MEMORY ? report_no_memory(common)
-                                                 : report_error(common, status,
-                                                                "%s: some columns depend on others without an error, "
-                                                                "where a Gaussian has no density (fold %zu)",
-                                                                work->job->recipe->folds.file, work->unit.fold);
-    json_object_set_new(work->result, "seconds",
-                        json_pack("{s:f,s:f}", "train", 0.0, "score", progress_seconds(&clock)));
-    full_gaussian_free(&gaussian);
-    return exit_status;
-}
-
-/* ---- networks -------------------------------------------------------------------------------------------------- */
+/* ---- models ---------------------------------------------------------------------------------------------------- */
 
 /* What the logarithm of a density in data units lacks to one in the paper's, where every column has deviation 1. */
 static double sum_of_log_sd(const nade_model *model)
@@ -133,6 +94,11 @@ static int train_final(const struct fold_work *work, const struct train_run *cho
     paper_train_options(work->job, &options);
     options.train.valid_fraction = 0;
     options.replication.share_device = 0; /* one run a fold is not a hundred */
+    if (paper_is_closed(work->job->recipe)) {
+        options.train.components = paper_model_size(chosen->model, "components");
+        options.train.factors = paper_model_size(chosen->model, "factors");
+        options.train.given_count = 1;
+    }
     setting.stop_train_loss = chosen->best_train_loss;
     setting.table = train;
     setting.valid = NULL;
@@ -159,7 +125,8 @@ static void add_training(const struct fold_work *work, const struct train_grid *
                               json_number(-run->last.train_loss), "stop_train", json_number(-chosen->best_train_loss));
     if (json_array_size(passed_over) > 0) json_object_set(final, "passed_over", passed_over);
     paper_add_training(work->job, work->result, grid, chosen);
-    json_object_set_new(work->result, "updates", json_integer((json_int_t)paper_updates(work->job, run)));
+    if (!paper_is_closed(work->job->recipe))
+        json_object_set_new(work->result, "updates", json_integer((json_int_t)paper_updates(work->job, run)));
     json_object_set_new(work->result, "seconds", json_pack("{s:o}", "train", json_number(train_grid_seconds(grid))));
     json_object_set_new(work->result, "final", final);
 }
@@ -208,7 +175,7 @@ static int run_grid(const struct fold_work *work, const nade_table *fit, const n
     return status;
 }
 
-static int run_network(const struct fold_work *work)
+static int run_grid_of_fold(const struct fold_work *work)
 {
     const struct paper_job *job = work->job;
     const struct fold_split *split = &work->split;
@@ -239,7 +206,7 @@ static int run_fold(struct fold_work *work)
     bool complete = work->is_new && work->result &&
                     find_new_rows(&work->split, data->values, data->columns, work->is_new, &work->new_rows);
     int status = complete ? EXIT_DONE : report_no_memory(job->common);
-    if (!status) status = job->recipe->gaussian ? run_gaussian(work) : run_network(work);
+    if (!status) status = run_grid_of_fold(work);
     if (!status) {
         json_object_set_new(work->result, "new_rows", json_integer((json_int_t)work->new_rows));
         status = paper_result_write(job, work->unit, work->result);
@@ -385,7 +352,7 @@ static int run_crew(const struct paper_job *job, struct fold_crew *crew, size_t 
 /* A device takes the small networks of many folds at a time; a processor is busy with one fold's grid. */
 static size_t folds_abreast(const struct paper_job *job, size_t count)
 {
-    if (job->device != NADE_DEVICE_CUDA || job->recipe->gaussian) return 1;
+    if (job->device != NADE_DEVICE_CUDA || paper_is_closed(job->recipe)) return 1;
     return count < FOLDS_ABREAST ? count : FOLDS_ABREAST;
 }
 

@@ -12,6 +12,7 @@
 struct rbm_work {
     struct paper_job *job;
     struct binary_split split;
+    struct rbm first;     /* of the seed at hand, where another recipe gives it */
     struct rbm_run *runs; /* (count) of the seed at hand */
     size_t count;
     double *each, *bound; /* (test rows) */
@@ -57,9 +58,8 @@ static void add_training(const struct rbm_work *work, const struct rbm_run *chos
     json_object_set_new(result, "valid", json_number(chosen->valid));
     json_object_set_new(result, "chosen", run_as_json(chosen, false));
     json_object_set_new(result, "grid", grid);
-    json_object_set_new(
-        result, "updates",
-        json_integer((json_int_t)rbm->layers.count * (json_int_t)rbm->iterations * (json_int_t)rbm->updates));
+    size_t layers = rbm->layers.count - (rbm->first ? 1 : 0);
+    json_object_set_new(result, "updates", json_integer((json_int_t)(layers * rbm->iterations * rbm->updates)));
     json_object_set_new(result, "batch", json_integer((json_int_t)rbm->batch));
 }
 
@@ -140,13 +140,16 @@ static int choose(const struct rbm_work *work, const struct rbm_run **chosen)
 static int train_seed(struct rbm_work *work, uint32_t seed, const struct rbm_run **chosen)
 {
     const struct real_list *rates = &work->job->recipe->rates, *decays = &work->job->recipe->weight_decays;
+    bool given = work->job->recipe->rbm.first;
+    int status = given ? rbm_file_read_first(work->job, seed, work->split.columns, &work->first) : EXIT_DONE;
+    if (status) return status;
     for (size_t i = 0; i < work->count; i++)
         work->runs[i] = (struct rbm_run){
             .rate = rates->value[i / decays->count], .weight_decay = decays->value[i % decays->count], .seed = seed};
     report_note(work->job->common, "%s: training %zu run%s", work->job->recipe->name, work->count,
                 work->count == 1 ? "" : "s");
-    rbm_runs_train(work->job, &work->split, work->runs, work->count);
-    int status = paper_check_interrupt(work->job);
+    rbm_runs_train(work->job, &work->split, given ? &work->first : NULL, work->runs, work->count);
+    status = paper_check_interrupt(work->job);
     return status ? status : choose(work, chosen);
 }
 
@@ -184,6 +187,7 @@ static int run_seed(struct rbm_work *work, uint32_t seed)
     status = train_seed(work, seed, &chosen);
     if (!status && chosen) status = finish_seed(work, chosen, &clock);
     for (size_t i = 0; i < work->count; i++) dbn_free(&work->runs[i].dbn);
+    rbm_free(&work->first);
     return status;
 }
 

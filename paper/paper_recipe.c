@@ -33,7 +33,10 @@ static const struct choice kind_choices[] = {
     {.key = "model", .kind = FIELD_OBJECT}, \
     {"seeds", FIELD_SIZES, AT(seeds), .least = 0, .most = UINT32_MAX}, \
     {.key = "paper", .kind = FIELD_OBJECT}
-static const struct field gaussian_recipe[] = {ANY_RECIPE};
+static const struct field closed_recipe[] = {
+    ANY_RECIPE,
+    {.key = "training", .kind = FIELD_OBJECT, .optional = true},
+};
 static const struct field network_recipe[] = {
     ANY_RECIPE,
     {.key = "training", .kind = FIELD_OBJECT},
@@ -71,17 +74,28 @@ static const struct field patches_fields[] = {
     {"test_rows", FIELD_SIZE, AT(patches.test_rows), .least = 1, .most = 1e9},
 };
 
-static const struct field gaussian_model_fields[] = {
-    {"gaussian", FIELD_FLAG, AT(gaussian)},
+static const struct field closed_model_fields[] = {
+    {"kind", FIELD_CHOICE, AT(options.kind), .choices = model_kinds},
+    {"components", FIELD_SIZE, AT(options.components), .optional = true, .least = 1, .most = 1000},
+    {"factors", FIELD_SIZE, AT(options.factors), .optional = true, .least = 1, .most = 1000},
+};
+
+static const struct field closed_training_fields[] = {
+    {"iterations", FIELD_U64, AT(options.iterations), .optional = true, .least = 1, .most = 1e9},
+    {"effort", FIELD_CHOICE, AT(options.effort), .optional = true, .choices = effort_choices},
 };
 
 static const struct field rbm_model_fields[] = {
     {"rbm", FIELD_SIZES, AT(rbm.layers), .repeats = true, .least = 1, .most = 1e5},
+    {"first", FIELD_TEXT, AT(rbm.first), .optional = true},
 };
 
 static const struct field rbm_training_fields[] = {
     {"steps", FIELD_SIZE, AT(rbm.steps), .least = 1, .most = 1e6},
+    {"first_steps", FIELD_SIZE, AT(rbm.first_steps), .optional = true, .least = 1, .most = 1e6},
     {"persistent", FIELD_FLAG, AT(rbm.persistent), .optional = true},
+    {"centered", FIELD_FLAG, AT(rbm.centered), .optional = true},
+    {"turned", FIELD_FLAG, AT(rbm.turned), .optional = true},
     {"batch", FIELD_SIZE, AT(rbm.batch), .least = 1, .most = 1e6},
     {"iterations", FIELD_SIZE, AT(rbm.iterations), .least = 1, .most = 1e9},
     {"updates", FIELD_SIZE, AT(rbm.updates), .least = 1, .most = 1e9},
@@ -228,14 +242,31 @@ static int read_network(struct reading *reading)
     return status ? status : check_network(reading);
 }
 
-static int read_gaussian(struct reading *reading)
+/* The library's options but for rows held out, which the recipe has, and for the columns' shapes: Gaussians of the
+ * paper are of the columns as they are. */
+static int read_closed(struct reading *reading)
 {
-    int status = read_part(reading, "model", gaussian_model_fields, COUNT(gaussian_model_fields));
+    struct paper_recipe *recipe = reading->recipe;
+    nade_train_options_init(&recipe->options, sizeof recipe->options);
+    recipe->options.atoms = recipe->options.maps = 0;
+    recipe->options.valid_fraction = 0;
+    int status = read_part(reading, "model", closed_model_fields, COUNT(closed_model_fields));
+    if (!status && json_object_get(recipe->json, "training"))
+        status = read_part(reading, "training", closed_training_fields, COUNT(closed_training_fields));
     if (status) return status;
-    if (!reading->recipe->gaussian || reading->recipe->kind != PAPER_FOLDS)
-        return refuse_key(reading, "model.gaussian", "true in a recipe of kind folds, and nowhere else");
-    reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
+    if (!paper_is_closed(recipe)) return refuse_key(reading, "model.kind", "mixture, gaussian, mog or mfa");
+    if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > 0)
+        return refuse_key(reading, "data.fresh", "0 for a model that is no network");
+    recipe->rates = (struct real_list){.count = 1, .value = {recipe->options.learning_rate}};
+    recipe->weight_decays = (struct real_list){.count = 1, .value = {recipe->options.weight_decay}};
+    recipe->orderings = (struct size_list){.count = 1, .size = {1}};
     return EXIT_DONE;
+}
+
+/* Whether it can be a folder of results: "..", what is left of "...json", would be the one above. */
+static bool is_recipe_name(const char *name)
+{
+    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
 }
 
 static int read_rbm(struct reading *reading)
@@ -248,6 +279,12 @@ static int read_rbm(struct reading *reading)
     if (status) return status;
     if (reading->recipe->kind != PAPER_SPLIT) return refuse_key(reading, "kind", "split for a model of the kind rbm");
     if (rbm->layers.count > DBN_LAYERS) return refuse_key(reading, "model.rbm", "a list of one or two numbers");
+    if (rbm->first && (rbm->layers.count < DBN_LAYERS || !is_recipe_name(rbm->first)))
+        return refuse_key(reading, "model.first", "the name of a recipe, of a model of two layers");
+    if (rbm->turned && rbm->layers.count < DBN_LAYERS)
+        return refuse_key(reading, "training.turned", "false for a model of one layer");
+    if (rbm->first_steps > rbm->steps)
+        return refuse_key(reading, "training.first_steps", "no more than training.steps");
     if (rbm->temperatures.count != AIS_SPANS)
         return refuse_key(reading, "estimate.temperatures", "a list of three numbers");
     reading->recipe->orderings = (struct size_list){.count = 1, .size = {1}};
@@ -267,8 +304,7 @@ static int read_keys(struct reading *reading, const struct field *fields, size_t
 static int read_recipe(struct reading *reading)
 {
     const json_t *model = json_object_get(reading->recipe->json, "model");
-    if (json_object_get(model, "gaussian"))
-        return read_keys(reading, gaussian_recipe, COUNT(gaussian_recipe), read_gaussian);
+    if (json_object_get(model, "kind")) return read_keys(reading, closed_recipe, COUNT(closed_recipe), read_closed);
     if (json_object_get(model, "rbm")) return read_keys(reading, rbm_recipe, COUNT(rbm_recipe), read_rbm);
     return read_keys(reading, network_recipe, COUNT(network_recipe), read_network);
 }
@@ -334,8 +370,7 @@ int paper_recipe_read(struct paper_recipe *recipe, const struct common *common, 
     *recipe = (struct paper_recipe){.name = name_of_file(path)};
     if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
         return report_error(common, NADE_BAD_INPUT, "%s is a folder, expected a recipe file NAME.json", path);
-    /* The name becomes a folder of results: "..", what is left of "...json", would be the one above. */
-    if (recipe->name && (recipe->name[0] == '\0' || recipe->name[0] == '.'))
+    if (recipe->name && !is_recipe_name(recipe->name))
         return report_error(common, NADE_BAD_CALL,
                             "%s: the recipe's name would be '%s', expected a file NAME.json whose NAME does not begin "
                             "with a dot",
@@ -352,7 +387,12 @@ void paper_recipe_free(struct paper_recipe *recipe)
 
 bool paper_has_network(const struct paper_recipe *recipe)
 {
-    return !recipe->gaussian && recipe->rbm.layers.count == 0;
+    return !paper_is_closed(recipe) && recipe->rbm.layers.count == 0;
+}
+
+bool paper_is_closed(const struct paper_recipe *recipe)
+{
+    return recipe->options.kind != NADE_KIND_NETWORK;
 }
 
 double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings)

@@ -43,8 +43,11 @@ struct paper_patches_data {
 /* A restricted Boltzmann machine or, with two layers, a deep belief network. */
 struct paper_rbm {
     struct size_list layers; /* their hidden units; none: the recipe is of something else */
+    const char *first;       /* the recipe whose machine is the first layer; NULL: it is trained like the second */
+    int turned;              /* the second machine begins as the first turned over */
     size_t steps;            /* of contrastive divergence */
-    int persistent;
+    size_t first_steps;      /* as of struct rbm_rule */
+    int persistent, centered;
     size_t batch, iterations, updates;
     double momentum;
     size_t chains;                 /* of AIS */
@@ -63,8 +66,7 @@ struct paper_recipe {
     struct paper_split_data split;
     struct paper_folds_data folds;
     struct paper_patches_data patches;
-    int gaussian; /* a full Gaussian, not a network: nothing of what follows but seeds and paper has a meaning */
-    struct paper_rbm rbm; /* no network either; rates and weight decays are its own */
+    struct paper_rbm rbm; /* no network; rates and weight decays are its own */
     struct size_list hidden;
     nade_train_options options; /* of model and training, but rate, weight decay and seed; no atoms, no patience */
     nade_replication_options replication; /* of model and training, too */
@@ -85,6 +87,9 @@ void paper_recipe_free(struct paper_recipe *recipe);
 
 /* Whether it is of a network: else there are no orderings, and nothing runs on a device. */
 bool paper_has_network(const struct paper_recipe *recipe);
+
+/* Whether it is of one of the library's kinds that are no networks: mixtures and Gaussians, whose options say so. */
+bool paper_is_closed(const struct paper_recipe *recipe);
 
 /* The paper's figure for so many orderings, NaN where it has none. */
 double paper_figure_of_paper(const struct paper_recipe *recipe, size_t orderings);

@@ -303,10 +303,10 @@ static json_t *device_as_json(const struct paper_job *job)
 }
 
 /* Devices that have one precision only say AUTO; what walks along one ordering is computed in float whatever is asked,
- * the Gaussian in double, Boltzmann machines in float. */
+ * mixtures and Gaussians in double, Boltzmann machines in float. */
 static json_t *precision_as_json(const struct paper_job *job)
 {
-    if (job->device == NADE_DEVICE_REFERENCE || job->recipe->gaussian) return json_string("fp64");
+    if (job->device == NADE_DEVICE_REFERENCE || paper_is_closed(job->recipe)) return json_string("fp64");
     if (!paper_has_network(job->recipe) || job->recipe->options.order == NADE_ORDER_FIXED) return json_string("fp32");
     for (const struct choice *choice = precision_choices; choice->name; choice++)
         if (choice->value == (int)job->precision && job->precision != NADE_PRECISION_AUTO)

@@ -165,8 +165,24 @@ static const size_t decided_replication[] = {
         offsetof(nade_replication_options, fresh_rows),
 };
 
+/* Kinds that are no networks have the host alone, and what is not in the recipe is for the library to choose. */
+static void closed_train_options(const struct paper_job *job, struct paper_options *options)
+{
+    static const size_t components = offsetof(nade_train_options, components);
+    options->train = job->recipe->options;
+    options->replication = job->recipe->replication;
+    options->train.device = NADE_DEVICE_CPU;
+    options->train.replication = &options->replication;
+    options->train.given = &components;
+    options->train.given_count = json_object_get(json_object_get(job->recipe->json, "model"), "components") != NULL;
+}
+
 void paper_train_options(const struct paper_job *job, struct paper_options *options)
 {
+    if (paper_is_closed(job->recipe)) {
+        closed_train_options(job, options);
+        return;
+    }
     nade_train_options *train = &options->train;
     nade_replication_options *replication = &options->replication;
     *train = job->recipe->options;
@@ -254,9 +270,34 @@ static json_t *run_as_json(const struct train_run *run)
                      (json_int_t)run->last.best_iteration);
 }
 
+size_t paper_model_size(const nade_model *model, const char *key)
+{
+    json_t *description = json_loads(nade_model_description(model), 0, NULL);
+    json_int_t size = json_integer_value(json_object_get(json_object_get(description, "architecture"), key));
+    json_decref(description);
+    return (size_t)size;
+}
+
+/* Of a kind that is no network: how many components, and factors where it has them. */
+static void add_closed(json_t *result, const struct train_run *chosen)
+{
+    static const char *const keys[] = {"components", "factors"};
+    json_t *sizes = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t size = paper_model_size(chosen->model, keys[i]);
+        if (size > 0) json_object_set_new(sizes, keys[i], json_integer((json_int_t)size));
+    }
+    json_object_set_new(result, "valid", json_number(-chosen->last.best_valid_loss));
+    json_object_set_new(result, "chosen", sizes);
+}
+
 void paper_add_training(const struct paper_job *job, json_t *result, const struct train_grid *grid,
                         const struct train_run *chosen)
 {
+    if (paper_is_closed(job->recipe)) {
+        add_closed(result, chosen);
+        return;
+    }
     json_t *runs = json_array();
     for (size_t i = 0; i < grid->count; i++)
         if (grid->run[i].setting.seed == chosen->setting.seed) json_array_append_new(runs, run_as_json(&grid->run[i]));
@@ -286,8 +327,8 @@ int paper_score(const struct paper_job *job, const nade_model *model, const nade
     progress_start(&progress, job->common, 0);
     nade_score_options_init(&options, sizeof options);
     options.orderings = paper_drawn_orderings(job->recipe);
-    options.device = job->device;
-    options.precision = job->precision;
+    options.device = paper_is_closed(job->recipe) ? NADE_DEVICE_CPU : job->device;
+    options.precision = paper_is_closed(job->recipe) ? NADE_PRECISION_AUTO : job->precision;
     options.cells = cells;
     options.progress = on_score_progress;
     options.progress_user = &progress;

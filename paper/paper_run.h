@@ -37,9 +37,13 @@ int paper_train(const struct paper_job *job, struct train_grid *grid, const nade
 /* Updates of a run so far, those of pretraining included. */
 uint64_t paper_updates(const struct paper_job *job, const struct train_run *run);
 
-/* Adds "valid", "chosen", "grid", "updates", "batch" to a result: what was chosen and how all runs of the grid did. */
+/* Adds "valid", "chosen", "grid", "updates", "batch" to a result: what was chosen and how all runs of the grid did; of
+ * kinds that are no networks the first two. */
 void paper_add_training(const struct paper_job *job, json_t *result, const struct train_grid *grid,
                         const struct train_run *chosen);
+
+/* The number of this name in a model's description of itself, "components" or "factors"; 0: it has none. */
+size_t paper_model_size(const nade_model *model, const char *key);
 
 /* ---- tables like a split's, also of patches -------------------------------------------------------------------- */
 

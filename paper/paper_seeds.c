@@ -141,10 +141,12 @@ static void close_grid(struct seeds_work *work)
     }
 }
 
-/* The run goes on from its checkpoint where there is one: at once to its end where that had been reached. */
+/* The run goes on from its checkpoint where there is one: at once to its end where that had been reached.  Kinds that
+ * are no networks have none. */
 static int set_checkpoint(struct seeds_work *work, size_t number, size_t setting)
 {
     struct train_setting *run = &work->settings[number];
+    if (paper_is_closed(work->job->recipe)) return EXIT_DONE;
     char *path = paper_checkpoint_path(work->job, run->seed, setting);
     if (!path) return report_no_memory(work->job->common);
     run->checkpoint = path;

@@ -27,7 +27,7 @@ struct paper_arguments {
 
 /* Recipes that are built in, and those read from files. */
 struct known_recipes {
-    struct paper_recipe *recipe; /* (count) sorted by table and name */
+    struct paper_recipe *recipe; /* (count) sorted by table and name, but for those that need another */
     size_t count;
     struct paper_recipe *own; /* (own_count) */
     size_t own_count;
@@ -71,11 +71,13 @@ static void init_paper(void *arguments)
 
 /* ---- recipes --------------------------------------------------------------------------------------------------- */
 
+/* A recipe that takes what another left comes after it. */
 static int compare_recipes(const void *one, const void *other)
 {
     const struct paper_recipe *a = one, *b = other;
-    int order = strcmp(a->table, b->table);
-    return order ? order : strcmp(a->name, b->name);
+    int order = strcmp(a->table, b->table), needs = (a->rbm.first != NULL) - (b->rbm.first != NULL);
+    if (order) return order;
+    return needs ? needs : strcmp(a->name, b->name);
 }
 
 static int read_recipes(struct known_recipes *known, const struct common *common, size_t files)

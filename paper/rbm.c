@@ -34,8 +34,12 @@ void rbm_free(struct rbm *rbm)
 
 void rbm_turn(struct rbm *rbm)
 {
-    for (size_t i = 0; i < rbm->visible; i++)
-        for (size_t j = 0; j < rbm->hidden; j++) rbm->turned[j * rbm->visible + i] = rbm->weight[i * rbm->hidden + j];
+    enum { TILE = 16 }; /* a line of the cache on either side */
+    for (size_t top = 0; top < rbm->visible; top += TILE)
+        for (size_t left = 0; left < rbm->hidden; left += TILE)
+            for (size_t j = left; j < left + TILE && j < rbm->hidden; j++)
+                for (size_t i = top; i < top + TILE && i < rbm->visible; i++)
+                    rbm->turned[j * rbm->visible + i] = rbm->weight[i * rbm->hidden + j];
 }
 
 void rbm_start(struct rbm *rbm, const float *rates, size_t layer, uint32_t seed)
@@ -48,6 +52,16 @@ void rbm_start(struct rbm *rbm, const float *rates, size_t layer, uint32_t seed)
         }
     for (size_t i = 0; i < rbm->visible; i++) rbm->visible_bias[i] = logf(rates[i] / (1 - rates[i]));
     memset(rbm->hidden_bias, 0, rbm->hidden * sizeof *rbm->hidden_bias);
+    rbm_turn(rbm);
+}
+
+void rbm_start_turned(struct rbm *rbm, const struct rbm *other)
+{
+    size_t units = other->visible < rbm->hidden ? other->visible : rbm->hidden;
+    for (size_t j = 0; j < rbm->visible; j++)
+        memcpy(rbm->weight + j * rbm->hidden, other->turned + j * other->visible, units * sizeof *rbm->weight);
+    memcpy(rbm->visible_bias, other->hidden_bias, rbm->visible * sizeof *rbm->visible_bias);
+    if (!ND_FAULT(FAULT_TURNED_BIASES)) memcpy(rbm->hidden_bias, other->visible_bias, units * sizeof *rbm->hidden_bias);
     rbm_turn(rbm);
 }
 

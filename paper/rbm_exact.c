@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "clones.h"
 #include "tasks.h"
 
 enum { LOW = 7, TASK_BITS = 8 };
@@ -91,7 +92,7 @@ static void make_lanes(struct exact_sum *sum)
 }
 
 /* log of the part of Z that the high units' state has. */
-static double sum_state(const struct exact_sum *sum, size_t state)
+CLONES static double sum_state(const struct exact_sum *sum, size_t state)
 {
     double product[1 << LOW], logs[1 << LOW], top = -INFINITY, total = 0, bias = bias_of(sum, sum->low, state);
     for (size_t lane = 0; lane < sum->lanes; lane++) {

@@ -1,10 +1,10 @@
 #include "rbm_file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/philox.h"
 #include "output.h"
 #include "report.h"
@@ -45,24 +45,78 @@ static char *header_text(const struct dbn *dbn)
     return text;
 }
 
+/* All that comes before the parameters: the header's size in eight bytes, the header, spaces up to a multiple of eight.
+ * To be freed; NULL without memory. */
+static char *file_start(const struct dbn *dbn, size_t *length)
+{
+    char *text = header_text(dbn);
+    size_t used = text ? strlen(text) : 0, padded = (used + 7) / 8 * 8;
+    char *start = text ? malloc(padded + 8) : NULL;
+    if (start) {
+        for (size_t i = 0; i < 8; i++) start[i] = (char)(padded >> (8 * i) & 0xff);
+        memcpy(start + 8, text, used);
+        memset(start + 8 + used, ' ', padded - used);
+    }
+    free(text);
+    *length = padded + 8;
+    return start;
+}
+
 int rbm_file_write(const struct paper_job *job, const struct dbn *dbn, const char *path)
 {
     struct output output;
-    uint8_t size[8];
-    char *text = header_text(dbn);
-    if (!text) return report_no_memory(job->common);
-    size_t length = strlen(text), padded = (length + 7) / 8 * 8;
-    for (size_t i = 0; i < sizeof size; i++) size[i] = (uint8_t)(padded >> (8 * i));
+    size_t length;
+    char *start = file_start(dbn, &length);
+    if (!start) return report_no_memory(job->common);
     int status = output_open(&output, job->common, path);
     if (!status) {
-        output_write(&output, size, sizeof size);
-        output_write(&output, text, length);
-        output_write(&output, "       ", padded - length);
+        output_write(&output, start, length);
         for (size_t l = 0; l < dbn->layers; l++)
             output_write(&output, dbn->layer[l].parameters, rbm_parameter_count(&dbn->layer[l]) * sizeof(float));
         status = output_close(&output);
     }
-    free(text);
+    free(start);
+    return status;
+}
+
+/* Reads a file that must be just what rbm_file_write makes of a machine of this size. */
+static bool read_machine(FILE *file, const char *start, size_t length, struct rbm *rbm)
+{
+    size_t parameters = rbm_parameter_count(rbm);
+    char *found = malloc(length);
+    bool done =
+        found && fread(found, 1, length, file) == length && memcmp(found, start, length) == 0 &&
+        (fread(rbm->parameters, sizeof(float), parameters, file) == parameters || ND_FAULT(FAULT_MACHINE_CUT)) &&
+        fgetc(file) == EOF;
+    free(found);
+    if (done) rbm_turn(rbm);
+    return done;
+}
+
+int rbm_file_read_first(const struct paper_job *job, uint32_t seed, size_t visible, struct rbm *rbm)
+{
+    const struct paper_rbm *wanted = &job->recipe->rbm;
+    const struct paper_recipe recipe = {.name = (char *)wanted->first};
+    const struct paper_job other = {.recipe = &recipe, .results = job->results};
+    struct dbn one = {.layers = 1};
+    size_t length;
+    char *path = paper_model_path(&other, seed), *start = NULL;
+    FILE *file = NULL;
+    bool opened = rbm_open(rbm, visible, wanted->layers.size[0]);
+    if (opened) {
+        one.layer[0] = *rbm;
+        start = file_start(&one, &length);
+    }
+    int status = path && start ? EXIT_DONE : report_no_memory(job->common);
+    if (!status) file = fopen(path, "rb");
+    if (!status && (!file || !read_machine(file, start, length, rbm)))
+        status = report_error(job->common, NADE_BAD_INPUT,
+                              "%s: no machine of %zu visible and %zu hidden units, expected what the recipe %s leaves "
+                              "there: run that first",
+                              path, visible, rbm->hidden, wanted->first);
+    if (file) fclose(file);
+    free(start);
+    free(path);
     return status;
 }
 

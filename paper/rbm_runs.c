@@ -14,6 +14,7 @@
 struct runs_work {
     const struct paper_job *job;
     const struct binary_split *split;
+    const struct rbm *first; /* NULL: it is to be trained */
     struct rbm_run *runs;
     unsigned threads; /* of each */
 };
@@ -104,7 +105,9 @@ static struct rbm_rule rule_of(const struct runs_work *work, const struct rbm_ru
 {
     const struct paper_rbm *rbm = &work->job->recipe->rbm;
     return (struct rbm_rule){.steps = rbm->steps,
+                             .first_steps = rbm->first_steps,
                              .persistent = rbm->persistent,
+                             .centered = rbm->centered,
                              .batch = rbm->batch,
                              .momentum = rbm->momentum,
                              .rate = run->rate,
@@ -143,6 +146,7 @@ static bool train_layer(const struct runs_work *work, struct rbm_run *run, struc
     bool done = rbm_open(machine, visible, work->job->recipe->rbm.layers.size[layer]) && rates &&
                 score_rates(now, work->split->train.cells, work->split->train.rows, rates);
     if (done) rbm_start(machine, rates, layer, run->seed);
+    if (done && layer > 0 && work->job->recipe->rbm.turned) rbm_start_turned(machine, &now->layer[layer - 1]);
     done = done && rbm_trainer_open(&trainer, machine, &rule, &feed) && iterate(work, run, now, &trainer);
     rbm_trainer_close(&trainer);
     free(rates);
@@ -162,7 +166,7 @@ static void train_run(void *user, size_t number)
     const struct runs_work *work = user;
     struct rbm_run *run = &work->runs[number];
     struct dbn now = {0};
-    bool done = true;
+    bool done = !work->first || ND_FAULT(FAULT_FIRST_TRAINED) || rbm_copy(work->first, &now.layer[now.layers++]);
     run->valid = NAN;
     run->dbn.layers = work->job->recipe->rbm.layers.count;
     while (done && now.layers < run->dbn.layers && !interrupt_signal()) done = train_layer(work, run, &now);
@@ -172,9 +176,11 @@ static void train_run(void *user, size_t number)
     if (done && !interrupt_signal()) tell(work, run);
 }
 
-void rbm_runs_train(const struct paper_job *job, const struct binary_split *split, struct rbm_run *runs, size_t count)
+void rbm_runs_train(const struct paper_job *job, const struct binary_split *split, const struct rbm *first,
+                    struct rbm_run *runs, size_t count)
 {
     size_t abreast = count < job->threads ? count : job->threads;
-    struct runs_work work = {.job = job, .split = split, .runs = runs, .threads = job->threads / (unsigned)abreast};
+    struct runs_work work = {
+        .job = job, .split = split, .first = first, .runs = runs, .threads = job->threads / (unsigned)abreast};
     run_tasks((unsigned)abreast, count, train_run, &work);
 }

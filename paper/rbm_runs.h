@@ -17,9 +17,11 @@ struct rbm_run {
     bool lost;          /* there was no memory */
 };
 
-/* Trains all runs, as many at a time as the job has threads, which they share.  Each ends in the same bytes whatever
+/* Trains all runs on top of a first layer (NULL: they begin with it), as many at a time as the job has threads, which
+ * they share.  Each ends in the same bytes whatever
  * their number and that of the threads.  A signal ends them early: paper_check_interrupt. */
-void rbm_runs_train(const struct paper_job *job, const struct binary_split *split, struct rbm_run *runs, size_t count);
+void rbm_runs_train(const struct paper_job *job, const struct binary_split *split, const struct rbm *first,
+                    struct rbm_run *runs, size_t count);
 
 /* AIS as the job's recipe has it. */
 struct ais_rule rbm_ais_rule(const struct paper_job *job, const float *rates, uint32_t seed, unsigned threads);

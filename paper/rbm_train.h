@@ -15,8 +15,10 @@ struct rbm_feed {
 };
 
 struct rbm_rule {
-    size_t steps; /* k */
+    size_t steps;       /* k */
+    size_t first_steps; /* k of the first updates, from which it grows evenly over the run; 0: always steps */
     int persistent;
+    int centered; /* moves as the gradient of a machine whose units are counted from their means would */
     size_t batch;
     double momentum, rate, weight_decay;
     uint64_t updates; /* of the whole run: the rate falls linearly to 0 */
@@ -40,6 +42,7 @@ struct rbm_trainer {
     struct rbm_slot *slot; /* (batch) */
     float *gradient;       /* (parameter_count) of the mean log density of the batch, upwards */
     float *velocity;       /* (parameter_count) */
+    float *mean;           /* (visible, then hidden) of the data, over the last hundred updates or so; of centered */
     uint64_t update;       /* how many have been made */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/philox.h"
+#include "clones.h"
 
 /* ---- exponentials ---------------------------------------------------------------------------------------------- */
 
@@ -37,7 +38,7 @@ static inline float clamp(float x)
     return x > far ? far : x;
 }
 
-void units_probabilities(const float *x, size_t count, float *p)
+CLONES void units_probabilities(const float *x, size_t count, float *p)
 {
     for (size_t i = 0; i < count; i++) p[i] = 1 / (1 + exp_of(clamp(-x[i])));
 }
@@ -46,7 +47,7 @@ void units_probabilities(const float *x, size_t count, float *p)
  * first: a logarithm for so many of them. */
 enum { LANES = 16, TURNS = 60 };
 
-double units_softplus(const float *x, size_t count, float scale)
+CLONES double units_softplus(const float *x, size_t count, float scale)
 {
     double sum = 0;
     for (size_t begin = 0; begin < count; begin += (size_t)LANES * TURNS) {
@@ -75,7 +76,7 @@ double units_softplus(const float *x, size_t count, float scale)
 
 /* ---- states ---------------------------------------------------------------------------------------------------- */
 
-void units_activate(const float *bias, const float *lines, size_t width, const struct unit_list *given, float *x)
+CLONES void units_activate(const float *bias, const float *lines, size_t width, const struct unit_list *given, float *x)
 {
     size_t n = 0;
     memcpy(x, bias, width * sizeof *x);
@@ -90,16 +91,27 @@ void units_activate(const float *bias, const float *lines, size_t width, const s
     }
 }
 
+/* Random words of so many groups of four units, word l of group g being word[l][g]: a number that is good for vectors.
+ */
+enum { GROUPS = 16, GROUPED = 4 * GROUPS };
+
+CLONES static void make_words(struct unit_words words, uint32_t first, uint32_t word[4][GROUPS])
+{
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        uint32_t group = ND_FAULT(FAULT_UNITS_SHARE_WORDS) ? 0 : first + g;
+        struct philox_block block = nd_philox(words.seed, words.purpose, words.draw, words.row, group);
+        for (size_t l = 0; l < 4; l++) word[l][g] = block.word[l];
+    }
+}
+
 void units_draw(const float *p, size_t count, struct unit_words words, struct unit_list *drawn)
 {
     size_t used = 0;
-    for (size_t i = 0; i < count; i += 4) {
-        uint32_t group = ND_FAULT(FAULT_UNITS_SHARE_WORDS) ? 0 : (uint32_t)(i / 4);
-        struct philox_block block = nd_philox(words.seed, words.purpose, words.draw, words.row, group);
-        for (size_t l = 0; l < 4 && i + l < count; l++) {
-            drawn->on[used] = (uint32_t)(i + l);
-            used += nd_random_uniform(block.word[l]) < p[i + l];
-        }
+    uint32_t word[4][GROUPS];
+    for (size_t i = 0; i < count; i++) {
+        if (i % GROUPED == 0) make_words(words, (uint32_t)(i / 4), word);
+        drawn->on[used] = (uint32_t)i;
+        used += nd_random_uniform(word[i % 4][i / 4 % GROUPS]) < p[i];
     }
     drawn->count = used;
 }
@@ -115,4 +127,13 @@ void units_of_row(const uint8_t *row, size_t count, struct unit_list *list)
     list->count = 0;
     for (size_t i = 0; i < count; i++)
         if (row[i]) list->on[list->count++] = (uint32_t)i;
+}
+
+CLONES void units_add_lines(const struct unit_list *to, const float *line, size_t begin, size_t end, float factor,
+                            size_t width, float *lines)
+{
+    for (size_t n = 0; n < to->count; n++) {
+        float *sum = lines + to->on[n] * width;
+        for (size_t i = begin; i < end; i++) sum[i] += factor * line[i];
+    }
 }

@@ -21,6 +21,10 @@ struct unit_words {
 /* x (width) = bias + the sum of the lines (…, width) of the units that are 1. */
 void units_activate(const float *bias, const float *lines, size_t width, const struct unit_list *given, float *x);
 
+/* Adds factor · line (width), of which only begin…end-1, to the lines (…, width) of the units that are 1. */
+void units_add_lines(const struct unit_list *to, const float *line, size_t begin, size_t end, float factor,
+                     size_t width, float *lines);
+
 /* p (count) = 1 / (1 + exp(-x)); may be in place. */
 void units_probabilities(const float *x, size_t count, float *p);
 

@@ -1,8 +1,9 @@
 /* nade: a density for every subset of a table's columns.
  *
  * This is the whole public interface of libnade, with train_options.h, which it includes, replication.h, for who
- * repeats published experiments, and arrow.h, for tables that another library holds in memory.  A column of numbers is
- * one whose nade_column.numeric is 1: of reals, counts, ordered values or dates. Conventions:
+ * repeats published experiments, arrow.h, for tables that another library holds in memory, and check.h, which says how
+ * good a model is.  A column of numbers is one whose nade_column.numeric is 1: of reals, counts, ordered values or
+ * dates. Conventions:
  *
  *  - Handles (nade_context, nade_table, nade_reader, nade_model, nade_session) are opaque.  What a function creates,
  *    the caller frees with the matching *_free, which accepts NULL.

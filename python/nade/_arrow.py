@@ -109,7 +109,7 @@ def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = Non
     values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     format_ = _FORMATS.get(values.dtype.str[1:])
     if format_ is None:
-        raise TypeError(f"column '{name}': arrays of {values.dtype} are not known, expected numbers, text, "
+        raise BadCall(f"column '{name}': arrays of {values.dtype} are not known, expected numbers, text, "
                         "truth values or dates")
     return ArrowColumn(name, format_, len(values), [bits, values], nulls)
 

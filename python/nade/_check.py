@@ -1,111 +1,143 @@
-"""How far a model can be trusted on rows, best those that it was not fitted to."""
+"""How far a model can be trusted on rows that it was not fitted to: what `nade check` says."""
 from __future__ import annotations
 
+import ctypes
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ._columns import Column
-from ._density import ask
+from . import _library as c
+from ._context import as_text, call, warn
 from ._frames import frame_of
+from ._interrupts import Interruptible
+from ._library import library
+from ._unseen import warn_of_unseen
 
 if TYPE_CHECKING:
-    from ._model import Model, Summary
+    from ._model import Model
 
-_ODD = 1.63  # of a Kolmogorov–Smirnov distance times the root of the rows: 1 in 100 by chance
-_ODD_SHARE = 2.58  # of a share, in its standard errors: likewise
+_NOWHERE = ctypes.c_size_t(-1).value
 
 
 @dataclass(frozen=True)
 class ColumnCheck:
-    """One column given the rest of its rows.
-
-    For numbers inside_50 and inside_90 are the shares of cells within the central intervals of that probability, and
-    distance is how far the cells' places in their distributions are from even (Kolmogorov–Smirnov; ties are broken at
-    random). For labels accuracy is the share of likeliest labels that are right, expected what the model thinks it is.
-    """
+    """One column's cells given the rest of their rows (docs/answers.md)."""
 
     name: str
-    cells: int
+    type: str
+    cells: int  #: that are there
+    p_value: float  #: that the column is calibrated
+    distance: float  #: the most that a cumulative probability is off by
+    off: float  #: the most that a probability that matters is off by
+    gain: float  #: over independent columns, nats a cell
+    standard_error: float  #: of the gain
     calibrated: bool
-    inside_50: float = float("nan")
-    inside_90: float = float("nan")
-    distance: float = float("nan")
-    accuracy: float = float("nan")
-    expected: float = float("nan")
+    fault: str  #: what is wrong, in words; "" where nothing is
+    inside: dict[float, float]  #: numbers: the share of cells within the central interval of each probability
+    hits: float  #: labels: the share of cells whose likeliest label is right
+    expected_hits: float  #: labels: what that should be
+    histogram: tuple[int, ...]  #: how many cells lie in each twentieth of their distributions
+
+    def __str__(self) -> str:
+        held = (", ".join(f"{share:.1%} within {level:.0%}" for level, share in self.inside.items()) if self.inside
+                else f"right in {self.hits:.1%}, expected {self.expected_hits:.1%}")
+        return (f"{self.name}: {self.cells} cells, {held}, p {self.p_value:.2g}, gain {self.gain:.3g} "
+                f"± {self.standard_error:.2g}" + (f"; {self.fault}" if self.fault else ""))
+
+
+@dataclass(frozen=True)
+class SampleCheck:
+    """Samples of the model beside rows."""
+
+    rows: int  #: of each side; 0: there are too few
+    energy_distance: float  #: about 0 where they are alike
+    shuffled_columns: float  #: that of the rows and themselves with every column shuffled
+    p_value: float  #: that they are alike
+    differ: bool
+
+
+@dataclass(frozen=True)
+class WorstRow:
+    """A row of low density."""
+
+    row: int  #: counted from 0
+    log_density: float
+    column: str | None  #: whose cell is the least likely given the others
+    tail: float  #: how often a cell is as far out
 
 
 @dataclass(frozen=True)
 class Check:
-    """What Model.check returns."""
+    """What Model.check returns: the figures and the verdict of `nade check --json`."""
 
-    summary: Summary
-    columns: tuple[ColumnCheck, ...]
+    rows: int  #: that have cells
+    mean: float  #: of their log densities
+    standard_error: float
+    gain: float  #: over independent columns, nats a row
+    gain_standard_error: float
+    mean_spread: float  #: over orderings
+    level: float  #: how often all tests together are wrong about a right model at most
+    columns: tuple[ColumnCheck, ...]  #: empty for a model of one fixed ordering
+    samples: SampleCheck
+    worst_rows: tuple[WorstRow, ...]
+    good: bool  #: no fault was found, and it is better than independent columns
+    verdict: str
 
-    @property
-    def verdict(self) -> str:
-        """It in a sentence."""
-        odd = [column.name for column in self.columns if not column.calibrated]
-        gain = f"{self.summary.gain:.3g} nats a row better than independent columns"
-        if self.summary.gain <= 0:
-            gain = "no better than independent columns"
-        if not odd:
-            return f"The model is {gain}; all {len(self.columns)} columns are calibrated as far as these rows tell."
-        return f"The model is {gain}; not calibrated: {', '.join(odd)}."
-
-    def __repr__(self) -> str:
-        lines = [self.verdict]
-        for column in self.columns:
-            mark = " " if column.calibrated else "!"
-            if np.isnan(column.accuracy):
-                lines.append(f"{mark} {column.name}: {column.inside_50:.0%} within 50 %, {column.inside_90:.0%} within "
-                             f"90 %, distance {column.distance:.3f}, {column.cells} cells")
-            else:
-                lines.append(f"{mark} {column.name}: {column.accuracy:.1%} right, {column.expected:.1%} expected, "
-                             f"{column.cells} cells")
+    def __str__(self) -> str:
+        lines = [f"{self.verdict[:1].upper()}{self.verdict[1:]}."]
+        lines += [f"{' ' if column.calibrated else '!'} {column}" for column in self.columns if column.cells]
         return "\n".join(lines)
 
+    __repr__ = __str__
 
-def check_model(model: Model, data: Any, orderings: int, seed: int) -> Check:
+
+def check_model(model: Model, data: Any, orderings: int, seed: int, unseen: str) -> Check:
     """Model.check."""
-    frame = frame_of(data)
-    table = frame.table()
-    options = model._score_options(None, None, orderings, seed, None, False, "missing")
-    _, found = model._score(table, options)
-    values, _ = model._values(table, None, "missing")
-    values[np.isinf(values)] = np.nan
-    columns = [_check_column(model, place, column, values, seed) for place, column in enumerate(model.columns)]
-    from ._model import Summary
-
-    summary = Summary(found.rows, found.mean, found.standard_error, found.gain, found.bits_per_cell, found.mean_spread)
-    return Check(summary, tuple(column for column in columns if column is not None))
-
-
-def _check_column(model: Model, place: int, column: Column, values: np.ndarray, seed: int) -> ColumnCheck | None:
-    rows = values[~np.isnan(values[:, place])]
-    if len(rows) < 2:
-        return None
-    cells = rows[:, place].copy()
-    return _check_numbers(model, place, column, rows, cells, seed) if column.numeric else _check_labels(
-        model, place, column, rows, cells)
+    table = frame_of(data).table()
+    options = model._score_options(None, None, orderings, seed, None, False, unseen)
+    options.session = model._session().pointer
+    summary = c.CheckSummary(size=ctypes.sizeof(c.CheckSummary))
+    columns = (c.ColumnCheck * len(model.columns))()
+    columns[0].size = ctypes.sizeof(c.ColumnCheck)
+    with Interruptible(options, table.rows * len(model.columns)):
+        call(library.nade_check, model._pointer, table.pointer, ctypes.byref(options), ctypes.byref(summary), columns)
+    if summary.unseen:
+        warn_of_unseen(summary.unseen, as_text(summary.first_unseen))
+    warn_of_known_rows(model, table.rows)
+    return _result(model, summary, columns)
 
 
-def _check_numbers(model: Model, place: int, column: Column, rows: np.ndarray, cells: np.ndarray,
-                   seed: int) -> ColumnCheck:
-    ends = ask(model, place, rows, points=cells[:, np.newaxis], wanted=("below", "upto"))
-    below, upto = ends["below"][:, 0], ends["upto"][:, 0]
-    places = np.sort(below + np.random.default_rng(seed).random(len(rows)) * (upto - below))
-    steps = np.arange(len(places) + 1) / len(places)
-    distance = float(max((steps[1:] - places).max(), (places - steps[:-1]).max()))
-    inside = [float(np.mean(np.abs(places - 0.5) <= half)) for half in (0.25, 0.45)]
-    return ColumnCheck(column.name, len(rows), bool(distance * np.sqrt(len(rows)) < _ODD), inside[0], inside[1],
-                       distance)
+def warn_of_known_rows(model: Model, rows: int, name: str = "the model") -> None:
+    """Rows that a model was fitted to say too much for it, and weights are not looked at here."""
+    info = model.info
+    record = info.get("training", {})
+    trained, held_out = record.get("train_rows", 0), record.get("valid_rows", 0)
+    if rows > 1 and rows in (trained, trained + held_out):
+        warn(f"{name} was fitted to a table of as many rows ({rows}): if these are the same, it is judged too well; "
+             "take rows that it has not seen")
+    if any(left.get("role") == "weights" for left in info.get("left_out", ())):
+        warn(f"{name} was fitted with weights of rows; here all rows count alike")
 
 
-def _check_labels(model: Model, place: int, column: Column, rows: np.ndarray, cells: np.ndarray) -> ColumnCheck:
-    shares = ask(model, place, rows, wanted=("probability",))["probability"]
-    accuracy, expected = float(np.mean(shares.argmax(axis=1) == cells)), float(shares.max(axis=1).mean())
-    error = np.sqrt((shares.max(axis=1) * (1 - shares.max(axis=1))).mean() / len(rows))
-    good = abs(accuracy - expected) <= _ODD_SHARE * error + 1e-9
-    return ColumnCheck(column.name, len(rows), bool(good), accuracy=accuracy, expected=expected)
+def _result(model: Model, summary: Any, columns: Any) -> Check:
+    levels = list(summary.interval)
+    names = model.names
+    return Check(
+        rows=summary.rows, mean=summary.mean, standard_error=summary.standard_error, gain=summary.gain,
+        gain_standard_error=summary.gain_standard_error, mean_spread=summary.mean_spread, level=summary.level,
+        columns=tuple(_column(known, found, levels) for known, found in zip(model.columns, columns)
+                      if summary.by_column),
+        samples=SampleCheck(summary.sample_rows, summary.energy_distance, summary.shuffled_columns,
+                            summary.sample_p_value, bool(summary.samples_differ)),
+        worst_rows=tuple(WorstRow(worst.row, worst.log_density,
+                                  None if worst.column == _NOWHERE else names[worst.column],
+                                  math.nan if worst.column == _NOWHERE else worst.tail)
+                         for worst in summary.worst[:summary.worst_count]),
+        good=bool(summary.good), verdict=as_text(summary.verdict))
+
+
+def _column(known: Any, found: Any, levels: list[float]) -> ColumnCheck:
+    inside = dict(zip(levels, found.inside)) if known.numeric else {}
+    return ColumnCheck(known.name, known.type, found.cells, found.p_value, found.distance, found.off, found.gain,
+                       found.standard_error, c.FAULTS[found.fault] != "found", as_text(found.words), inside,
+                       found.hits, found.expected_hits, tuple(found.histogram))

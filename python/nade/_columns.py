@@ -20,7 +20,11 @@ _TRUE, _FALSE = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
 
 @dataclass(frozen=True)
 class Column:
-    """What a model knows of a column."""
+    """What a model knows of a column.
+
+    >>> [(column.name, column.type) for column in m.columns]
+    [('season', 'binary'), ('temperature', 'real'), ('rain', 'binary'), ('visitors', 'real')]
+    """
 
     name: str
     type: str  #: "binary", "real", "categorical", "count", "ordered" or "date"

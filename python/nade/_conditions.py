@@ -23,7 +23,11 @@ _BLOCK_CELLS, _PROB_CELLS, _BLOCK_LEAST, _TRIES_MOST = 1 << 22, 1 << 20, 128, 10
 
 
 class Not:
-    """Any value but these, in a condition: ``m.where(job=nade.Not("student", "retired"))``."""
+    """Any value but these, in a condition: ``m.where(job=nade.Not("student", "retired"))``.
+
+    >>> set(m.where(season=nade.Not("winter")).sample(5)["season"].tolist())
+    {'summer'}
+    """
 
     def __init__(self, *values: Any) -> None:
         self.values = values
@@ -33,7 +37,12 @@ class Not:
 
 
 class Probability(float):
-    """A number with its standard error, and the draws that it is a share of: 0 where it is exact."""
+    """A number with its standard error, and the draws that it is a share of: 0 where it is exact.
+
+    >>> p = m.prob(season="summer")
+    >>> p.standard_error, p.draws  # of one column it is exact
+    (0.0, 0)
+    """
 
     standard_error: float
     draws: int
@@ -252,19 +261,32 @@ class Where:
         return f"Where({', '.join(f'{name}={what!r}' for name, what in self._named.items())})"
 
     def where(self, conditions: Mapping[str, Any] | None = None, /, **named: Any) -> Where:
-        """Further conditions, which replace those on the same columns."""
+        """Further conditions, which replace those on the same columns.
+
+        >>> m.where(rain=1).where(temperature=(None, 0), season="winter")
+        Where(rain=1, temperature=(None, 0), season='winter')
+        """
         further = {str(name): what for name, what in {**(conditions or {}), **named}.items()}
         return Where(self._model, {**self._named, **further})
 
     def sample(self, n: int = 1, *, seed: int = 0, orderings: int = 0, exact: bool = False, holes: bool = False,
                kind: str | None = None) -> Any:
-        """Draw n rows that meet the conditions; as Model.sample."""
+        """Draw n rows that meet the conditions; as Model.sample.
+
+        >>> bool((m.where(temperature=(20, 30)).sample(5)["temperature"] >= 20).all())
+        True
+        """
         values = draw_values(self._model, self._conditions, n, seed, orderings, exact, holes)
         return self._model._make_frame(values, kind)
 
     def prob(self, event: Mapping[str, Any] | None = None, /, *, draws: int = 10000, seed: int = 0,
              **named: Any) -> Probability:
-        """The probability of an event given the conditions; as Model.prob."""
+        """The probability of an event given the conditions; as Model.prob.
+
+        >>> p = m.where(season="summer", temperature=(20, 30)).prob(visitors=(100, None), draws=500)
+        >>> p.draws
+        500
+        """
         wanted = Conditions(self._model.columns, {**(event or {}), **named})
         if not wanted.about():
             raise BadCall("the event is missing: expected conditions such as age=(None, 30)")
@@ -281,6 +303,9 @@ class Where:
 
         Exact where the conditions are values. Given ranges and sets it is the mean of the distributions given `draws`
         rows that meet them.
+
+        >>> bool(m.where(temperature=(20, 30)).density("visitors", draws=50).mean() > 0)
+        True
         """
         draws, seed = count_of("draws", draws, least=1), seed_of(seed)
         conditions = self._conditions

@@ -55,6 +55,9 @@ def set_threads(count: int) -> None:
     """Let each call from here on use so many threads; 0, the default: one for each processor. Never changes a result.
 
     Where many processes or threads call at once (Dask, Spark, a web server), 1 is best.
+
+    >>> nade.set_threads(1)
+    >>> nade.set_threads(0)
     """
     global _threads
     _threads = checked("threads", count, ctypes.c_uint)
@@ -82,7 +85,12 @@ def give_warnings(on: Context) -> None:
     """Hands the library's warnings to Python's, as coming from the caller of this package."""
     sentences, on.warnings = on.warnings, []
     for sentence in sentences:
-        warnings.warn(sentence, Warning, stacklevel=_outside())
+        warn(sentence)
+
+
+def warn(sentence: str) -> None:
+    """A warning that comes from the caller of this package."""
+    warnings.warn(sentence, Warning, stacklevel=_outside())
 
 
 def _outside() -> int:

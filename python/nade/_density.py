@@ -11,7 +11,7 @@ from ._columns import Column
 from ._context import call, doubles, number_of
 from ._errors import BadCall
 from ._library import library
-from ._numbers import count_of, seed_of
+from ._numbers import count_of, seed_of, share_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -103,25 +103,46 @@ class Density:
             raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has no {what}, but probabilities")
 
     def log_pdf(self, x: Any) -> Any:
-        """The log density at x, or the log probability of a label; natural logarithms, in the data's units."""
+        """The log density at x, or the log probability of a label; natural logarithms, in the data's units.
+
+        >>> bool(m.density("visitors").log_pdf(100) < 0)
+        True
+        """
         return self._at(x, "log_density")
 
     def pdf(self, x: Any) -> Any:
-        """The density at x, or the probability of a label."""
+        """The density at x, or the probability of a label.
+
+        >>> m.density("visitors").pdf([50, 100]).shape
+        (2,)
+        """
         return np.exp(self.log_pdf(x))
 
     def cdf(self, x: Any, *, exact: bool = False) -> Any:
-        """The probability of values up to x, x included."""
+        """The probability of values up to x, x included.
+
+        >>> m.density("visitors").cdf(100000) > 0.99
+        True
+        """
         self._numbers_only("cdf")
         return self._at(x, "upto", exact)
 
     def below(self, x: Any, *, exact: bool = False) -> Any:
-        """The probability of values below x."""
+        """The probability of values below x.
+
+        >>> density = m.density("visitors")
+        >>> density.below(100) <= density.cdf(100)
+        True
+        """
         self._numbers_only("order")
         return self._at(x, "below", exact)
 
     def quantile(self, level: Any, *, exact: bool = False) -> Any:
-        """The least value up to which there is so much probability."""
+        """The least value up to which there is so much probability.
+
+        >>> m.density("visitors").quantile([0.1, 0.9]).shape
+        (2,)
+        """
         self._numbers_only("quantiles")
         levels = np.asarray(level, dtype=np.float64)
         flat = np.ascontiguousarray(levels.ravel())
@@ -146,29 +167,51 @@ class Density:
         return float(numbers) if numbers.ndim == 0 else numbers
 
     def median(self) -> Any:
-        """The value with half of the probability on either side."""
+        """The value with half of the probability on either side.
+
+        >>> density = m.density("temperature")
+        >>> density.median() == density.quantile(0.5)
+        True
+        """
         return self.quantile(0.5)
 
     def interval(self, probability: float = 0.9) -> Any:
-        """The ends of the central interval of so much probability."""
-        rest = (1 - probability) / 2
+        """The ends of the central interval of so much probability.
+
+        >>> low, high = m.density("temperature").interval(0.5)
+        >>> bool(low < high)
+        True
+        """
+        rest = (1 - share_of("probability", probability)) / 2
         return self.quantile([rest, 1 - rest])
 
     def mean(self) -> Any:
-        """The mean, of dates in the same way."""
+        """The mean, of dates in the same way.
+
+        >>> m.density("temperature", days).mean().shape
+        (2000,)
+        """
         self._numbers_only("mean")
         return self._as_values(np.asarray(self._fold(self._ask(wanted=("mean",))["mean"])))
 
     @property
     def probabilities(self) -> Any:
-        """Of each label: a dict for one row, else an array (rows, labels) in the order of ``column.choices``."""
+        """Of each label: a dict for one row, else an array (rows, labels) in the order of ``column.choices``.
+
+        >>> list(m.density("season", {"temperature": 2.0}).probabilities)
+        ['summer', 'winter']
+        """
         if self.column.numeric:
             raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has no labels, but pdf and cdf")
         found = self._fold(self._ask(wanted=("probability",))["probability"])
         return dict(zip(self.column.choices, found.tolist())) if self._single else found
 
     def mode(self) -> Any:
-        """The likeliest label."""
+        """The likeliest label.
+
+        >>> m.density("season", {"temperature": 2.0}).mode() in ("summer", "winter")
+        True
+        """
         if self.column.numeric:
             raise BadCall(f"column '{self.column.name}' is {self.column.type}: it has a median and a mean, no mode")
         found = np.atleast_2d(self._fold(self._ask(wanted=("probability",))["probability"]))
@@ -176,7 +219,11 @@ class Density:
         return labels[0] if self._single else labels
 
     def sample(self, n: int = 1, *, seed: int = 0) -> Any:
-        """Draw n values, for many rows (rows, n); equal seeds give equal draws."""
+        """Draw n values, for many rows (rows, n); equal seeds give equal draws.
+
+        >>> m.density("visitors").sample(4, seed=2).shape
+        (4,)
+        """
         n, uniform = count_of("the number of values to draw", n), np.random.default_rng(seed_of(seed))
         if self._mixed:  # each draw is from one of the distributions that are mixed
             counts = np.bincount(uniform.integers(len(self._values), size=n), minlength=len(self._values))

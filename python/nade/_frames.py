@@ -29,6 +29,12 @@ class Frame:
     rows = 0
     types: list[Any] | None = None  # of the columns, in the terms of the kind
 
+    @property
+    def empty(self) -> bool:
+        """Whether it is known to have no rows, as a part of a table may: what is asked of each row has no answers
+        then."""
+        return self.types is not None and self.rows == 0
+
     def table(self, options: Any = None, learn: bool = False) -> Table:
         """The rows as a table of the library's. With learn it is to be trained on, and types are looked for as in a
         file; without it the model's count, and a quicker way may be taken."""
@@ -491,4 +497,7 @@ def _frame_of_rows(data: Any) -> Frame:
             array = np.array(data, dtype=object)
     except ValueError:
         raise BadCall("found rows of different lengths, expected all of the same") from None
+    if array.ndim == 0:
+        raise BadCall(f"found {data!r:.60}, expected a table: a frame, an array, a dict of columns, rows, or the path "
+                      "of a file")
     return ArrayFrame(array, lists=isinstance(data, list))

@@ -125,6 +125,36 @@ class Prediction(Structure):
                 ("log_density", POINTER(c_double))]
 
 
+CHECK_LEVELS, CHECK_BINS, CHECK_WORST = 4, 20, 5
+
+
+class ColumnCheck(Structure):
+    _fields_ = [("size", c_size_t), ("cells", c_size_t), ("p_value", c_double), ("distance", c_double),
+                ("off", c_double), ("inside", c_double * CHECK_LEVELS), ("hits", c_double),
+                ("expected_hits", c_double), ("gain", c_double), ("standard_error", c_double),
+                ("histogram", c_size_t * CHECK_BINS), ("fault", c_int), ("words", c_char * 256)]
+
+
+class WorstRow(Structure):
+    _fields_ = [("row", c_size_t), ("log_density", c_double), ("column", c_size_t), ("tail", c_double)]
+
+
+class CheckSummary(Structure):
+    _fields_ = [("size", c_size_t), ("rows", c_size_t), ("mean", c_double), ("standard_error", c_double),
+                ("gain", c_double), ("gain_standard_error", c_double), ("mean_spread", c_double),
+                ("level", c_double), ("harm", c_double), ("interval", c_double * CHECK_LEVELS),
+                ("by_column", c_int), ("sample_rows", c_size_t), ("energy_distance", c_double),
+                ("shuffled_columns", c_double), ("sample_p_value", c_double), ("samples_differ", c_int),
+                ("worst", WorstRow * CHECK_WORST), ("worst_count", c_size_t), ("good", c_int),
+                ("verdict", c_char * 512), ("unseen", c_size_t), ("first_unseen", c_char * 256)]
+
+
+class BaselineOptions(Structure):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("seed", c_uint32), ("cells", c_int),
+                ("columns", POINTER(c_size_t)), ("column_count", c_size_t), ("train", POINTER(c_double)),
+                ("train_rows", c_size_t), ("progress", SHARE_DONE), ("progress_user", c_void_p)]
+
+
 class ArrowSchema(Structure):
     """Of the Arrow C data interface."""
 
@@ -156,6 +186,8 @@ STRUCTURES = {
     "nade_column": Column, "nade_progress": Progress, "nade_train_plan": TrainPlan,
     "nade_train_options": TrainOptions, "nade_score_options": ScoreOptions, "nade_score_summary": ScoreSummary,
     "nade_sample_options": SampleOptions, "nade_impute_options": ImputeOptions, "nade_prediction": Prediction,
+    "nade_column_check": ColumnCheck, "nade_worst_row": WorstRow, "nade_check_summary": CheckSummary,
+    "nade_baseline_options": BaselineOptions,
 }
 
 # ---- words for numbers -----------------------------------------------------------------------------------------------
@@ -173,6 +205,10 @@ WORDS = {
     "precision": ("auto", "fp32", "tf32", "bf16"),
     "method": ("draw", "mean", "median", "mode"),
 }
+
+# What a model is compared with, and whether a column is calibrated, by their numbers.
+BASELINES = ("gaussian", "mixture")
+FAULTS = ("none", "harmless", "found")
 
 TIDY_ABSENCE, TIDY_SENTINELS, TIDY_COLUMNS, TIDY_WEIGHTS, TIDY_GROUPS, TIDY_TIMES = range(6)
 
@@ -228,6 +264,10 @@ FUNCTIONS = {
     "nade_predict": (Status, [c_void_p, c_void_p, POINTER(Prediction), c_size_t, _DOUBLES]),
     "nade_table_from_arrow": (Status, [c_void_p, POINTER(ArrowSchema), POINTER(ArrowArray), POINTER(ReadOptions),
                                        POINTER(c_void_p)]),
+    "nade_check": (Status, [c_void_p, c_void_p, c_void_p, POINTER(ScoreOptions), POINTER(CheckSummary),
+                            POINTER(ColumnCheck)]),
+    "nade_score_baseline": (Status, [c_void_p, c_void_p, POINTER(BaselineOptions), c_size_t, _DOUBLES, _DOUBLES,
+                                     _DOUBLES, _SIZES]),
     "nade_reader_from_arrow": (Status, [c_void_p, POINTER(ArrowArrayStream), POINTER(ReadOptions),
                                         POINTER(c_void_p)]),
 }

@@ -21,7 +21,7 @@ def unmasked(array: Any, whole: bool = False) -> Any:
     if array.dtype.kind in "fcM":
         return np.asarray(array.filled(np.datetime64("NaT") if array.dtype.kind == "M" else np.nan))
     if whole and array.dtype.kind in "iub":
-        return np.asarray(array.astype(np.float64).filled(np.nan))
+        return np.ma.filled(array.astype(np.float64), np.nan)
     found = np.asarray(array.data).astype(object)
     found[np.ma.getmaskarray(array)] = None
     return found
@@ -56,7 +56,7 @@ def _dates(column: Column, values: np.ndarray, like: Any) -> list[Any]:
         return [moment.date() for moment in plain]
     if like.tzinfo is not None:
         plain = [moment.replace(tzinfo=datetime.timezone.utc).astimezone(like.tzinfo) for moment in plain]
-    own = type(like)  # such as pandas.Timestamp
+    own: Any = type(like)  # such as pandas.Timestamp
     return plain if own is datetime.datetime else [own(moment) for moment in plain]
 
 

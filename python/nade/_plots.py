@@ -140,6 +140,24 @@ def _histograms(ax: Any, model: Model, column: Any, real: np.ndarray, drawn: np.
     ax.set_title(column.name, fontsize=9)
 
 
+def plot_orderings(model: Model, data: Any, orderings: int = 8, seed: int = 0, ax: Any = None) -> Any:
+    """How much orderings of the columns disagree: the mean log density of the rows under each, with the spread of a
+    row's over orderings as its bar, and as lines the mean of the orderings and what they are worth together."""
+    from ._frames import frame_of
+
+    ax = _axes(ax)
+    each, together = model._score_orderings(frame_of(data).table(), orderings, seed)
+    means = np.sort(each.mean(axis=0))
+    spread = float(each.std(axis=1).mean())
+    ax.errorbar(np.arange(1, len(means) + 1), means, yerr=spread, fmt="o", capsize=3, label="one ordering")
+    ax.axhline(means.mean(), color="0.5", linestyle=":", label="mean of the orderings")
+    ax.axhline(together.mean(), color="C1", label="all orderings together")
+    ax.set_xlabel("orderings, the worst first")
+    ax.set_ylabel("log density, nats per row")
+    ax.legend()
+    return ax
+
+
 def plot_images(model: Model, rows: Any, shape: tuple[int, int], ax: Any = None, across: int = 10) -> Any:
     """Rows whose columns are the pixels of images, as a grid; missing cells are shown in another colour."""
     from ._frames import frame_of

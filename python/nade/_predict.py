@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, unseen: str) -> Any:
     """Model.predict."""
     interval = share_of("interval", interval)
-    wanted = _places(model, of)
+    wanted = places_of(model, of)
     if not wanted:
         raise BadCall("of: found no column, expected at least one")
     known = [place for place in range(len(model.columns)) if place not in wanted]
     if given is not None:
-        known = _places(model, given)
+        known = places_of(model, given)
         twice = [model.names[place] for place in wanted if place in known]
         if twice:
             raise BadCall(f"column '{twice[0]}' is in of and in given, expected it in one of them")
@@ -37,8 +37,9 @@ def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, 
     return frame.results(found)
 
 
-def _places(model: Model, columns: Any) -> list[int]:
-    listed = [columns] if columns is None or isinstance(columns, (str, int, np.integer)) else list(columns)
+def places_of(model: Model, columns: Any) -> list[int]:
+    """The numbers of columns that are named one by one, or one alone."""
+    listed: list[Any] = [columns] if columns is None or isinstance(columns, (str, int, np.integer)) else list(columns)
     return list(dict.fromkeys(model._place(name) for name in listed))
 
 

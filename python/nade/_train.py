@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from types import SimpleNamespace
 from typing import Any, Callable, Iterator, Mapping
 
@@ -15,8 +14,8 @@ import numpy as np
 
 from . import _library as c
 from ._added_column import with_column
-from ._context import _outside, as_text, call, column_list, number_of, path_bytes, text_bytes
-from ._errors import BadCall, Warning
+from ._context import as_text, call, column_list, number_of, path_bytes, text_bytes, warn
+from ._errors import BadCall
 from ._frames import Frame, frame_of
 from ._interrupts import Escapes
 from ._library import library
@@ -212,7 +211,7 @@ class Run:
         if watch.interrupts_seen > 1:
             raise KeyboardInterrupt
         if watch.interrupts_seen:
-            warnings.warn("training was interrupted: the model is the best so far", Warning, stacklevel=_outside() - 1)
+            warn("training was interrupted: the model is the best so far")
         return handle
 
 

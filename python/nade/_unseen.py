@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import ctypes
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._context import _outside, as_text, call, column_list, doubles
-from ._errors import BadCall, BadInput, Warning
+from ._context import as_text, call, column_list, doubles, warn
+from ._errors import BadCall, BadInput
 from ._library import library
 from ._tables import Table
 
@@ -26,8 +25,7 @@ def allows_unseen(unseen: str) -> bool:
 def warn_of_unseen(count: int, first: str) -> None:
     """Says how many there are, and where the first is."""
     cells = "cell has a value" if count == 1 else "cells have values"
-    warnings.warn(f"{count} {cells} that training has not seen and count as missing, the first: {first}", Warning,
-                  stacklevel=_outside() - 1)
+    warn(f"{count} {cells} that training has not seen and count as missing, the first: {first}")
 
 
 def read_values(model: Model, table: Table, may_lack: Any, allowed: bool) -> tuple[np.ndarray, np.ndarray, str]:

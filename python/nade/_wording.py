@@ -35,7 +35,7 @@ WORDINGS = {
 }
 
 # Frames of all kinds come to the library as one of these.
-_TABLE = re.compile(r"^the (?:Arrow table|array)(?=[ ,:])")
+_TABLE = re.compile(r"(?:^|(?<=columns of )|(?<=column of ))the (?:Arrow table|array)(?=[ ,:])")
 # A text in quotes is the user's: a column may be named as our options are. The ' of "row's" or "can't" is no quote.
 _QUOTED = r"(?<!\w)'.*?'(?!\w)"
 _OPTION = r"`(\w+)`"

@@ -15,6 +15,7 @@ from ._density import ask
 from ._errors import BadCall
 from ._frames import Frame, frame_of
 from ._model import Model
+from ._numbers import share_of
 from ._thresholds import Thresholds
 from ._train import fit as fit_model
 
@@ -238,6 +239,12 @@ class OutlierDetector(OutlierMixin, _Estimator):
     A value that its column can't have, a label that training has not seen or a number beyond the column's bounds, has
     the density 0, and its row is an outlier. A row with holes is held against training rows without the same cells,
     since log densities of different cells do not compare.
+
+    >>> import numpy as np, nade
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> detector = nade.OutlierDetector(contamination=0.05, effort="quick", iterations=2).fit(X)
+    >>> detector.predict([[0.0, 0.0], [50.0, -50.0]]).tolist()
+    [1, -1]
     """
 
     def __init__(self, *, contamination: float = 0.1, orderings: int = 8, kind: str = "network", effort: str = "normal",
@@ -283,6 +290,12 @@ class Imputer(TransformerMixin, _Estimator):
     """Fills missing cells given the observed cells of their row.
 
     method: "draw", "mean", "median" or "mode"; draws depend on a row's number and random_state.
+
+    >>> import numpy as np, nade
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X[0, 1] = np.nan
+    >>> bool(np.isnan(nade.Imputer(method="median", effort="quick", iterations=2).fit_transform(X)).any())
+    False
     """
 
     def __init__(self, *, method: str = "draw", kind: str = "network", effort: str = "normal",
@@ -350,6 +363,12 @@ class Classifier(ClassifierMixin, _Supervised):
 
     Parameters as of DensityEstimator. The model is one of all columns together; it is fitted to describe the table, not
     to tell the labels apart, so that a method made for that alone may be better at it.
+
+    >>> import numpy as np, nade
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> classifier = nade.Classifier(effort="quick", iterations=2).fit(X, np.where(X[:, 0] > 0, "up", "down"))
+    >>> classifier.predict_proba(X[:3]).shape, classifier.classes_.tolist()
+    ((3, 2), ['down', 'up'])
     """
 
     def fit(self, X: Any, y: Any) -> Classifier:
@@ -392,6 +411,12 @@ class Regressor(RegressorMixin, _Supervised):
     """The distribution of a number given the rest of a row, which may have holes: mean, quantiles, intervals.
 
     Parameters as of DensityEstimator.
+
+    >>> import numpy as np, nade
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> regressor = nade.Regressor(effort="quick", iterations=2).fit(X, X.sum(axis=1))
+    >>> regressor.predict_quantiles(X[:3], [0.1, 0.5, 0.9]).shape
+    (3, 3)
     """
 
     def fit(self, X: Any, y: Any) -> Regressor:
@@ -413,5 +438,5 @@ class Regressor(RegressorMixin, _Supervised):
 
     def predict_interval(self, X: Any, probability: float = 0.9) -> np.ndarray:
         """(rows, 2): the ends of the central interval of so much probability."""
-        rest = (1 - probability) / 2
+        rest = (1 - share_of("probability", probability)) / 2
         return self.predict_quantiles(X, (rest, 1 - rest))

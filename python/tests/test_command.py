@@ -146,13 +146,43 @@ def test_predictions(files, command):
         assert [float(row[i]) if isinstance(ours[0], float) else row[i] for row in rows] == ours
 
 
-def test_comparisons(files, command):
-    """As `nade compare` writes them; its sums may be rounded otherwise."""
+@pytest.mark.parametrize("with_, asked, flags", [
+    ("independent", {}, []),
+    ("gaussian", {"cells": True}, ["--cells"]),
+    ("gaussian", {"of": ["x", "kind", "when"]}, ["--of", "x,kind,when"]),
+    ("mixture", {"seed": 4}, ["--seed", "4"]),
+    ("mixture", {"train": "new.csv"}, ["--train", "new.csv"]),
+    ("other.nade", {"orderings": 3}, ["--orderings", "3"]),
+])
+@pytest.mark.filterwarnings("ignore:.*as many rows")
+def test_comparisons(files, command, monkeypatch, with_, asked, flags):
+    monkeypatch.chdir(files)
+    model = nade.load("mixed.nade")
+    if with_ == "other.nade":
+        nade.fit(make_columns(), **{**QUICK, "seed": 2}).save(with_)
+    write_csv("new.csv", {name: array[::2] for name, array in make_columns().items()})
+    said = json.loads(command("compare", "mixed.nade", with_, "mixed.csv", "--json", *flags))
+    found = nade.compare(model, nade.load(with_) if with_.endswith("nade") else with_, "mixed.csv", **asked)
+    for name, value in vars(found).items():
+        if name != "verdict":
+            assert value == said[name], name
+
+
+def test_checks(files, command):
+    """All that `nade check --json` says."""
     model = nade.load(files / "mixed.nade")
-    said = json.loads(command("compare", files / "mixed.nade", "independent", files / "mixed.csv", "--json"))
-    found = nade.compare(model, "independent", files / "mixed.csv")
-    assert found.difference == pytest.approx(said["difference"], rel=1e-12)
-    assert found.standard_error == pytest.approx(said["standard_error"], rel=1e-12)
+    write_csv(files / "checked.csv", {name: array[:150] for name, array in make_columns().items()})
+    said = json.loads(command("check", files / "mixed.nade", files / "checked.csv", "--json", "--seed", "3"))
+    found = model.check(files / "checked.csv", seed=3)
+    for column, theirs in zip(found.columns, said.pop("columns")):
+        intervals = theirs.pop("intervals", [])
+        assert column.inside == {interval["level"]: interval["inside"] for interval in intervals}
+        assert column.fault == theirs.pop("fault", "") and list(column.histogram) == theirs.pop("histogram")
+        assert {name: getattr(column, name) for name in theirs} == theirs
+    assert vars(found.samples) == said.pop("samples")
+    assert [vars(row) for row in found.worst_rows] == said.pop("worst_rows")
+    assert {name: getattr(found, name) for name in said} == said
+    assert len(found.columns) == 7 and found.rows == 150
 
 
 def test_fillings_by_members(files, command, numbers):

@@ -1,6 +1,7 @@
 """Examples in docstrings, in docs/python.md and in python/examples do what they say."""
 from __future__ import annotations
 
+import csv
 import doctest
 import importlib
 import os
@@ -9,18 +10,46 @@ import pkgutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import nade
+from conftest import QUICK
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ["nade"] + [f"nade.{module.name}" for module in pkgutil.iter_modules(nade.__path__)]
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 
 
+@pytest.fixture(scope="module")
+def spoken_of():
+    """What the examples of methods speak of."""
+    with open(ROOT / "examples" / "days.csv", newline="") as file:
+        names, *rows = csv.reader(file)
+    columns = [np.array(column) for column in zip(*rows)]
+    days = {name: column if name == "season" else column.astype(float) for name, column in zip(names, columns)}
+    return {"nade": nade, "days": days, "m": nade.fit(days, **QUICK)}
+
+
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+def test_docstrings(name, spoken_of):
+    assert doctest.testmod(importlib.import_module(name), extraglobs=spoken_of).failed == 0
+
+
+# What says nothing but its name: exceptions, and results with a line for each of their numbers.
+WITHOUT_EXAMPLES = {"BadCall", "BadInput", "Comparison", "Error", "Interrupted", "NoDevice", "NoMemory", "NoOutput",
+                    "NotFinite", "Summary", "Warning"}
+
+
+@pytest.mark.parametrize("name", sorted(set(nade.__all__) - WITHOUT_EXAMPLES))
+def test_all_that_is_public_has_examples(name):
+    thing = getattr(nade, name)
+    if name in ("Model", "Density"):
+        lacking = [member for member, value in vars(thing).items() if not member.startswith("_") and member != "plot"
+                   and (callable(value) or isinstance(value, property)) and ">>> " not in value.__doc__]
+        assert lacking == []
+    else:
+        assert ">>> " in thing.__doc__
 
 
 def test_page(monkeypatch):

@@ -183,12 +183,9 @@ def test_weights_groups_and_times(numbers):
 
 
 def test_compared_with_independent_columns(number_model, numbers):
-    found = nade.compare(number_model, "independent", numbers)
-    assert found.difference == pytest.approx(number_model.score(numbers).gain)
-    for fitted in ("gaussian", "mixture"):
-        with pytest.raises(nade.BadCall, match=f"expected a model or 'independent': .* nade compare MODEL {fitted}"):
-            nade.compare(number_model, fitted, numbers)
-    with pytest.raises(nade.BadCall, match="found 'other', expected a model or 'independent'$"):
+    found = nade.compare(number_model, "independent", numbers[:200])
+    assert found.difference == pytest.approx(number_model.score(numbers[:200]).gain)
+    with pytest.raises(nade.BadCall, match="found 'other', expected a model or one of 'independent', 'gaussian', "):
         nade.compare(number_model, "other", numbers)
     with pytest.raises(nade.BadCall, match="first model"):
         nade.compare("independent", number_model, numbers)

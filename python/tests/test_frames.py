@@ -250,3 +250,34 @@ def test_filled_objects_are_of_their_classes():
         name: type(value) for name, value in model.impute(frame).iloc[0].items()}
     rows = [list(row) for row in zip(*data.values())]
     assert [type(cell) for cell in nade.fit(rows, **QUICK).impute(rows)[0]] == [type(cell) for cell in rows[1]]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict", "array"])
+def test_parts_without_rows(model, number_model, columns, numbers, kind):
+    """As engines hand them out: answers without rows, of the same kind."""
+    if kind in ("pandas", "polars", "pyarrow"):
+        package = pytest.importorskip(kind)
+        fine = {name: array.astype("datetime64[us]") if array.dtype.kind == "M" else array
+                for name, array in columns.items()}
+        whole = (package.table if kind == "pyarrow" else package.DataFrame)(fine)
+        none = whole.slice(0, 0) if kind == "pyarrow" else whole[:0]
+    else:
+        none = {name: array[:0] for name, array in columns.items()} if kind == "dict" else numbers[:0]
+    asked = number_model if kind == "array" else model
+    name = asked.names[0]
+    assert len(asked.log_density(none)) == 0
+    filled = asked.impute(none)
+    assert type(filled) is type(none) and len(asked.impute(none, draws=2, interval=0.5)) == 3
+    answers = [asked.surprise(none), asked.surprise(none, of=name), asked.predict(none, of=name)]
+    assert all(len(answer[name] if isinstance(answer, dict) and name in answer else []) == 0 for answer in answers)
+    assert np.shape(asked.density(name, none).mean()) == (0,)
+    if kind == "pandas":
+        assert filled.equals(none) and list(answers[0].columns) == asked.names
+    with pytest.raises(nade.Error, match="has (no|0) rows"):
+        asked.check(none)
+
+
+@pytest.mark.parametrize("nothing", [None, 3, "no-such-file.csv"])
+def test_no_tables(nothing):
+    with pytest.raises(nade.Error, match="expected a table|no-such-file.csv: cannot be opened"):
+        nade.fit(nothing)

@@ -13,7 +13,7 @@ from nade import _library as c
 from nade import _train
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = [ROOT / "include" / "nade" / name for name in ("nade.h", "train_options.h", "arrow.h")]
+HEADERS = [ROOT / "include" / "nade" / name for name in ("nade.h", "train_options.h", "arrow.h", "check.h")]
 
 pytestmark = pytest.mark.skipif(not HEADERS[0].exists() or shutil.which("cc") is None,
                                 reason="needs the headers and a C compiler")
@@ -25,7 +25,7 @@ ENUMS = {"nade_status", "nade_type", "nade_tidy", "nade_device", "nade_precision
 def run_c(body: str, folder: pathlib.Path) -> list[list[str]]:
     """The lines that a C program with this body prints, split at blanks."""
     source = folder / "print.c"
-    source.write_text('#include <stdio.h>\n#include <stddef.h>\n#include "nade/arrow.h"\nint main(void)\n{\n'
+    source.write_text('#include <stdio.h>\n#include <stddef.h>\n#include "nade/arrow.h"\n#include "nade/check.h"\nint main(void)\n{\n'
                       + body + "    return 0;\n}\n")
     subprocess.run(["cc", "-I", str(ROOT / "include"), "-o", str(folder / "print"), str(source)], check=True)
     printed = subprocess.run([str(folder / "print")], check=True, capture_output=True, text=True).stdout
@@ -127,11 +127,18 @@ def test_words(tmp_path):
                         for name in c.WORDS[member])
     body += "".join(f'    printf("tidy %d {name}\\n", (int)NADE_TIDY_{name});\n'
                     for name in TIDIES)
+    for member, words in (("baseline", c.BASELINES), ("fault", c.FAULTS)):
+        body += "".join(f'    printf("{member} %d {word}\\n", (int)NADE_{member.upper()}_{word.upper()});\n'
+                        for word in words)
+    body += "".join(f'    printf("check_{word} %d {word}\\n", (int)NADE_CHECK_{word.upper()} - {number});\n'
+                    for word, number in (("levels", c.CHECK_LEVELS), ("bins", c.CHECK_BINS), ("worst", c.CHECK_WORST)))
     found: dict[str, list[str]] = {}
     for member, number, word in run_c(body, tmp_path):
         assert int(number) == len(found.setdefault(member, []))
         found[member].append(word)
     assert found.pop("tidy") == TIDIES == sorted(TIDIES, key=lambda name: getattr(c, f"TIDY_{name}"))
+    assert (tuple(found.pop("baseline")), tuple(found.pop("fault"))) == (c.BASELINES, c.FAULTS)
+    assert [found.pop(f"check_{word}") for word in ("levels", "bins", "worst")] == [["levels"], ["bins"], ["worst"]]
     assert {member: tuple(words) for member, words in found.items()} == c.WORDS
     types = [c.library.nade_type_name(i) for i in range(7)]
     assert [name and name.decode() for name in types] == [*_train.TYPES, None]

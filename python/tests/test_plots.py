@@ -113,3 +113,15 @@ def test_training_images_and_html(model, number_model, numbers):
     assert nade.plots.plot_training(model).lines
     assert nade.plots.plot_images(number_model, numbers[:12], (2, 2)).images
     assert "more than with independent columns" in model._repr_html_()
+
+
+def test_orderings(model, columns):
+    """Together they are worth more than one on average, whose mean lies among them."""
+    rows = {name: array[:80] for name, array in columns.items()}
+    axes = nade.plots.plot_orderings(model, rows, orderings=5)
+    points, mean, together = (line.get_ydata() for line in (axes.lines[0], axes.lines[-2], axes.lines[-1]))
+    assert len(points) == 5 and (np.diff(points) >= 0).all()
+    assert mean[0] == pytest.approx(np.mean(points)) and points[0] <= mean[0] < together[0]
+    assert together[0] == pytest.approx(np.mean(model.log_density(rows, orderings=5)))
+    mixture = nade.fit(rows, kind="mixture", components=2, progress=False)
+    assert len(nade.plots.plot_orderings(mixture, rows).lines[0].get_ydata()) == 1

@@ -27,7 +27,12 @@ PACKAGE = pathlib.Path(nade.__file__).resolve().parents[1]
 def run_python(code: str, **changes: object) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(pathlib.Path(__file__).parent)])}
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env=environment, **changes)
+                            stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=take_interrupts, **changes)
+
+
+def take_interrupts() -> None:
+    """Where the tests run in the background, Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_threads_share_a_model(number_model, numbers):
@@ -192,10 +197,10 @@ def test_an_alarm_ends_a_long_score(number_model, numbers, alarm):
     many = np.tile(numbers, (2000, 1))
     for asked in (lambda: number_model.log_density(many, orderings=64), lambda: number_model.surprise(many)):
         alarm(0.5)
-        started = time.monotonic()
+        started = time.process_time()
         with pytest.raises(Late):
             asked()
-        assert time.monotonic() - started < 5
+        assert time.process_time() - started < 10  # of two processors, whatever else the machine does
 
 
 def test_a_handler_that_does_not_raise_ends_nothing(number_model, numbers):
@@ -221,10 +226,10 @@ def test_an_alarm_ends_other_long_calls(number_model, numbers, alarm):
                   lambda: number_model.predict(holed, of="1"),
                   lambda: number_model.where({"0": (0, 1)}).sample(2000000)):
         alarm(0.4)
-        started = time.monotonic()
+        started = time.process_time()
         with pytest.raises(Late):
             asked()
-        assert time.monotonic() - started < 2
+        assert time.process_time() - started < 4
 
 
 def test_parts_of_rows_change_nothing(number_model, numbers, monkeypatch):

@@ -162,23 +162,18 @@ def test_intervals_of_dates(model, columns):
     assert np.datetime64("2019-01-01") < low["when"][3] and high["when"][3] < np.datetime64("2024-01-01")
 
 
+@pytest.mark.filterwarnings("ignore:.*as many rows")
 def test_summary_check_and_compare(model, columns):
     summary = model.score(columns)
     assert summary.mean == pytest.approx(model.log_density(columns).mean())
     check = model.check(columns)
-    assert {column.name for column in check.columns} == set(model.names)
-    assert check.summary.gain > 0 and f"{check.summary.gain:.3g} nats a row better" in check.verdict
-    odd = [column.name for column in check.columns if not column.calibrated]
-    assert check.verdict.endswith(f"not calibrated: {', '.join(odd)}." if odd else "as far as these rows tell.")
+    assert [column.name for column in check.columns] == model.names
+    assert check.gain == pytest.approx(summary.gain) and f"{check.gain:.3g} nats a row" in check.verdict
+    assert str(check).count("\n") == 7 and len(check.worst_rows) == 5 and check.worst_rows[0].column in model.names
     worse = nade.fit(columns, **{**QUICK, "iterations": 1, "seed": 5})
     found = nade.compare(model, worse, columns)
     assert found.difference == pytest.approx(summary.mean - worse.score(columns).mean)
-    assert found.standard_error > 0
-
-
-def test_checks_of_drawn_rows(number_model):
-    for column in number_model.check(number_model.sample(1500, seed=3)).columns:
-        assert abs(column.inside_50 - 0.5) < 0.12 and abs(column.inside_90 - 0.9) < 0.08
+    assert found.standard_error > 0 and found.rows == found.a_better + found.b_better == 400
 
 
 @pytest.mark.parametrize("name", ["x", "count", "kind", "colour", "flag"])
@@ -193,14 +188,66 @@ def test_checks_pass_cells_that_the_model_drew(model, columns, name):
 
 def test_checks_pass_a_right_model(numbers):
     one = nade.fit(numbers[:, :1], **QUICK)
-    assert "all 1 columns are calibrated" in one.check(one.sample(1000, seed=6)).verdict
-    assert one.check(one.sample(1000, seed=6) * 1.3).verdict.endswith("not calibrated: 0.")
+    right, wide = one.check(one.sample(1000, seed=6)), one.check(one.sample(1000, seed=6) * 1.3)
+    assert right.verdict.startswith("no fault found") and right.columns[0].calibrated and not right.samples.differ
+    assert not wide.good and "too narrow" in wide.columns[0].fault and "! 0: 1000 cells" in str(wide)
 
 
 def test_checks_find_a_model_of_other_rows(number_model, numbers):
-    found = number_model.check(numbers * 3 + 1)
-    assert not any(column.calibrated for column in found.columns)
-    assert found.verdict.endswith("not calibrated: 0, 1, 2, 3.")
+    found = number_model.check(numbers[:250] * 3 + 1)
+    assert not any(column.calibrated for column in found.columns) and found.samples.differ
+    assert found.verdict.startswith("4 of 4 columns are not calibrated and samples can be told from the rows")
+
+
+def test_checks_of_a_fixed_ordering(numbers):
+    one = nade.fit(numbers, effort="quick", iterations=2, hidden=[8], components=3, order="fixed", progress=False)
+    found = one.check(numbers[:50])
+    assert found.columns == () and "one ordering only" in found.verdict and found.worst_rows[0].column is None
+
+
+def test_rows_of_training_are_warned_of(number_model, numbers):
+    with pytest.warns(nade.Warning, match="as many rows") as caught:
+        number_model.check(numbers)
+        nade.compare(number_model, "independent", numbers)
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
+def test_compared_rows(model, columns):
+    """Rows without a cell, and with values that training has not seen, are left out and counted."""
+    rows = {name: array[:100].copy() for name, array in columns.items()}
+    rows["colour"] = rows["colour"].astype(object)
+    rows["colour"][7] = "pink"
+    for array in rows.values():
+        array[3:5] = None if array.dtype == object else np.nan if array.dtype.kind == "f" else array[3:5]
+    rows = {name: rows[name] for name in ("x", "kind", "colour")}
+    with pytest.raises(nade.BadInput, match="pink"):
+        nade.compare(model, "mixture", rows, of=["x", "kind", "colour"])
+    with pytest.warns(nade.Warning, match="has not seen"):
+        found = nade.compare(model, "mixture", rows, of=["x", "kind", "colour"], unseen="missing")
+    assert (found.rows, found.empty_rows, found.unseen_rows, found.unlike_rows) == (97, 2, 1, 0)
+    assert "better" in found.verdict
+
+
+def test_compared_columns(model, number_model, columns, numbers):
+    part = nade.fit({name: columns[name] for name in ("kind", "x")}, **QUICK)
+    with pytest.raises(nade.BadCall, match="only the first model has the column 'colour'"):
+        nade.compare(model, part, columns)
+    ours = {name: array[:90] for name, array in columns.items()}
+    found = nade.compare(model, part, ours, of=["x", "kind"])
+    expected = np.mean(model.log_density(ours, of=["x", "kind"]) - part.log_density(ours))
+    assert found.difference == pytest.approx(expected)
+    counts = [nade.fit({"n": columns["count"]}, types={"n": type_}, **QUICK) for type_ in ("count", "real")]
+    few = {"n": columns["count"][:90]}
+    with pytest.raises(nade.BadCall, match="column 'n' is count in the first model and real in the second"):
+        nade.compare(*counts, few)
+    scores = [one.log_density(few, cells=True).mean() for one in counts]  # the step is 1, and its logarithm 0
+    assert nade.compare(*counts, few, cells=True).difference == pytest.approx(scores[0] - scores[1])
+    with pytest.raises(nade.BadCall, match="nothing is fitted"):
+        nade.compare(number_model, "independent", numbers, train=numbers)
+    with pytest.raises(nade.BadCall, match="rows as wholes"):
+        nade.compare(number_model, "gaussian", numbers, given="0")
+    with pytest.raises(nade.BadInput, match="found 1 row to fit 'gaussian'"):
+        nade.compare(number_model, "gaussian", numbers[:1])
 
 
 def test_pickles(model, columns):

@@ -13,7 +13,7 @@ from test_processes import run_python
 def test_import_time():
     """Beyond NumPy's: under 100 ms, the best of several."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         process = run_python("""
             import time, numpy
             start = time.process_time()

@@ -16,19 +16,20 @@ enum fault {
     FAULT_NO_BIAS_GRADIENT = 4,   /* test_gradients: a hidden layer's bias never learns */
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
-    FAULT_SCORE_DRIFT = 7,        /* test_golden: the running sum forgets the mask's weight */
-    FAULT_RATE_NOT_DECAYED = 8,   /* test_golden: the learning rate stays what it was */
-    FAULT_CLIP_SQUARES = 10,      /* test_clipping: clipping compares the sum of the squares, not its root */
-    FAULT_STRATA_FIXED = 12,      /* test_objective: a stratified d is always the first of its stratum */
-    FAULT_AVERAGE_STARTS = 11,    /* test_averaging: an average begins with the weight it has later on */
-    FAULT_MISSING_IS_ZERO = 9,    /* test_golden: a missing cell is scored as if it held zero */
-    FAULT_STAGE_FORGETS = 30,     /* test_stages: a stage of pretraining starts from random weights */
-    FAULT_MOMENTS_LOST = 31,      /* test_checkpoint: a resumed run starts with zero momentum */
-    FAULT_LOSS_UNITS = 32,        /* test_summary: training reports losses in standardised units */
-    FAULT_NO_STAND_INS = 34,      /* test_holes: rows with holes count for more where little is observed */
-    FAULT_FRESH_LOST = 33,        /* test_fresh_rows: a resumed run goes on with the rows it began with */
-    FAULT_FIXED_SUM_EARLY = 20,   /* test_fixed_order: a cell's weight also learns from the cell's own position */
-    FAULT_FIXED_STRETCH = 21,     /* test_fixed_order: hidden units stay as they were when a cell enters */
+    FAULT_SELECT_TIES = 719,    /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
+    FAULT_SCORE_DRIFT = 7,      /* test_golden: the running sum forgets the mask's weight */
+    FAULT_RATE_NOT_DECAYED = 8, /* test_golden: the learning rate stays what it was */
+    FAULT_CLIP_SQUARES = 10,    /* test_clipping: clipping compares the sum of the squares, not its root */
+    FAULT_STRATA_FIXED = 12,    /* test_objective: a stratified d is always the first of its stratum */
+    FAULT_AVERAGE_STARTS = 11,  /* test_averaging: an average begins with the weight it has later on */
+    FAULT_MISSING_IS_ZERO = 9,  /* test_golden: a missing cell is scored as if it held zero */
+    FAULT_STAGE_FORGETS = 30,   /* test_stages: a stage of pretraining starts from random weights */
+    FAULT_MOMENTS_LOST = 31,    /* test_checkpoint: a resumed run starts with zero momentum */
+    FAULT_LOSS_UNITS = 32,      /* test_summary: training reports losses in standardised units */
+    FAULT_NO_STAND_INS = 34,    /* test_holes: rows with holes count for more where little is observed */
+    FAULT_FRESH_LOST = 33,      /* test_fresh_rows: a resumed run goes on with the rows it began with */
+    FAULT_FIXED_SUM_EARLY = 20, /* test_fixed_order: a cell's weight also learns from the cell's own position */
+    FAULT_FIXED_STRETCH = 21,   /* test_fixed_order: hidden units stay as they were when a cell enters */
     FAULT_NO_SCALE_GRADIENT = 24, /* test_fixed_order: the factors of the positions stay what they were */
     FAULT_SCALE_PLACE = 25,       /* test_fixed_order: a column's factor is looked up by its number, not its position */
     FAULT_LINEAR_OWN = 540,       /* test_fixed_order: without hidden layers a column also learns from its own cell */
@@ -250,6 +251,10 @@ enum fault {
     FAULT_COMPONENT_AGAIN = 507,     /* test_mixture_model: a row drawn in parts has one random number for both */
     FAULT_FIT_WORSE = 508,           /* test_em: counts and dates are fitted worse than they were */
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
+    FAULT_EM_COMMON = 513,           /* test_em: rows of other labels count as of the commonest too */
+    FAULT_FACTORS_TOGETHER = 514,    /* gaussian_kinds: few components of more factors must better many of fewer */
+    FAULT_EM_NO_STANDARD = 515,      /* test_gaussian_em: what a round never lowers lacks the standard rows */
+    FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
     FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */
@@ -264,6 +269,12 @@ enum fault {
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
     FAULT_RANKS_SAME_ROWS = 600,     /* test_ranks: each rank takes the first rows of a batch */
     FAULT_SUMS_NOT_EXACT = 601,      /* test_ranks: exact sums are the fast ones */
+    FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
+    FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */
+    FAULT_RBM_RATE_FIXED = 562,      /* test_rbm_train: the rate stays what it was at the first update */
+    FAULT_FIRST_TRAINED = 563,       /* test_rbm_runs: a first layer that is given is trained anew */
+    FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
+    FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

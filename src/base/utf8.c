@@ -56,19 +56,32 @@ size_t nd_utf8_put(uint32_t point, char to[4])
     return length;
 }
 
+/* Of the bytes from 0x80 to 0x9F; the others are Latin-1's, whose code points are the bytes. */
+static const uint16_t windows_points[32] = {
+    0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
+};
+
+uint32_t nd_windows_point(unsigned char byte)
+{
+    return byte >= 0x80 && byte < 0xA0 ? windows_points[byte - 0x80] : byte;
+}
+
+unsigned char nd_windows_byte(uint32_t point)
+{
+    for (unsigned byte = 0x80; byte < 0xA0; byte++)
+        if (windows_points[byte - 0x80] == point) return (unsigned char)byte;
+    return point < 0x80 || (point >= 0xA0 && point <= 0xFF) ? (unsigned char)point : 0;
+}
+
 const char *nd_utf8_text(struct arena *arena, const char *text)
 {
     if (nd_utf8_valid(text)) return text;
-    char *converted = nd_arena_alloc(arena, strlen(text) + 1, 2);
+    char *converted = nd_arena_alloc(arena, strlen(text) + 1, 3);
     if (!converted) return NULL;
     char *to = converted;
-    for (const unsigned char *from = (const unsigned char *)text; *from; from++) {
-        if (*from < 0x80) {
-            *to++ = (char)*from;
-        } else {
-            *to++ = (char)(0xC0 | *from >> 6);
-            *to++ = (char)(0x80 | (*from & 0x3F));
-        }
-    }
+    for (; *text; text++) to += nd_utf8_put(nd_windows_point((unsigned char)*text), to);
+    *to = '\0';
     return converted;
 }

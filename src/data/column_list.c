@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/slips.h"
 #include "data/cell_text.h"
 #include "data/table.h"
 
@@ -95,10 +96,31 @@ static nade_status choose_range(const struct column_list *list, const char *text
     return status;
 }
 
+/* The column that a name, of none, is likely meant for; NULL: none. */
+static const char *nearest_name(const struct column_list *list, const char *name)
+{
+    const char *nearest = NULL;
+    size_t fewest = ND_SLIPS_MOST + 1;
+    for (size_t c = 0; c < list->count; c++)
+        if (list->names[c] && nd_is_nearer(name, list->names[c], &fewest)) nearest = list->names[c];
+    return nearest;
+}
+
+static nade_status refuse_name(const struct column_list *list, const char *name)
+{
+    char excerpt[ND_EXCERPT], meant[ND_EXCERPT];
+    const char *nearest = nearest_name(list, name);
+    nd_excerpt(name, strlen(name), excerpt);
+    if (nearest)
+        return nd_fail(list->context, NADE_BAD_CALL, "%s: found '%s', but there is no such column; did you mean '%s'?",
+                       list->what, excerpt, nd_excerpt(nearest, strlen(nearest), meant));
+    return nd_fail(list->context, NADE_BAD_CALL, "%s: found '%s', expected the name or number of a column", list->what,
+                   excerpt);
+}
+
 static nade_status choose_item(const struct column_list *list, const struct item *item)
 {
     size_t place, first, last;
-    char excerpt[ND_EXCERPT];
     nade_status status = find_name(list, item->text, &place);
     if (status != NADE_OK) return status;
     if (place != SIZE_MAX) return choose_place(list, place);
@@ -107,8 +129,7 @@ static nade_status choose_item(const struct column_list *list, const struct item
         if (*at == '\0') return choose_place(list, first);
         if (*at++ == '-' && take_number(&at, &last) && *at == '\0') return choose_range(list, item->text, first, last);
     }
-    return nd_fail(list->context, NADE_BAD_CALL, "%s: found '%s', expected the name or number of a column", list->what,
-                   nd_excerpt(item->text, strlen(item->text), excerpt));
+    return refuse_name(list, item->text);
 }
 
 static bool is_blank(char c)

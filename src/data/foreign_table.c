@@ -17,17 +17,26 @@ static const struct foreign {
     {"FEA1", 4, "a Feather file", by_feather},
     {"SQLite format 3", 16, "an SQLite database", "write its table as CSV"},
     {"%PDF-", 5, "a PDF document", "expected a table"},
+    {"\xFF\xFE", 2, "a text in UTF-16", "save it as UTF-8, in Excel as \"CSV UTF-8\""},
+    {"\xFE\xFF", 2, "a text in UTF-16", "save it as UTF-8, in Excel as \"CSV UTF-8\""},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+/* The length of a safetensors file's header and its brace.  Text has no zeros, so fewer bytes are not waited for. */
+static bool is_model(const unsigned char *bytes, size_t count)
+{
+    static const unsigned char upper_half[5] = {0, 0, 0, 0, '{'};
+    return count >= 9 && memcmp(bytes + 4, upper_half, sizeof upper_half) == 0;
+}
+
 enum recognition nd_is_foreign(const unsigned char *bytes, size_t count)
 {
-    enum recognition best = FILE_IS_OTHER;
+    enum recognition best = is_model(bytes, count) ? FILE_IS_IT : FILE_IS_OTHER;
     for (size_t i = 0; i < KINDS; i++) {
         enum recognition found = nd_recognise(bytes, count, kinds[i].magic, kinds[i].bytes);
         if (found == FILE_IS_IT) return found;
-        if (found == FILE_NEEDS_MORE) best = found;
+        if (found == FILE_NEEDS_MORE && best != FILE_IS_IT) best = found;
     }
     return best;
 }
@@ -42,6 +51,7 @@ nade_status nd_refuse_foreign(struct source *source, const struct load_request *
     (void)request, (void)table;
     const struct foreign *kind = kinds;
     size_t count = nd_source_available(source);
+    if (is_model(source->buffer + source->begin, count)) return refuse(source, "a model", "expected a table");
     while (nd_recognise(source->buffer + source->begin, count, kind->magic, kind->bytes) != FILE_IS_IT) kind++;
     return refuse(source, kind->kind, kind->way_out);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/utf8.h"
 
 enum { CORE_MOST = 400, GROUP = 3 };
 
@@ -23,10 +24,11 @@ struct core {
     size_t length;
 };
 
-/* Bytes of a blank that may stand between groups of digits: ' ', or one that does not break. */
+/* Bytes of a blank that may stand between groups of digits: ' ', or one that does not break, in UTF-8 or as in
+ * Windows-1252, whose byte begins no UTF-8. */
 static size_t blank_bytes(const char *at, const char *end)
 {
-    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\xAF"};
+    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\xAF", "\xA0"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
         size_t length = strlen(blanks[i]);
         if ((size_t)(end - at) >= length && memcmp(at, blanks[i], length) == 0) return length;
@@ -99,14 +101,26 @@ static const char *const units[] = {
     "Pa",  "hPa",  "kPa", "MPa", "bar", "kB", "KB", "MB", "GB",  "TB",  "mph", "km/h", "m/s", "bps", "px",  "pt",
     "cal", "kcal", "J",   "kJ",  "m2",  "m²", "m3", "m³", "km2", "km²", "ha",  "bhp",  "hp",  "cc"};
 
-static bool is_among(const char *text, size_t length, const char *const *list, size_t count)
+static bool is_among(const char *text, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(list[i]) == length && memcmp(list[i], text, length) == 0) return true;
+        if (strcmp(list[i], text) == 0) return true;
     return false;
 }
 
-#define IS_AMONG(text, length, list) is_among(text, length, list, sizeof(list) / sizeof *(list))
+#define IS_AMONG(text, list) is_among(text, list, sizeof(list) / sizeof *(list))
+
+/* Some bytes of a cell, fewer than ND_UNIT_SIZE, as UTF-8: of a file that is not, € is one byte. */
+static const char *as_utf8(const char *bytes, size_t length, char text[3 * ND_UNIT_SIZE])
+{
+    memcpy(text, bytes, length);
+    text[length] = '\0';
+    if (nd_utf8_valid(text)) return text;
+    char *to = text;
+    for (size_t i = 0; i < length; i++) to += nd_utf8_put(nd_windows_point((unsigned char)bytes[i]), to);
+    *to = '\0';
+    return text;
+}
 
 /* Bytes of the currency in front, a blank behind it included. */
 static size_t prefix_bytes(const char *text, const char *end)
@@ -116,7 +130,9 @@ static size_t prefix_bytes(const char *text, const char *end)
         if ((size_t)(end - text) < length || memcmp(text, currencies[i], length) != 0) continue;
         return length + blank_bytes(text + length, end);
     }
-    return 0;
+    char first[3 * ND_UNIT_SIZE];
+    bool known = text < end && (*text & 0x80) && IS_AMONG(as_utf8(text, 1, first), currencies);
+    return known ? 1 + blank_bytes(text + 1, end) : 0;
 }
 
 static bool is_letter(char c)
@@ -140,7 +156,9 @@ static bool is_suffix(const char *text, const char *end)
     const char *word = text + blank;
     if (length == 0) return blank == 0;
     if (length + blank >= ND_UNIT_SIZE) return false;
-    return IS_AMONG(word, length, units) || IS_AMONG(word, length, currencies) || (blank && is_word(word, length));
+    char known[3 * ND_UNIT_SIZE];
+    as_utf8(word, length, known);
+    return IS_AMONG(known, units) || IS_AMONG(known, currencies) || (blank && is_word(word, length));
 }
 
 static const char *take_sign(const char *at, const char *end, bool *negative)
@@ -180,6 +198,17 @@ static const char *skip(const char *at, const char *end, const char *text)
     return (size_t)(end - at) >= length && memcmp(at, text, length) == 0 ? at + length : NULL;
 }
 
+/* The same where the text may be in Windows-1252 and what it begins with is in UTF-8. */
+static const char *skip_letters(const char *at, const char *end, const char *text)
+{
+    char read[3 * ND_UNIT_SIZE];
+    size_t letters = 0;
+    const char *behind = skip(at, end, text);
+    for (const char *c = text; *c; c++) letters += (*c & 0xC0) != 0x80;
+    if (behind || (size_t)(end - at) < letters) return behind;
+    return strcmp(as_utf8(at, letters, read), text) == 0 ? at + letters : NULL;
+}
+
 enum number_kind nd_form_read(const struct number_form *form, const char *text, size_t length, double *value)
 {
     if (!form || ND_FAULT(FAULT_FORM_IGNORED)) return nd_parse_number(text, length, value);
@@ -188,13 +217,12 @@ enum number_kind nd_form_read(const struct number_form *form, const char *text, 
     char plain[CORE_MOST + 2];
     bool negative = false;
     struct core core;
-    const char *at = skip(take_sign(text, end, &negative), end, form->prefix);
+    const char *at = skip_letters(take_sign(text, end, &negative), end, form->prefix);
     if (!at) return NUMBER_NONE;
     if (form->prefix[0]) at = take_sign(at, end, &negative);
     at = take_core(at, end, &core);
     if (core.length == 0 || core.length == CORE_MOST || !core_fits(&core, &marks)) return NUMBER_NONE;
-    if (strlen(form->suffix) != (size_t)(end - at) || memcmp(form->suffix, at, (size_t)(end - at)) != 0)
-        return NUMBER_NONE;
+    if (skip_letters(at, end, form->suffix) != end) return NUMBER_NONE;
     make_plain(&core, &marks, negative, plain);
     return nd_parse_number(plain, strlen(plain), value);
 }

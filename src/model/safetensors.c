@@ -14,7 +14,9 @@ enum { PREFIX_BYTES = 8, HEADER_MOST = 100000000, FIRST_BYTES = 1 << 20 };
 
 static nade_status not_safetensors(nade_context *context, const struct safetensors *file, const char *why)
 {
-    return nd_fail(context, NADE_BAD_INPUT, "%s is not a safetensors file, or is cut short: %s", file->path, why);
+    return nd_fail(context, NADE_BAD_INPUT,
+                   "%s is not a safetensors file, or is cut short: %s; expected a model that nade train wrote",
+                   file->path, why);
 }
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */

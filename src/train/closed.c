@@ -91,14 +91,10 @@ nade_status nd_closed_end(struct run *run, size_t components)
 
 nade_status nd_closed_train(struct run *run)
 {
-    static nade_status (*const train[])(struct run * run) = {[NADE_KIND_MIXTURE] = nd_mixture_train,
-                                                             [NADE_KIND_GAUSSIAN] = nd_gaussian_train,
-                                                             [NADE_KIND_MOG] = nd_gaussian_train,
-                                                             [NADE_KIND_MFA] = nd_gaussian_train};
     run->stage_arena = (struct arena){run->context->allocator, NULL};
     run->time_limit = nd_time_limit(run);
     run->progress = (nade_progress){.size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN};
     run->best_loss = INFINITY;
     run->start_loss = NAN;
-    return train[run->options.kind](run);
+    return nd_closed_fit(run);
 }

@@ -29,9 +29,7 @@ nade_status nd_closed_train(struct run *run);
 /* Sets run->architecture, run->plan and memory in run->best for a model of so many components, in run->stage_arena. */
 nade_status nd_closed_end(struct run *run, size_t components);
 
-/* ---- the kinds ---- */
-
-nade_status nd_mixture_train(struct run *run);
-nade_status nd_gaussian_train(struct run *run); /* gaussian, mog and mfa */
+/* The fits of such a run, by rounds of the kind's backend (closed_trainer.c). */
+nade_status nd_closed_fit(struct run *run);
 
 #endif

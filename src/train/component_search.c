@@ -21,6 +21,7 @@ nade_status nd_search_found(struct component_search *s, double train, double val
     const nade_allocator *allocator = &run->context->allocator;
     double train_loss = run->train_scale - train, valid_loss = run->valid_scale - valid;
     bool better = s->best_components == 0 || valid_loss < run->best_loss || ND_FAULT(FAULT_LAST_COMPONENTS);
+    s->loss = valid_loss;
     nd_free(allocator, better ? s->best : parameters);
     if (better) {
         s->best = parameters;
@@ -51,20 +52,26 @@ static bool is_new(const struct component_search *s, size_t components)
     return components > 0;
 }
 
-/* More and more until twice as many are no better two times, then what lies between the best and its neighbours. */
+/* More and more until twice as many are no better two times, then what lies between the best and its neighbours.  What
+ * other numbers of factors came to makes no difference: with more factors few components are worse than many had been
+ * with fewer. */
 static nade_status choose_components(struct component_search *s)
 {
     struct run *run = s->run;
-    size_t most = efforts[run->options.effort].components_most, misses = 0, factors = run->architecture.factors;
+    size_t most = efforts[run->options.effort].components_most, misses = 0, best = 0;
+    double least = HUGE_VAL;
     nade_status status = NADE_OK;
     s->count = 0;
     if (most > run->train.rows) most = run->train.rows;
     for (size_t k = 1; k <= most && misses < 2 && !run->stop && status == NADE_OK; k *= 2) {
         status = fit(s, k);
-        misses = s->best_components == k && s->best_factors == factors ? 0 : misses + 1;
+        bool better = s->loss < least && !(ND_FAULT(FAULT_FACTORS_TOGETHER) && s->loss > run->best_loss);
+        misses = better ? 0 : misses + 1;
+        if (better) least = s->loss;
+        if (better || k == 1) best = k;
     }
-    const size_t around[] = {s->best_components * 3 / 4, s->best_components * 3 / 2};
-    for (size_t i = 0; i < 2 && !run->stop && status == NADE_OK && s->best_factors == factors; i++)
+    const size_t around[] = {best * 3 / 4, best * 3 / 2};
+    for (size_t i = 0; i < 2 && !run->stop && status == NADE_OK; i++)
         if (is_new(s, around[i]) && around[i] <= most) status = fit(s, around[i]);
     return status;
 }

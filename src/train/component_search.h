@@ -13,6 +13,7 @@ struct component_search {
     nade_status (*fit)(struct component_search *search);
     void *own; /* the fit's */
     size_t tried[ND_TRIED_MOST], count;
+    double loss;                          /* the validation rows' of the last fit */
     size_t best_components, best_factors; /* components 0: none yet */
     float *best;                          /* the parameters of these, in the allocator's own memory */
 };

@@ -11,6 +11,10 @@ expect 0 "$NADE" train data.csv -o model "${small[@]}" --json
 holds out '"best_iteration"' '"columns"'
 holds err '"best_iteration"'
 [ "$(wc -l <out)" = 1 ] || fail "more than the summary: $(cat out)"
+refuse 2 "unknown option --whree; did you mean --where?" -- "$NADE" sample model '--whree=age<30'
+refuse 2 "--of: found 'Heihgt', but there is no such column; did you mean 'height'?" -- "$NADE" score model data.csv --of Heihgt
+refuse 2 "there is no model file 'gausian'; did you mean gaussian?" -- "$NADE" compare model gausian data.csv
+refuse 2 "data.csv is not a safetensors file" "expected a model that nade train wrote" -- "$NADE" score data.csv model
 expect 0 "$NADE" sample model -n 3 --where 'age = 30.5' --where 'kind =red' --where '10 <= the age < 60' --quiet
 tail -n +2 out | grep -Evq '^30.5,[0-9.]+,red,[1-5][0-9]' && fail "where: $(cat out)"
 expect 0 "$NADE" sample model -n 3 --where '30 < age' --quiet
@@ -29,7 +33,7 @@ expect 0 "$NADE" prob model --where 'kind in {blue}' --json --quiet
 [ "$(sed 's/.*"probability":\([0-9.e-]*\).*/\1/' out)" = "$other" ] || fail "not the same event: $(cat out) $other"
 expect 0 "$NADE" prob model --where 'kind=blue' --given 'kind != red' --quiet
 holds out '1,0'
-refuse 2 "column 'kind': found '{blue,green}', expected one of blue, red" -- "$NADE" sample model --where 'kind in {blue,green}'
+refuse 2 "column 'kind': found 'green', expected one of blue, red" -- "$NADE" sample model --where 'kind in {blue,green}'
 refuse 2 "the conditions are too unlikely" -- "$NADE" sample model --where 'kind != red' --where 'kind in {red}'
 
 printf 'age,height,kind,the age\n30.5,,red,5.5\n31.5,155.25,,6.5\n' >holes.csv

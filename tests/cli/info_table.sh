@@ -33,3 +33,12 @@ awk 'BEGIN { print "word,text,x"; for (i = 0; i < 15000; i++) printf "w%d,%s,%d.
     function long(  s) { s = "0123456789abcdef"; while (length(s) < 70000) s = s s; return s }' >words.csv
 expect 0 "$NADE" train words.csv --dry-run "${small[@]}"
 holds err "'text' (a text of more than 65536 bytes), left out" "word: categorical, 5000 labels"
+
+# Tables whose first bytes are mostly zeros are none the less tables: gzip without a time, NPZ; workbooks get their sentence; a cut model is none.
+gzip -nc data.csv >data.csv.gz
+expect 0 "$NADE" info data.csv.gz
+holds out "Rows: 200"
+expect 0 "$NADE" info "$NADE_SOURCE_DIR/tests/awkward/arrays.npz" --array test
+refuse 2 "this is an Excel workbook: save it as CSV" -- "$NADE" info "$NADE_SOURCE_DIR/tests/awkward/workbook.xlsx"
+head -c 100 model >cut
+refuse 2 "not a safetensors file, or is cut short" -- "$NADE" info cut

@@ -26,6 +26,13 @@ tail -n +2 out | grep -Evq '^(-?[0-9]+(\.[0-9]+)?,){11}-?[0-9]+(\.[0-9]+)?$' && 
 expect 0 "$NADE" sample model -n 1 --where 'length=4,5 cm' --where 'price>=1.500' --quiet
 tail -n 1 out | grep -q '^"4,5 cm",' || fail "where: $(cat out)"
 expect 0 "$NADE" sample model -n 1 --where length=4.5 --quiet
+# In a list semicolons divide where commas are decimal ones.
+probability() { "$NADE" prob model --where "$1" --quiet | tail -n 1 | cut -d, -f1; }
+either=$(awk "BEGIN { print $(probability 'length=4,2') + $(probability 'length=4,5') }")
+for list in '{4,2;4,5}' '{4,2 cm; 4,5 cm}' '{4,2, 4,5}' '{4.2;4.5}'; do
+    awk "BEGIN { exit $either > 0 && ($(probability "length in $list") - $either) ^ 2 < 1e-12 ? 0 : 1 }" || fail "$list: not $either"
+done
+refuse 2 "column 'length': found 'x', expected a number" -- "$NADE" sample model --where 'length in {4,2;x}'
 for range in '4,2<=length<4,6' '4,2 cm <= length < 4,6cm' '4.2<=length<4.6' '4,6>length>=4,2'; do
     expect 0 "$NADE" sample model -n 60 --where "$range" --quiet
     [ "$(tail -n +2 out | cut -d'"' -f2 | sort -u | tr '\n' ' ')" = "4,2 cm 4,3 cm 4,4 cm 4,5 cm " ] || fail "$range: $(cat out)"
@@ -43,3 +50,19 @@ expect 0 "$NADE" train either.csv --dry-run --thousands , "${small[@]}"
 refuse 2 "the decimal mark is 'x', expected a point or a comma" -- "$NADE" train either.csv --dry-run --decimal x
 refuse 2 "decimals and thousands have the same mark ','" -- "$NADE" train either.csv --dry-run --decimal , --thousands ,
 refuse 2 "--decimal: found 'comma', expected one character, tab, blank or auto" -- "$NADE" train either.csv --dry-run --decimal comma
+
+# A file in Windows-1252: the euro is a currency, names and labels match those of a file in UTF-8, and what is filled is in the file's own encoding.
+awk 'BEGIN { print "Größe;preis"; for (i = 0; i < 200; i++) printf "%s;%d,%02d€\n", i % 3 ? "groß" : "klein", i * 7 % 60, i * 13 % 100 }' >utf8.csv
+iconv -f UTF-8 -t CP1252 utf8.csv >windows.csv
+expect 0 "$NADE" info windows.csv
+holds out 'Größe' 'klein, groß' 'from 0€ to 59,'
+expect 0 "$NADE" train windows.csv -o windows "${small[@]}"
+expect 0 "$NADE" train utf8.csv -o utf8 "${small[@]}"
+cmp windows utf8 || fail "the encoding of the file changed the model"
+printf 'Größe;preis\ngroß;\n;1,50€\n' >holes.csv
+expect 0 "$NADE" impute utf8 holes.csv --method mode --quiet
+mv out filled
+grep -Eq '^groß;[0-9,]+€$' filled && grep -q '^groß;1,50€$' filled || fail "filled: $(cat filled)"
+iconv -f UTF-8 -t CP1252 holes.csv >windows_holes.csv
+expect 0 "$NADE" impute utf8 windows_holes.csv --method mode --quiet
+iconv -f CP1252 -t UTF-8 out | cmp - filled || fail "filled in another encoding: $(xxd out)"

@@ -149,6 +149,36 @@ static void steps_sample_the_distribution(void **state)
     rbm_free(&rbm);
 }
 
+/* Turned over, a machine's visible units are distributed as the other's hidden ones; units to spare change nothing. */
+static void turned_machines_agree(void **state)
+{
+    (void)state;
+    enum { VISIBLE = 4, HIDDEN = 3, SPARE = 2 };
+    struct rbm other, turned;
+    random_rbm(&other, VISIBLE, HIDDEN, 1, 13);
+    random_rbm(&turned, HIDDEN, VISIBLE + SPARE, 0, 0);
+    rbm_start_turned(&turned, &other);
+    for (size_t h = 0; h < 1 << HIDDEN; h++) {
+        double wanted = 0;
+        for (size_t v = 0; v < 1 << VISIBLE; v++) wanted += exp(log_weight_of(&other, v, h));
+        assert_true(fabs(weight_of_visible(&turned, h) / wanted / (1 << SPARE) - 1) < 1e-6);
+    }
+    rbm_free(&other);
+    rbm_free(&turned);
+}
+
+/* Sizes that are no multiples of what is turned at a time. */
+static void weights_are_turned(void **state)
+{
+    (void)state;
+    struct rbm rbm;
+    random_rbm(&rbm, 37, 19, 1, 17);
+    for (size_t i = 0; i < rbm.visible; i++)
+        for (size_t j = 0; j < rbm.hidden; j++)
+            assert_true(rbm.turned[j * rbm.visible + i] == rbm.weight[i * rbm.hidden + j]);
+    rbm_free(&rbm);
+}
+
 static void rates_are_never_certain(void **state)
 {
     (void)state;
@@ -165,6 +195,7 @@ int main(void)
         cmocka_unit_test(activations_are_sums_of_lines), cmocka_unit_test(draws_have_their_probabilities),
         cmocka_unit_test(free_energy_sums_over_hidden),  cmocka_unit_test(exact_log_z_is_that_of_all_states),
         cmocka_unit_test(exact_log_z_of_many_units),     cmocka_unit_test(steps_sample_the_distribution),
+        cmocka_unit_test(turned_machines_agree),         cmocka_unit_test(weights_are_turned),
         cmocka_unit_test(rates_are_never_certain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

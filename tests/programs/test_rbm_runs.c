@@ -39,15 +39,20 @@ static struct binary_split make_split(void)
                                  .valid = {.rows = 40, .cells = cells + 20 * COLUMNS}};
 }
 
-static void train(size_t layers, unsigned threads, struct rbm_run *runs, size_t count)
+static void train_recipe(struct paper_recipe recipe, const struct rbm *first, double rate, unsigned threads,
+                         struct rbm_run *runs, size_t count)
 {
-    struct paper_recipe recipe = recipe_of(layers);
     struct common common = quiet;
     struct paper_job job = {.common = &common, .recipe = &recipe, .threads = threads};
     struct binary_split split = make_split();
-    for (size_t i = 0; i < count; i++) runs[i] = (struct rbm_run){.rate = 0.5 / (double)(i + 1), .seed = 4};
-    rbm_runs_train(&job, &split, runs, count);
+    for (size_t i = 0; i < count; i++) runs[i] = (struct rbm_run){.rate = rate / (double)(i + 1), .seed = 4};
+    rbm_runs_train(&job, &split, first, runs, count);
     for (size_t i = 0; i < count; i++) assert_false(runs[i].lost);
+}
+
+static void train(size_t layers, unsigned threads, struct rbm_run *runs, size_t count)
+{
+    train_recipe(recipe_of(layers), NULL, 0.5, threads, runs, count);
 }
 
 /* Of the machine that is kept, by its definition. */
@@ -88,6 +93,25 @@ static void second_layer_learns_the_first(void **state)
     dbn_free(&two.dbn);
 }
 
+/* A first layer that is given stays as it is.  The second begins as the first turned over, and where it learns next to
+ * nothing the bound is the first machine's log density. */
+static void first_layer_is_given(void **state)
+{
+    (void)state;
+    struct rbm_run one, two = {0};
+    struct paper_recipe recipe = recipe_of(2);
+    recipe.rbm.layers.size[1] = COLUMNS + 1;
+    recipe.rbm.turned = 1;
+    recipe.rbm.draws = 2000;
+    train(1, 1, &one, 1);
+    train_recipe(recipe, &one.dbn.layer[0], 1e-9, 1, &two, 1);
+    const struct rbm *first = &one.dbn.layer[0], *kept = &two.dbn.layer[0];
+    assert_memory_equal(first->parameters, kept->parameters, rbm_parameter_count(first) * sizeof(float));
+    assert_true(fabs(two.valid - one.valid) < 0.02);
+    dbn_free(&one.dbn);
+    dbn_free(&two.dbn);
+}
+
 static void threads_change_no_byte(void **state)
 {
     (void)state;
@@ -111,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(best_iteration_is_kept),
         cmocka_unit_test(second_layer_learns_the_first),
+        cmocka_unit_test(first_layer_is_given),
         cmocka_unit_test(threads_change_no_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

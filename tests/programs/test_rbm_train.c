@@ -104,6 +104,81 @@ static bool list_rows(const void *user, size_t row, uint64_t update, uint32_t sl
     return true;
 }
 
+/* The gradient of one update of a run of ten. */
+static void gradient_at(uint64_t update, size_t first_steps, size_t steps, float *gradient)
+{
+    size_t v = 11;
+    struct rbm rbm;
+    struct rbm_trainer trainer;
+    random_rbm(&rbm, VISIBLE, HIDDEN, 3, 21);
+    const struct rbm_rule rule = {.steps = steps,
+                                  .first_steps = first_steps,
+                                  .batch = 50,
+                                  .updates = 10,
+                                  .seed = 1,
+                                  .purpose = PURPOSE_RBM_CHAIN,
+                                  .threads = 1};
+    assert_true(rbm_trainer_open(&trainer, &rbm, &rule, &(struct rbm_feed){.rows = 1, .list = list_one, .user = &v}));
+    trainer.update = update;
+    assert_true(rbm_trainer_gradient(&trainer));
+    memcpy(gradient, trainer.gradient, PARAMETERS * sizeof *gradient);
+    rbm_trainer_close(&trainer);
+    rbm_free(&rbm);
+}
+
+/* From two steps to six over ten updates: each number of them for two. */
+static void steps_grow(void **state)
+{
+    (void)state;
+    float growing[PARAMETERS], fixed[PARAMETERS];
+    gradient_at(0, 2, 6, growing);
+    gradient_at(0, 0, 2, fixed);
+    assert_memory_equal(growing, fixed, sizeof fixed);
+    gradient_at(7, 2, 6, growing);
+    gradient_at(7, 0, 6, fixed);
+    assert_memory_not_equal(growing, fixed, sizeof fixed);
+    for (uint64_t update = 8; update < 10; update++) {
+        gradient_at(update, 2, 6, growing);
+        gradient_at(update, 0, 6, fixed);
+        assert_memory_equal(growing, fixed, sizeof fixed);
+    }
+}
+
+/* What updates do with their gradients, in double: momentum, decay of weights alone, a rate that falls to zero. */
+static void updates_by_hand(void **state)
+{
+    (void)state;
+    enum { UPDATES = 5 };
+    size_t v = 11;
+    struct rbm rbm;
+    struct rbm_trainer trainer;
+    double parameter[PARAMETERS], velocity[PARAMETERS] = {0};
+    const struct rbm_rule rule = {.steps = 1,
+                                  .batch = 4,
+                                  .momentum = 0.7,
+                                  .rate = 0.5,
+                                  .weight_decay = 0.1,
+                                  .updates = UPDATES,
+                                  .seed = 1,
+                                  .purpose = PURPOSE_RBM_CHAIN,
+                                  .threads = 1};
+    random_rbm(&rbm, VISIBLE, HIDDEN, 1, 21);
+    for (size_t i = 0; i < PARAMETERS; i++) parameter[i] = (double)rbm.parameters[i];
+    assert_true(rbm_trainer_open(&trainer, &rbm, &rule, &(struct rbm_feed){.rows = 1, .list = list_one, .user = &v}));
+    for (size_t u = 0; u < UPDATES; u++) {
+        assert_true(rbm_trainer_run(&trainer, 1)); /* leaves its gradient */
+        for (size_t i = 0; i < PARAMETERS; i++) {
+            double decay = i < (size_t)VISIBLE * HIDDEN ? 0.1 * parameter[i] : 0;
+            double rate = 0.5 * (1 - (double)u / UPDATES);
+            velocity[i] = 0.7 * velocity[i] + rate * ((double)trainer.gradient[i] - decay);
+            parameter[i] += velocity[i];
+            assert_true(fabs((double)rbm.parameters[i] - parameter[i]) < 1e-6);
+        }
+    }
+    rbm_trainer_close(&trainer);
+    rbm_free(&rbm);
+}
+
 /* Mean log density of six columns, three of which repeat the others, after training. */
 static double trained(const struct rbm_rule *rule, struct rbm *rbm)
 {
@@ -198,9 +273,14 @@ static void weights_decay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_steps_give_the_gradient), cmocka_unit_test(chains_that_persist_need_fewer_steps),
-        cmocka_unit_test(one_step_points_upwards),      cmocka_unit_test(machines_learn),
-        cmocka_unit_test(threads_change_no_byte),       cmocka_unit_test(weights_decay),
+        cmocka_unit_test(many_steps_give_the_gradient),
+        cmocka_unit_test(chains_that_persist_need_fewer_steps),
+        cmocka_unit_test(one_step_points_upwards),
+        cmocka_unit_test(machines_learn),
+        cmocka_unit_test(steps_grow),
+        cmocka_unit_test(updates_by_hand),
+        cmocka_unit_test(threads_change_no_byte),
+        cmocka_unit_test(weights_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

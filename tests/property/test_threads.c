@@ -63,8 +63,8 @@ static void check(nade_optimizer optimizer, double clip, enum kind kind)
     const unsigned counts[] = {2, 3, 8};
     struct support_model m;
     build(&m, kind);
-    size_t columns = m.plan.columns, chunk = nd_cpu_chunk_rows(BATCH);
-    assert_true((BATCH + chunk - 1) / chunk >= 5);
+    size_t columns = m.plan.columns, part = nd_cpu_part_rows(BATCH);
+    assert_true((BATCH + part - 1) / part >= 5);
     float *values = nd_arena_alloc(&m.arena, ROWS * columns, sizeof *values);
     size_t *order = nd_arena_alloc(&m.arena, ORDERS * columns, sizeof *order);
     struct outcome *first = nd_arena_alloc(&m.arena, 1, sizeof *first);
@@ -127,10 +127,10 @@ static void test_clipping(void **state)
 static void test_chunk_sizes(void **state)
 {
     (void)state;
-    assert_int_equal(nd_cpu_chunk_rows(1), 1);
-    assert_int_equal(nd_cpu_chunk_rows(100), 25);
-    assert_int_equal(nd_cpu_chunk_rows(1000), 63);
-    assert_int_equal(nd_cpu_chunk_rows(100000), 128);
+    assert_int_equal(nd_cpu_part_rows(1), 1);
+    assert_int_equal(nd_cpu_part_rows(100), 25);
+    assert_int_equal(nd_cpu_part_rows(1000), 63);
+    assert_int_equal(nd_cpu_part_rows(100000), 128);
 }
 
 int main(void)

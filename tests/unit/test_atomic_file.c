@@ -342,7 +342,7 @@ static void utf8_is_recognised(void **state)
         if (nd_utf8_valid(invalid[i])) fail_msg("invalid text %zu was taken", i);
 }
 
-static void other_text_is_read_as_latin1(void **state)
+static void other_text_is_read_as_windows_1252(void **state)
 {
     (void)state;
     struct arena arena = {nd_default_allocator(), NULL};
@@ -350,7 +350,11 @@ static void other_text_is_read_as_latin1(void **state)
                        "e";
     assert_ptr_equal(nd_utf8_text(&arena, kept), kept);
     assert_string_equal(nd_utf8_text(&arena, "\xE9t\xE9 \xC3\xA9"), "\xC3\xA9t\xC3\xA9 \xC3\x83\xC2\xA9");
-    assert_string_equal(nd_utf8_text(&arena, "\x80\xFF"), "\xC2\x80\xC3\xBF");
+    assert_string_equal(nd_utf8_text(&arena, "5 \x80 \x96 \x81\xFF"), "5 € – \xC2\x81\xC3\xBF");
+    for (unsigned byte = 1; byte < 256; byte++)
+        assert_int_equal(nd_windows_byte(nd_windows_point((unsigned char)byte)), byte);
+    assert_int_equal(nd_windows_byte(0x0080), 0);
+    assert_int_equal(nd_windows_byte(0x0416), 0);
     nd_arena_free(&arena);
 }
 
@@ -374,7 +378,7 @@ int main(void)
         TEST(descriptors_are_written_as_they_are),
         TEST(descriptors_are_given_back),
         cmocka_unit_test(utf8_is_recognised),
-        cmocka_unit_test(other_text_is_read_as_latin1),
+        cmocka_unit_test(other_text_is_read_as_windows_1252),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

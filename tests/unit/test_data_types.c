@@ -343,7 +343,8 @@ static void test_column_lists(void **state)
         {"'0'", NULL, "found '0'"}, /* quoted: a name, never a number */
         {"'age", NULL, "quoted name"},
         {"'age'x", NULL, "quoted name"},
-        {"Age", NULL, "found 'Age', expected the name or number of a column"},
+        {"Age", NULL, "found 'Age', but there is no such column; did you mean 'age'?"},
+        {"elsewhere", NULL, "found 'elsewhere', expected the name or number of a column"},
     };
     nade_context *context = new_context();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

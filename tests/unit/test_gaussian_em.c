@@ -50,7 +50,7 @@ static void open_trial(struct trial *t, size_t rows, size_t components, size_t f
     fill_cells(t->cells, rows, missing);
     const struct encoded_rows cells = {rows, COLUMNS, ENCODED_FLOATS, t->cells};
     assert_true(nd_gaussians_alloc(&t->arena, components, COLUMNS, factors, &t->g));
-    assert_true(nd_gaussian_em_open(&t->arena, t->pool, &cells, floors, &t->g, &t->em));
+    assert_true(nd_gaussian_em_open(&t->arena, t->pool, &cells, floors, 0, &t->g, &t->em));
 }
 
 static void close_trial(struct trial *t)
@@ -196,6 +196,7 @@ static void no_round_is_worse(void **state)
             struct trial t;
             double before = -HUGE_VAL;
             open_trial(&t, ROWS, components[k], factors[f], k == 2 ? 0.5 : 0.2, 2);
+            t.em.prior = 3 * (double)((f + k) % 3);
             assert_true(nd_gaussian_em_start(&t.em, (uint32_t)f, (uint32_t)k));
             for (int round = 0; round < 40; round++) {
                 double now = nd_gaussian_em_round(&t.em);
@@ -277,6 +278,56 @@ static void a_factor_is_found(void **state)
     close_trial(&t);
 }
 
+/* ---- components that are far ------------------------------------------------------------------------------------- */
+
+/* Half of the coordinates say of most components that they are far: totals, and the terms that matter, are those of
+ * all coordinates of all. */
+static void far_components_make_no_difference(void **state)
+{
+    enum { WIDE = 21, MANY = 7, N = 45 };
+    struct arena arena = {nd_default_allocator(), NULL};
+    struct gaussians g;
+    struct gaussian_scratch s, all;
+    size_t left_out = 0;
+    (void)state;
+    assert_true(nd_gaussians_alloc(&arena, MANY, WIDE, 0, &g) && nd_gaussian_scratch(&arena, &g, &s) &&
+                nd_gaussian_scratch(&arena, &g, &all));
+    for (uint32_t k = 0; k < MANY; k++) {
+        g.log_weight[k] = -log(MANY);
+        for (uint32_t i = 0; i < WIDE; i++) {
+            g.mean[k * WIDE + i] = (double)(k / 2) * uniform(k, i);
+            for (uint32_t j = 0; j < WIDE; j++)
+                g.covariance[(k * WIDE + i) * WIDE + j] = i == j ? 0.1 * (1 + k % 3) : 0.02;
+        }
+        nd_gaussian_settle(&g, k, s.factor);
+    }
+    s.n = all.n = WIDE;
+    for (uint32_t r = 0; r < N; r++)
+        for (uint32_t i = 0; i < WIDE; i++)
+            s.x[r * nd_gaussian_stride(WIDE) + i] = g.mean[r % MANY * WIDE + i] + uniform(100 + r, i) - 0.5;
+    memcpy(all.x, s.x, N * nd_gaussian_stride(WIDE) * sizeof *s.x);
+    for (size_t k = 0; k < MANY; k++) {
+        for (size_t i = 0; i < WIDE; i++) all.list[i] = i;
+        s.top[k] = nd_term_at_mean(&g, k, WIDE, g.log_root[k], 0.25);
+        nd_run_terms(&g, nd_gaussian_kernels(), k, N, nd_inverse_for(&g, k, &all, &(double){0}), g.log_root[k], 0.25,
+                     &all);
+    }
+    nd_whole_run_terms(&g, nd_gaussian_kernels(), N, &s);
+    nd_run_totals(&g, N, &s);
+    nd_run_totals(&g, N, &all);
+    for (size_t r = 0; r < N; r++) {
+        support_assert_close("total", s.total[r], all.total[r], 1e-12, 0);
+        for (size_t k = 0; k < MANY; k++) {
+            double found = s.term[k * ND_RUN_ROWS + r], wanted = all.term[k * ND_RUN_ROWS + r];
+            if (isinf(found)) left_out++;
+            if (isinf(found) ? wanted > all.total[r] - 60 : fabs(found - wanted) > 1e-9 * fabs(wanted))
+                fail_msg("row %zu, component %zu: %g, expected %g", r, k, found, wanted);
+        }
+    }
+    assert_true(left_out > N);
+    nd_arena_free(&arena);
+}
+
 /* ---- the same for any number of threads; kernels ------------------------------------------------------------------
  */
 
@@ -317,7 +368,9 @@ static void kernels_are_their_sums(void **state)
         for (size_t v = 0; nd_gaussian_kernels_variant(v); v++) {
             const struct gaussian_kernels *kernels = nd_gaussian_kernels_variant(v);
             memset(moment[v], 0, sizeof moment[v]);
-            kernels->squares(rows, n, d, inverse, square[v]);
+            memset(square[v], 0, sizeof square[v]);
+            kernels->squares(rows, n, 0, n / 2 / 8 * 8, d, inverse, square[v]);
+            kernels->squares(rows, n, n / 2 / 8 * 8, n, d, inverse, square[v]);
             kernels->moments(rows, n, d, weight, moment[v]);
             for (size_t r = 0; r < rows; r++) {
                 double sum = 0;
@@ -337,6 +390,26 @@ static void kernels_are_their_sums(void **state)
                     if (v == 2)
                         assert_memory_equal(&moment[1][i * stride + j], &moment[2][i * stride + j], sizeof(double));
                 }
+        }
+    }
+}
+
+static void distances_are_their_sums(void **state)
+{
+    enum { N = 5 };
+    double x[N * ND_GROUP_ROWS], centre[N], square[ND_GROUP_ROWS];
+    (void)state;
+    for (uint32_t i = 0; i < N; i++) {
+        centre[i] = uniform(i, 300);
+        for (uint32_t r = 0; r < ND_GROUP_ROWS; r++) x[i * ND_GROUP_ROWS + r] = uniform(r, 301 + i);
+    }
+    for (size_t v = 0; nd_gaussian_kernels_variant(v); v++) {
+        nd_gaussian_kernels_variant(v)->distances(N, x, centre, square);
+        for (size_t r = 0; r < ND_GROUP_ROWS; r++) {
+            double sum = 0;
+            for (size_t i = 0; i < N; i++)
+                sum += (x[i * ND_GROUP_ROWS + r] - centre[i]) * (x[i * ND_GROUP_ROWS + r] - centre[i]);
+            support_assert_close("distance", square[r], sum, 1e-13, 0);
         }
     }
 }
@@ -398,8 +471,10 @@ int main(void)
         cmocka_unit_test(nothing_becomes_singular),
         cmocka_unit_test(many_factors_are_a_full_covariance),
         cmocka_unit_test(a_factor_is_found),
+        cmocka_unit_test(far_components_make_no_difference),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(kernels_are_their_sums),
+        cmocka_unit_test(distances_are_their_sums),
         cmocka_unit_test(runs_are_of_one_pattern),
         cmocka_unit_test(covariances_have_a_limit),
     };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "nade/check.h"
 #include "support/cmocka_all.h"
 #include "support/model_support.h"
 #include "support/support.h"
@@ -22,6 +23,10 @@ struct outputs {
     double values[CELLS], low[CELLS], high[CELLS];
     size_t source[WORK_COLUMNS], unseen;
     char first[256];
+    nade_check_summary checked;
+    nade_column_check column[WORK_COLUMNS];
+    double baseline[WORK_ROWS], cell[WORK_CELLS];
+    size_t components;
 };
 
 struct fixture {
@@ -69,6 +74,8 @@ static int set_up(void **state)
     f->table = f->small;
     memset(&f->before, 0x5A, sizeof f->before);
     f->before.summary.size = sizeof f->before.summary;
+    f->before.checked.size = sizeof f->before.checked;
+    f->before.column->size = sizeof *f->before.column;
     for (size_t i = 0; i < CELLS; i++) f->before.values[i] = i % 3 ? NAN : 1;
     *state = f;
     return 0;
@@ -146,6 +153,35 @@ static nade_status values(struct fixture *f)
                              f->after.first);
 }
 
+static nade_status check(struct fixture *f)
+{
+    nade_score_options o = score_options(f);
+    o.each = NULL;
+    return nade_check(f->context, f->model, f->table, &o, &f->after.checked, f->after.column);
+}
+
+static nade_status baseline_of(struct fixture *f, nade_baseline kind, const double *train)
+{
+    const nade_baseline_options o = {.size = sizeof o,
+                                     .kind = kind,
+                                     .train = train,
+                                     .train_rows = train ? WORK_ROWS : 0,
+                                     .progress = on_progress,
+                                     .progress_user = f};
+    return nade_score_baseline(f->context, f->model, &o, WORK_ROWS, f->before.values, f->after.baseline, f->after.cell,
+                               &f->after.components);
+}
+
+static nade_status gaussian(struct fixture *f)
+{
+    return baseline_of(f, NADE_BASELINE_GAUSSIAN, f->before.values);
+}
+
+static nade_status mixture(struct fixture *f)
+{
+    return baseline_of(f, NADE_BASELINE_MIXTURE, NULL);
+}
+
 /* ---- the failures ------------------------------------------------------------------------------------------------ */
 
 static void check_untouched(const struct fixture *f)
@@ -190,7 +226,9 @@ static void interrupt_each(struct fixture *f, nade_status (*work)(struct fixture
 static void test_memory(void **state)
 {
     struct fixture *f = *state;
-    nade_status (*const work[])(struct fixture *) = {score, score_cells, sample, impute_draws, impute_means, values};
+    nade_status (*const work[])(struct fixture *) = {
+        score, score_cells, sample, impute_draws, impute_means, values, check, gaussian, mixture,
+    };
     for (size_t i = 0; i < sizeof work / sizeof *work; i++) fail_allocations(f, work[i]);
 }
 
@@ -200,6 +238,9 @@ static void test_interruptions(void **state)
     f->table = f->large;
     interrupt_each(f, score, 2);
     interrupt_each(f, score_cells, 5);
+    interrupt_each(f, mixture, 5);
+    f->table = f->small;
+    interrupt_each(f, check, 1 + WORK_COLUMNS);
 }
 
 /* Rows that can't be: after many that could. */
@@ -207,7 +248,7 @@ static void test_bad_rows(void **state)
 {
     struct fixture *f = *state;
     f->before.values[(WORK_ROWS - 1) * WORK_COLUMNS + 2] = 0.5; /* of a column of labels */
-    nade_status (*const work[])(struct fixture *) = {sample, impute_draws, impute_means};
+    nade_status (*const work[])(struct fixture *) = {sample, impute_draws, impute_means, gaussian, mixture};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
         memcpy(&f->after, &f->before, sizeof f->after);
         assert_int_equal(work[i](f), NADE_BAD_CALL);

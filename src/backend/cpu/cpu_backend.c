@@ -13,13 +13,21 @@ static size_t stride_for(size_t count)
     return stride % 256 == 0 ? stride + 16 : stride;
 }
 
-size_t nd_cpu_chunk_rows(size_t batch)
+size_t nd_cpu_part_rows(size_t batch)
 {
-    enum { CHUNKS = 16, FEWEST = 32, MOST = 128 };
-    size_t rows = (batch + CHUNKS - 1) / CHUNKS;
+    enum { PARTS = 16, FEWEST = 32, MOST = 128 };
+    size_t rows = (batch + PARTS - 1) / PARTS;
     rows = rows < FEWEST ? FEWEST : rows > MOST ? MOST : rows;
-    size_t chunks = (batch + rows - 1) / rows;
-    return (batch + chunks - 1) / chunks;
+    size_t parts = (batch + rows - 1) / rows;
+    return (batch + parts - 1) / parts;
+}
+
+size_t nd_cpu_chunk_rows(const struct cpu_backend *backend, size_t batch)
+{
+    enum { TURNS = 2, MOST = 256 };
+    size_t part = nd_cpu_part_rows(batch), most = (backend->plan->blocks ? ND_TILE : MOST) / part;
+    size_t parts = (batch + part - 1) / part / (TURNS * nd_pool_threads(backend->pool));
+    return part * (parts < 1 || most < 1 ? 1 : parts < most ? parts : most);
 }
 
 static void close_cpu(struct backend *opaque)
@@ -72,7 +80,7 @@ static bool allocate_scratch(struct cpu_backend *backend, struct arena *arena, u
         struct worker_scratch *s = &backend->scratch[t];
         s->present = nd_arena_alloc(arena, plan->columns, 1);
         s->observed = nd_arena_alloc(arena, plan->columns, 1);
-        s->keys = nd_arena_alloc(arena, plan->columns, sizeof *s->keys);
+        s->keys = nd_arena_alloc(arena, nd_key_space(plan->columns), sizeof *s->keys);
         s->block = nd_arena_alloc(arena, widest_block, sizeof *s->block);
         s->block_delta = nd_arena_alloc(arena, widest_block, sizeof *s->block_delta);
         s->sum = nd_arena_alloc(arena, backend->chain_width, sizeof *s->sum);

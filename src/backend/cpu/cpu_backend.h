@@ -1,11 +1,12 @@
-/* The CPU backend: rows in fixed chunks, products inside, threads outside.
+/* The CPU backend: rows in chunks, products inside, threads outside.
  *
  * An update has two parallel sections.  First each chunk of the batch's rows goes forward and back through the network
  * (cpu_train.c); then fixed blocks of each tensor's rows get their gradient, over all rows of the batch, and their
- * optimiser step.  Sizes of chunks and blocks depend on batch and plan alone, so any number of threads gives the same
- * bytes.  A network of one ordering has sections of its own (cpu_fixed.c), a residual one its own way through the
- * layers (cpu_residual.c).  One without hidden layers needs none: its inputs are all present cells, and what of the
- * weights' gradients is not of earlier columns is dropped. */
+ * optimiser step.  A row's numbers depend on the row alone, and what is summed over rows is summed by blocks and by
+ * parts of the batch whose sizes depend on batch and plan alone: any number of threads gives the same bytes.  A network
+ * of one ordering has sections of its own (cpu_fixed.c), a residual one its own way through the layers
+ * (cpu_residual.c).  One without hidden layers needs none: its inputs are all present cells, and what of the weights'
+ * gradients is not of earlier columns is dropped. */
 #ifndef ND_BACKEND_CPU_BACKEND_H
 #define ND_BACKEND_CPU_BACKEND_H
 
@@ -42,7 +43,7 @@ struct residual_buffers {
     float *
         *slope; /* (blocks + 1) of (capacity, stride[0]): what the gelus multiply gradients with, dropout's part too */
     float *inverse; /* (blocks + 1, capacity): norms' 1 / deviation */
-    float *parts;   /* (chunks, blocks + 1, 2, stride[0]): what each chunk adds to the norms' gradients */
+    float *parts;   /* (parts of the batch, blocks + 1, 2, stride[0]): what each adds to the norms' gradients */
     float *direct;  /* (capacity, stride[layers]): the linear path's part of the outputs */
 };
 
@@ -70,7 +71,7 @@ struct batch_buffers {
 /* Scratch of one worker. */
 struct worker_scratch {
     uint8_t *present, *observed; /* (D) */
-    uint64_t *keys;              /* (D) */
+    uint32_t *keys;              /* (nd_key_space(D)) */
     double *block, *block_delta; /* (widest output block) */
     double *sum;                 /* (chain_width): running sum of the first layer when scoring */
     double *sums;   /* (ND_TILE, chain_width): those of a tile's rows when sampling; NULL before the first */
@@ -110,8 +111,13 @@ static inline bool nd_cpu_walks(const struct plan *plan)
     return plan->ordering && !nd_is_linear(plan);
 }
 
-/* Rows of a batch that are one task: enough to fill 16 cores, not so few that the products starve. */
-size_t nd_cpu_chunk_rows(size_t batch);
+/* Rows of a batch whose sums are made together, by the batch alone: so many parts that they fill 16 cores, not so few
+ * rows that the products starve. */
+size_t nd_cpu_part_rows(size_t batch);
+
+/* Rows that are one task: whole parts, as many as leave each thread a second task when another is held up.  All weights
+ * pass a task's rows, so that many rows save reading them again. */
+size_t nd_cpu_chunk_rows(const struct cpu_backend *backend, size_t batch);
 
 /* Gradient, moments and average come with the first use that needs them: scoring and sampling never do. */
 nade_status nd_cpu_need_block(nade_context *context, struct cpu_backend *backend, enum block block);

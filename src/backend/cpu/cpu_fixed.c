@@ -239,8 +239,8 @@ static void run_output_bias(const struct batch_job *job)
     const struct cpu_backend *backend = job->backend;
     const struct tensor_view *bias = &backend->plan->tensor[nd_weight_index(1) + 1];
     if (job->makes_gradients)
-        nd_cpu_sum_rows(job->rows, bias->rows, backend->batch.delta[1], backend->stride[1],
-                        backend->block[BLOCK_GRADIENT] + bias->offset);
+        backend->kernels->sum_rows(job->rows, bias->rows, backend->stride[1], backend->batch.delta[1],
+                                   backend->block[BLOCK_GRADIENT] + bias->offset);
     if (job->takes_steps) nd_cpu_take_step(job, nd_weight_index(1) + 1, 0, bias->rows);
 }
 

@@ -164,15 +164,15 @@ static float total(const float *values, size_t count)
 }
 
 /* weight (count) = exp(logit - the largest of all); returns their sum.  room for whole lanes behind both. */
-static float weigh(size_t count, const float *logits, float *weight, float *top)
+static float weigh(size_t count, const float *logits, float *restrict weight, float *top)
 {
     float padded[ND_COMPONENTS_MOST + ND_LANES];
+    const float most = largest(logits, count); /* what the loop reads must not lie where it might write */
     size_t lanes = whole_lanes(count);
-    *top = largest(logits, count);
     memcpy(padded, logits, count * sizeof *padded);
-    for (size_t c = count; c < lanes; c++) padded[c] = *top;
-    for (size_t c = 0; c < count; c += ND_LANES)
-        for (size_t l = 0; l < ND_LANES; l++) weight[c + l] = nd_exp_u2(padded[c + l] - *top);
+    for (size_t c = count; c < lanes; c++) padded[c] = most;
+    for (size_t c = 0; c < lanes; c++) weight[c] = nd_exp_u2(padded[c] - most);
+    *top = most;
     return total(weight, count);
 }
 
@@ -344,7 +344,32 @@ static void add_scaled(float x, const float *restrict from, float *restrict to)
     for (size_t j = 0; j < ND_UNITS; j++) to[j] += x * from[j];
 }
 
+/* Philox blocks that are made at once, as many as compilers make a loop of rather than unroll. */
+enum { PHILOX_BLOCKS = 32 };
+
+/* The words of blocks group … group+PHILOX_BLOCKS-1 (base/philox.h), word w of the block number b at word[w][b]. */
+static void fill_words(uint32_t seed, uint32_t purpose, uint64_t draw, uint32_t row, uint32_t group,
+                       uint32_t word[4][PHILOX_BLOCKS])
+{
+    uint32_t k0 = seed, k1 = purpose;
+    for (uint32_t b = 0; b < PHILOX_BLOCKS; b++) {
+        word[0][b] = (uint32_t)draw;
+        word[1][b] = row;
+        word[2][b] = group + b;
+        word[3][b] = (uint32_t)(draw >> 32);
+    }
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
+        for (size_t b = 0; b < PHILOX_BLOCKS; b++) {
+            uint64_t p0 = (uint64_t)0xD2511F53u * word[0][b], p1 = (uint64_t)0xCD9E8D57u * word[2][b];
+            word[0][b] = (uint32_t)(p1 >> 32) ^ word[1][b] ^ k0;
+            word[2][b] = (uint32_t)(p0 >> 32) ^ word[3][b] ^ k1;
+            word[1][b] = (uint32_t)p1;
+            word[3][b] = (uint32_t)p0;
+        }
+}
+
 #include "backend/cpu/cpu_residual_kernels.h"
+#include "backend/cpu/cpu_row_kernels.h"
 
 extern const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS);
 
@@ -374,4 +399,11 @@ const struct cpu_kernels JOIN(nd_cpu_kernels_, ND_KERNELS) = {
     .gelu = gelu,
     .drop = drop,
     .narrow = narrow,
+    .select_observed = select_observed,
+    .load_bytes = load_bytes,
+    .load_floats = load_floats,
+    .hide = hide,
+    .choose = choose,
+    .widen = widen,
+    .sum_rows = sum_rows,
 };

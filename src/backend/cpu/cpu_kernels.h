@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "backend/optimizer.h"
+#include "base/philox.h"
 #include "model/plan.h"
 
 enum { ND_LANES = 16 };
@@ -23,6 +24,14 @@ struct dropout_draw {
 
 /* Hidden units that training with a fixed order takes together. */
 enum { ND_UNITS = 64 };
+
+/* Keys of columns that are made at once, and numbers that select_observed needs room for: all keys, and once more those
+ * of the columns that are present. */
+enum { ND_KEYS = 128 };
+static inline size_t nd_key_space(size_t columns)
+{
+    return 2 * ((columns + ND_KEYS - 1) / ND_KEYS * ND_KEYS);
+}
 
 struct cpu_kernels {
     const char *name;
@@ -114,6 +123,28 @@ struct cpu_kernels {
 
     /* out = (float)sum. */
     void (*narrow)(size_t count, const double *sum, float *out);
+
+    /* Rows of a batch (cpu_row_kernels.h). */
+
+    /* nd_select_observed; keys is scratch of nd_key_space(columns) numbers. */
+    void (*select_observed)(uint32_t seed, enum purpose purpose, uint64_t draw, uint32_t row, size_t columns,
+                            const uint8_t *present, size_t count, uint32_t *keys, uint8_t *observed);
+
+    /* A row's cells as they are encoded: x (columns) = the cells, 0 where missing; present (columns).  Return how many
+     * are present. */
+    uint32_t (*load_bytes)(size_t columns, const uint8_t *from, float *x, uint8_t *present);
+    uint32_t (*load_floats)(size_t columns, const float *from, float *x, uint8_t *present);
+
+    /* Takes what is missing out of observed, target = present and not observed; returns how many of these are. */
+    uint32_t (*hide)(size_t columns, const uint8_t *present, uint8_t *observed, uint8_t *target);
+
+    /* to = from where seen, else 0. */
+    void (*choose)(size_t count, const uint8_t *seen, const float *from, float *to);
+
+    void (*widen)(size_t count, const uint8_t *from, float *to);
+
+    /* sums (width) = the sum over rows of values (rows, width), row after row. */
+    void (*sum_rows)(size_t rows, size_t width, size_t stride, const float *values, float *sums);
 };
 
 /* The best variant for this processor. */

@@ -25,11 +25,11 @@ bool nd_cpu_residual_reserve(struct cpu_backend *backend, struct arena *arena, s
 {
     struct residual_buffers *r = &backend->batch.residual;
     const struct plan *plan = backend->plan;
-    size_t norms = plan->blocks + 1, stride = backend->stride[0], chunk = nd_cpu_chunk_rows(rows);
+    size_t norms = plan->blocks + 1, stride = backend->stride[0], part = nd_cpu_part_rows(rows);
     r->unit = nd_arena_alloc(arena, norms, sizeof *r->unit);
     r->slope = nd_arena_alloc(arena, norms, sizeof *r->slope);
     r->inverse = nd_arena_alloc(arena, norms, rows * sizeof(float));
-    r->parts = nd_arena_alloc(arena, (rows + chunk - 1) / chunk, 2 * norms * stride * sizeof(float));
+    r->parts = nd_arena_alloc(arena, (rows + part - 1) / part, 2 * norms * stride * sizeof(float));
     r->direct = nd_arena_alloc(arena, plan->direct ? rows : 0, backend->stride[plan->layers] * sizeof(float));
     if (!r->unit || !r->slope || !r->inverse || !r->parts || !r->direct) return false;
     for (size_t n = 0; n < norms; n++) {
@@ -169,40 +169,45 @@ static void back_gelu(const struct way *w, size_t place, float *delta)
     w->backend->kernels->multiply_rows(w->rows, w->width, w->stride, slopes, delta);
 }
 
-/* Where a chunk's part of the gradients of a norm's weight lies; that of its bias is a stride further. */
-static float *part_of(const struct cpu_backend *backend, size_t chunk, size_t norm)
+/* Where what part number `part` of the batch adds to the gradients of a norm's weight lies; what it adds to its bias's
+ * is a stride further. */
+static float *part_of(const struct cpu_backend *backend, size_t part, size_t norm)
 {
-    return backend->batch.residual.parts + (chunk * (backend->plan->blocks + 1) + norm) * 2 * backend->stride[0];
+    return backend->batch.residual.parts + (part * (backend->plan->blocks + 1) + norm) * 2 * backend->stride[0];
 }
 
 /* delta arrives behind norm number `norm`: what comes to the stream before it is added to above, NULL: nothing. */
-static void back_norm(const struct way *w, size_t chunk, size_t norm, const float *delta, const float *above)
+static void back_norm(const struct way *w, size_t norm, const float *delta, const float *above)
 {
     const struct cpu_backend *backend = w->backend;
     const struct residual_buffers *r = &backend->batch.residual;
-    float *part = part_of(backend, chunk, norm);
-    memset(part, 0, 2 * w->stride * sizeof *part);
-    backend->kernels->norm_back(
-        w->rows, w->width, w->stride, delta, tensor_of(backend, nd_norm_index(backend->plan, norm)),
-        r->unit[norm] + w->first * w->stride, r->inverse + norm * backend->batch.capacity + w->first, above,
-        delta_of(w, 2 * norm), part, part + w->stride);
+    const float *weight = tensor_of(backend, nd_norm_index(backend->plan, norm));
+    size_t part = nd_cpu_part_rows(w->job->rows);
+    for (size_t at = 0; at < w->rows; at += part) {
+        size_t first = w->first + at, rows = w->rows - at < part ? w->rows - at : part, before = at * w->stride;
+        float *gradient = part_of(backend, first / part, norm);
+        memset(gradient, 0, 2 * w->stride * sizeof *gradient);
+        backend->kernels->norm_back(rows, w->width, w->stride, delta + before, weight,
+                                    r->unit[norm] + first * w->stride,
+                                    r->inverse + norm * backend->batch.capacity + first, above ? above + before : NULL,
+                                    delta_of(w, 2 * norm) + before, gradient, gradient + w->stride);
+    }
 }
 
-void nd_cpu_residual_backward(const struct batch_job *job, size_t chunk, size_t first, size_t rows,
-                              struct worker_scratch *scratch)
+void nd_cpu_residual_backward(const struct batch_job *job, size_t first, size_t rows, struct worker_scratch *scratch)
 {
     const struct way w = way_of(job, first, rows);
     const struct plan *plan = job->backend->plan;
     float *arrived = scratch->tile[0];
     back_layer(&w, plan->layers, arrived);
     back_gelu(&w, plan->blocks, arrived);
-    back_norm(&w, chunk, plan->blocks, arrived, NULL);
+    back_norm(&w, plan->blocks, arrived, NULL);
     for (size_t b = plan->blocks; b-- > 0;) {
         size_t up = 2 * b + 1, down = 2 * b + 2;
         back_layer(&w, down, delta_of(&w, up));
         back_gelu(&w, b, delta_of(&w, up));
         back_layer(&w, up, arrived);
-        back_norm(&w, chunk, b, arrived, ND_FAULT(FAULT_STREAM_CUT) ? NULL : delta_of(&w, down));
+        back_norm(&w, b, arrived, ND_FAULT(FAULT_STREAM_CUT) ? NULL : delta_of(&w, down));
     }
 }
 
@@ -219,16 +224,16 @@ static void make_direct_gradient(const struct batch_job *job, const struct weigh
         backend->scratch[worker].space);
 }
 
-/* Adds the chunks' parts up, in their order. */
+/* Adds the parts up, in their order. */
 static void make_norm_gradients(const struct batch_job *job, const struct weight_block *block)
 {
     struct cpu_backend *backend = job->backend;
-    size_t chunks = ND_FAULT(FAULT_NORM_PART) ? 1 : (job->rows + job->chunk - 1) / job->chunk;
+    size_t rows = nd_cpu_part_rows(job->rows), parts = ND_FAULT(FAULT_NORM_PART) ? 1 : (job->rows + rows - 1) / rows;
     for (size_t i = 0; i < 2; i++) {
         size_t tensor = nd_norm_index(backend->plan, block->layer) + i;
         float *gradient = backend->block[BLOCK_GRADIENT] + backend->plan->tensor[tensor].offset + block->first;
-        nd_cpu_sum_rows(chunks, block->count, part_of(backend, 0, block->layer) + i * backend->stride[0] + block->first,
-                        (backend->plan->blocks + 1) * 2 * backend->stride[0], gradient);
+        backend->kernels->sum_rows(parts, block->count, (backend->plan->blocks + 1) * 2 * backend->stride[0],
+                                   part_of(backend, 0, block->layer) + i * backend->stride[0] + block->first, gradient);
     }
 }
 

@@ -106,45 +106,24 @@ static void gelu(size_t rows, size_t width, size_t stride, const float *bias, fl
     }
 }
 
-/* Philox blocks that are made at once, as many as compilers make a loop of rather than unroll; units that each is for.
- */
-enum { GROUPS = 32, GROUP_UNITS = 8 };
+/* Units that a Philox block is for. */
+enum { GROUP_UNITS = 8 };
 
-/* The words of GROUPS blocks, word w of block g at word[w][g]. */
-static void fill_words(const struct dropout_draw *draw, uint32_t slot, uint32_t group, uint32_t word[4][GROUPS])
-{
-    uint32_t k0 = draw->seed, k1 = PURPOSE_DROPOUT;
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        word[0][g] = (uint32_t)draw->update;
-        word[1][g] = slot;
-        word[2][g] = group + g;
-        word[3][g] = (uint32_t)(draw->update >> 32);
-    }
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
-        for (size_t g = 0; g < GROUPS; g++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * word[0][g], p1 = (uint64_t)0xCD9E8D57u * word[2][g];
-            word[0][g] = (uint32_t)(p1 >> 32) ^ word[1][g] ^ k0;
-            word[2][g] = (uint32_t)(p0 >> 32) ^ word[3][g] ^ k1;
-            word[1][g] = (uint32_t)p1;
-            word[3][g] = (uint32_t)p0;
-        }
-}
-
-/* What the units of GROUPS groups are multiplied with. */
+/* What the units of PHILOX_BLOCKS groups are multiplied with. */
 static void fill_factors(const struct dropout_draw *draw, uint32_t slot, uint32_t group,
-                         float factor[GROUPS * GROUP_UNITS])
+                         float factor[PHILOX_BLOCKS * GROUP_UNITS])
 {
-    uint32_t word[4][GROUPS], line[4 * GROUPS];
+    uint32_t word[4][PHILOX_BLOCKS], line[4 * PHILOX_BLOCKS];
     const uint32_t threshold = draw->threshold;
     const float scale = draw->scale;
-    fill_words(draw, slot, group, word);
-    for (size_t g = 0; g < GROUPS; g++) {
+    fill_words(draw->seed, PURPOSE_DROPOUT, draw->update, slot, group, word);
+    for (size_t g = 0; g < PHILOX_BLOCKS; g++) {
         line[4 * g] = word[0][g];
         line[4 * g + 1] = word[1][g];
         line[4 * g + 2] = word[2][g];
         line[4 * g + 3] = word[3][g];
     }
-    for (size_t i = 0; i < (size_t)4 * GROUPS; i++) {
+    for (size_t i = 0; i < (size_t)4 * PHILOX_BLOCKS; i++) {
         factor[2 * i] = (line[i] & 0xffffu) < threshold ? 0 : scale;
         factor[2 * i + 1] = line[i] >> 16 < threshold ? 0 : scale;
     }
@@ -153,10 +132,10 @@ static void fill_factors(const struct dropout_draw *draw, uint32_t slot, uint32_
 static void drop(const struct dropout_draw *draw, uint32_t slot, uint32_t unit, size_t count, float *values,
                  float *slopes)
 {
-    float factor[GROUPS * GROUP_UNITS];
+    float factor[PHILOX_BLOCKS * GROUP_UNITS];
     for (size_t first = 0; first < count;) {
         uint32_t at = unit + (uint32_t)first, skipped = at % GROUP_UNITS;
-        size_t left = count - first, made = GROUPS * GROUP_UNITS - skipped, now = left < made ? left : made;
+        size_t left = count - first, made = PHILOX_BLOCKS * GROUP_UNITS - skipped, now = left < made ? left : made;
         fill_factors(draw, slot, at / GROUP_UNITS, factor);
         for (size_t i = 0; i < now; i++) {
             values[first + i] *= factor[skipped + i];

@@ -151,7 +151,8 @@ static nade_status share_rows(nade_context *context, struct batch_job *job)
 {
     struct batch_buffers *batch = &job->backend->batch;
     unsigned own = nd_rank(context);
-    job->chunk = nd_cpu_chunk_rows(job->rows);
+    job->chunk =
+        nd_cpu_part_rows(job->rows); /* whose size does not depend on threads, of which ranks may differ in number */
     struct share chunks = chunks_of(context, job, own);
     nade_status status = need_sent(context, job);
     if (status != NADE_OK) return status;

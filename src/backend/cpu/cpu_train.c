@@ -12,26 +12,14 @@
 /* ---- first section: rows --------------------------------------------------------------------------------------- */
 
 /* x (D) = the row's cells, 0 where missing; present (D).  Returns how many are present. */
-static uint32_t load_row(const struct encoded_rows *cells, size_t row, float *x, uint8_t *present)
+static uint32_t load_row(const struct batch_job *job, size_t row, float *x, uint8_t *present)
 {
-    uint32_t count = 0;
+    const struct encoded_rows *cells = job->cells;
+    const struct cpu_kernels *kernels = job->backend->kernels;
     size_t columns = cells->columns;
-    if (cells->kind == ENCODED_BYTES) {
-        const uint8_t *from = (const uint8_t *)cells->data + row * columns;
-        for (size_t c = 0; c < columns; c++) {
-            present[c] = from[c] != ND_BYTE_MISSING;
-            x[c] = present[c] ? (float)from[c] : 0;
-            count += present[c];
-        }
-    } else {
-        const float *from = (const float *)cells->data + row * columns;
-        for (size_t c = 0; c < columns; c++) {
-            present[c] = from[c] == from[c];
-            x[c] = present[c] ? from[c] : 0;
-            count += present[c];
-        }
-    }
-    return count;
+    if (cells->kind == ENCODED_BYTES)
+        return kernels->load_bytes(columns, (const uint8_t *)cells->data + row * columns, x, present);
+    return kernels->load_floats(columns, (const float *)cells->data + row * columns, x, present);
 }
 
 /* The row that slot holds. */
@@ -46,6 +34,7 @@ static size_t row_of_slot(const struct batch_job *job, size_t slot)
 /* Draws slot's observed set; with a fixed order none is: each position is a target in its turn. */
 static void observe_slot(const struct batch_job *job, size_t slot, uint32_t present, struct worker_scratch *scratch)
 {
+    const struct cpu_kernels *kernels = job->backend->kernels;
     size_t columns = job->backend->plan->columns, place = job->first + slot;
     uint32_t count;
     if (job->backend->plan->ordering) {
@@ -54,13 +43,13 @@ static void observe_slot(const struct batch_job *job, size_t slot, uint32_t pres
         memcpy(scratch->observed, job->observed + place * columns, columns);
     } else if (job->source == SOURCE_TRAIN) {
         count = nd_draw_train_observed(job->seed, job->update, (uint32_t)place, job->strata, present);
-        nd_select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, (uint32_t)place, columns, scratch->present,
-                           count, scratch->keys, scratch->observed);
+        kernels->select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, (uint32_t)place, columns, scratch->present,
+                                 count, scratch->keys, scratch->observed);
     } else {
         uint32_t row = (uint32_t)(place / job->repeats), repeat = (uint32_t)(place % job->repeats);
         count = nd_draw_valid_observed(job->seed, row, repeat, (uint32_t)job->repeats, present);
-        nd_select_observed(job->seed, PURPOSE_VALID_KEYS, repeat, row, columns, scratch->present, count, scratch->keys,
-                           scratch->observed);
+        kernels->select_observed(job->seed, PURPOSE_VALID_KEYS, repeat, row, columns, scratch->present, count,
+                                 scratch->keys, scratch->observed);
     }
 }
 
@@ -84,8 +73,9 @@ static void fill_with_own(const struct plan_column *column, float x, bool seen, 
 }
 
 /* input = [x where observed, else 0; observed]. */
-static void fill_input(const struct plan *plan, const float *x, const uint8_t *observed, float *input)
+static void fill_input(const struct cpu_backend *backend, const float *x, const uint8_t *observed, float *input)
 {
+    const struct plan *plan = backend->plan;
     for (size_t s = 0; s < plan->segments; s++) {
         const struct plan_segment *segment = &plan->segment[s];
         const struct plan_column *column = &plan->column[segment->first];
@@ -102,12 +92,13 @@ static void fill_input(const struct plan *plan, const float *x, const uint8_t *o
         else if (column->atom_inputs)
             for (size_t i = 0; i < segment->count; i++) fill_with_atoms(&column[i], from[i], seen[i], input);
         else
-            for (size_t i = 0; i < segment->count; i++) to[i] = seen[i] ? from[i] : 0;
+            backend->kernels->choose(segment->count, seen, from, to);
     }
     if (!plan->masks) return;
     float *mask = input + plan->values_width;
-    for (size_t c = 0; c < plan->columns; c++)
-        mask[ND_FAULT(FAULT_SHIFTED_MASK) ? (c + 1) % plan->columns : c] = observed[c];
+    backend->kernels->widen(plan->columns, observed, mask);
+    for (size_t c = 0; ND_FAULT(FAULT_SHIFTED_MASK) && c < plan->columns; c++)
+        mask[(c + 1) % plan->columns] = observed[c];
 }
 
 void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker_scratch *scratch)
@@ -116,23 +107,18 @@ void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker
     struct batch_buffers *batch = &job->backend->batch;
     float *x = batch->x + slot * plan->columns;
     uint8_t *target = batch->target + slot * plan->columns;
-    uint32_t there = load_row(job->cells, row_of_slot(job, slot), x, scratch->present);
+    uint32_t there = load_row(job, row_of_slot(job, slot), x, scratch->present);
     observe_slot(job, slot, there, scratch);
-    size_t hidden = 0;
-    for (size_t c = 0; c < plan->columns; c++) {
-        scratch->observed[c] &= scratch->present[c];
-        target[c] = scratch->present[c] & !scratch->observed[c];
-        hidden += target[c];
-    }
+    uint32_t hidden = job->backend->kernels->hide(plan->columns, scratch->present, scratch->observed, target);
     double weight = ND_FAULT(FAULT_NO_WEIGHT) || hidden == 0 ? 1 : (double)there / (double)hidden;
     batch->weight[slot] = weight;
     batch->factor[slot] = (float)(weight * job->factor);
     float *input = batch->input + slot * job->backend->input_stride;
     if (nd_is_linear(plan) && ND_FAULT(FAULT_LINEAR_HOLES)) memset(scratch->present, 1, plan->columns);
     if (nd_is_linear(plan)) /* each column reads those before it, and its weights for others are zero */
-        fill_input(plan, x, scratch->present, input);
+        fill_input(job->backend, x, scratch->present, input);
     else if (!plan->ordering)
-        fill_input(plan, x, scratch->observed, input);
+        fill_input(job->backend, x, scratch->observed, input);
 }
 
 /* The specification's head, for kinds of columns without a kernel here. */
@@ -257,19 +243,12 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
     for (size_t slot = first; slot < first + rows; slot++) nd_cpu_row_loss(job, slot, scratch);
     if (!job->gradients) return;
     if (residual)
-        nd_cpu_residual_backward(job, task, first, rows, scratch);
+        nd_cpu_residual_backward(job, first, rows, scratch);
     else
         backward_rows(job, first, rows);
 }
 
 /* ---- second section: weights ------------------------------------------------------------------------------------- */
-
-void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum)
-{
-    for (size_t i = 0; i < width; i++) sum[i] = 0;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < width; i++) sum[i] += delta[r * stride + i];
-}
 
 void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, size_t count)
 {
@@ -306,7 +285,7 @@ static void make_gradients(const struct batch_job *job, const struct weight_bloc
     backend->products->multiply_transposed(
         block->count, job->rows, weight->columns, delta, stride, backend->batch.packed[block->layer],
         gradient + weight->offset + block->first * weight->columns, weight->columns, backend->scratch[worker].space);
-    nd_cpu_sum_rows(job->rows, block->count, delta, stride, bias_gradient);
+    backend->kernels->sum_rows(job->rows, block->count, stride, delta, bias_gradient);
     if (nd_is_linear(backend->plan)) drop_later(backend, block, gradient + weight->offset);
     if (ND_FAULT(FAULT_NO_BIAS_GRADIENT) && block->layer == 0) memset(bias_gradient, 0, block->count * sizeof(float));
 }
@@ -358,7 +337,7 @@ double nd_cpu_batch_loss(const struct batch_job *job)
 
 double nd_cpu_run_rows(struct batch_job *job)
 {
-    job->chunk = nd_cpu_chunk_rows(job->rows);
+    job->chunk = nd_cpu_chunk_rows(job->backend, job->rows);
     nd_cpu_run_chunks(job, 0, (job->rows + job->chunk - 1) / job->chunk);
     return nd_cpu_batch_loss(job);
 }

@@ -37,9 +37,6 @@ void nd_cpu_prepare_slot(const struct batch_job *job, size_t slot, struct worker
 /* Turns the slot's outputs, in the last of batch.delta, into the loss's gradients, and fills batch.loss. */
 void nd_cpu_row_loss(const struct batch_job *job, size_t slot, struct worker_scratch *scratch);
 
-/* sum (width) = the sum over rows of delta (rows, width), row after row. */
-void nd_cpu_sum_rows(size_t rows, size_t width, const float *delta, size_t stride, float *sum);
-
 /* The optimiser's step on `count` numbers of a tensor, from its number `first` on, by their gradients. */
 void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, size_t count);
 
@@ -69,11 +66,10 @@ void nd_cpu_fixed_block(void *job, size_t task, unsigned worker);
 size_t nd_cpu_fixed_tasks(const struct plan *plan);
 void nd_cpu_fixed_scales(const struct batch_job *job);
 
-/* Residual networks: rows first … first+rows-1, which are chunk number `chunk`, to their outputs in the last of
- * batch.delta, and back from the gradients that are there then. */
+/* Residual networks: rows first … first+rows-1, whole parts of the batch, to their outputs in the last of batch.delta,
+ * and back from the gradients that are there then. */
 void nd_cpu_residual_forward(const struct batch_job *job, size_t first, size_t rows, struct worker_scratch *scratch);
-void nd_cpu_residual_backward(const struct batch_job *job, size_t chunk, size_t first, size_t rows,
-                              struct worker_scratch *scratch);
+void nd_cpu_residual_backward(const struct batch_job *job, size_t first, size_t rows, struct worker_scratch *scratch);
 
 /* The second section for what a residual network has beside its layers. */
 void nd_cpu_residual_weights(const struct batch_job *job, const struct weight_block *block, unsigned worker);

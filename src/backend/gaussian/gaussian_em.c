@@ -16,17 +16,45 @@ static const double least_weight = 1e-9;
 
 /* ---- the rows ---------------------------------------------------------------------------------------------------- */
 
-/* Half the trace of Σ⁻¹ diag(floor²) for the columns of the list: what blurring takes off a log density. */
-static double penalty_of(const struct gaussian_em *em, const struct gaussian_scratch *s, const double *inverse)
+/* Half the trace of Σ⁻¹ diag(floor²) for the n columns of a list (NULL: all): what blurring takes off a log density. */
+static double penalty_of(const struct gaussian_em *em, const size_t *list, size_t n, const double *inverse)
 {
-    size_t stride = nd_gaussian_stride(s->n);
+    size_t stride = nd_gaussian_stride(n);
     double sum = 0;
-    for (size_t j = 0; j < s->n; j++) {
-        double own = 0, floor = em->floor[s->list[j]];
-        for (size_t i = j; i < s->n; i++) own += inverse[j * stride + i] * inverse[j * stride + i];
+    for (size_t j = 0; j < n; j++) {
+        double own = 0, floor = em->floor[list ? list[j] : j];
+        for (size_t i = j; i < n; i++) own += inverse[j * stride + i] * inverse[j * stride + i];
         sum += floor * floor * own;
     }
     return 0.5 * sum;
+}
+
+/* log of component k's weight and density, expected of a row of independent standard columns. */
+static double standard_log(const struct gaussian_em *em, size_t k)
+{
+    const struct gaussians *g = em->g;
+    size_t columns = g->columns, stride = nd_gaussian_stride(columns);
+    const double *inverse = g->inverse + k * columns * stride, *mean = g->mean + k * columns;
+    double squares = 0;
+    for (size_t i = 0; i < columns; i++) {
+        double of_mean = 0;
+        for (size_t j = 0; j <= i; j++) {
+            double own = inverse[j * stride + i];
+            squares += own * own;
+            of_mean += own * mean[j];
+        }
+        squares += of_mean * of_mean;
+    }
+    return nd_term_at_mean(g, k, columns, g->log_root[k], 0.5 * squares);
+}
+
+static void find_penalty(void *argument, size_t k, unsigned worker)
+{
+    const struct gaussian_em *em = argument;
+    size_t columns = em->g->columns;
+    (void)worker;
+    em->penalty[k] = penalty_of(em, NULL, columns, em->g->inverse + k * columns * nd_gaussian_stride(columns));
+    em->standard[k] = em->prior > 0 ? standard_log(em, k) : 0;
 }
 
 /* Leaves the distances of the rows that component k has a share in, and these shares; returns how many. */
@@ -174,11 +202,17 @@ static void add_run(const struct gaussian_em *em, const struct row_run *run, str
     struct gaussian_scratch *s = &scratch->run;
     nd_take_run(&em->cells, &em->patterns, run, NULL, s);
     if (s->n == 0) return;
+    bool whole = s->n == em->g->columns;
     for (size_t k = 0; k < em->g->components; k++) {
         double log_root;
         const double *inverse = nd_inverse_for(em->g, k, s, &log_root);
-        nd_run_terms(em->g, em->kernels, k, run->count, inverse, log_root, penalty_of(em, s, inverse), s);
+        if (whole)
+            s->top[k] = nd_term_at_mean(em->g, k, s->n, log_root, em->penalty[k]);
+        else
+            nd_run_terms(em->g, em->kernels, k, run->count, inverse, log_root, penalty_of(em, s->list, s->n, inverse),
+                         s);
     }
+    if (whole) nd_whole_run_terms(em->g, em->kernels, run->count, s);
     nd_run_totals(em->g, run->count, s);
     for (size_t r = 0; r < run->count; r++) part->objective += s->total[r];
     for (size_t k = 0; k < em->g->components; k++) add_run_of(em, k, run->count, scratch, part);
@@ -220,12 +254,26 @@ void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsign
     nd_gaussian_settle(em->g, k, s->run.factor);
 }
 
+/* Shows a component its share of rows of independent standard columns. */
+static void add_standard(const struct gaussian_em *em, size_t k)
+{
+    size_t columns = em->g->columns, whole = nd_gaussian_stride(columns);
+    const double *mean = em->g->mean + k * columns;
+    double *sum = em->part[0].sum + k * columns, *moment = em->part[0].moment + k * whole * whole;
+    em->part[0].weight[k] += em->prior;
+    for (size_t i = 0; i < columns; i++) {
+        sum[i] -= em->prior * mean[i];
+        for (size_t j = 0; j <= i; j++) moment[i * whole + j] += em->prior * ((i == j) + mean[i] * mean[j]);
+    }
+}
+
 static void move_component(void *argument, size_t k, unsigned worker)
 {
     struct gaussian_em *em = argument;
     struct gaussians *g = em->g;
     size_t columns = g->columns, whole = nd_gaussian_stride(columns);
     join_parts(em, k);
+    add_standard(em, k);
     double weight = em->part[0].weight[k], *mean = g->mean + k * columns;
     double *covariance = g->covariance + k * columns * columns, *shift = em->part[0].sum + k * columns;
     const double *moment = em->part[0].moment + k * whole * whole;
@@ -243,8 +291,11 @@ double nd_gaussian_em_round(struct gaussian_em *em)
 {
     struct gaussians *g = em->g;
     double objective = 0, total = 0;
+    nd_parallel_for(em->pool, g->components, find_penalty, em);
     nd_parallel_for(em->pool, em->parts, add_part, em);
     for (size_t p = 0; p < em->parts; p++) objective += em->part[p].objective;
+    for (size_t k = 0; k < g->components && !ND_FAULT(FAULT_EM_NO_STANDARD); k++)
+        objective += em->prior * em->standard[k];
     nd_parallel_for(em->pool, g->components, move_component, em);
     for (size_t k = 0; k < g->components; k++) total += fmax(em->part[0].weight[k], least_weight);
     for (size_t k = 0; k < g->components; k++)
@@ -290,12 +341,15 @@ static bool open_parts(struct arena *arena, struct gaussian_em *em)
 }
 
 bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct encoded_rows *cells, const double *floor,
-                         struct gaussians *g, struct gaussian_em *em)
+                         double prior, struct gaussians *g, struct gaussian_em *em)
 {
-    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .parts = 0};
+    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .prior = prior};
     unsigned threads = nd_pool_threads(pool);
     em->scratch = nd_arena_alloc(arena, threads, sizeof *em->scratch);
-    bool good = nd_find_patterns(arena, cells, NULL, NULL, &em->patterns) && em->scratch && open_parts(arena, em);
+    em->penalty = nd_arena_alloc(arena, g->components, sizeof *em->penalty);
+    em->standard = nd_arena_alloc(arena, g->components, sizeof *em->standard);
+    bool good = nd_find_patterns(arena, cells, NULL, NULL, &em->patterns) && em->scratch && em->penalty &&
+                em->standard && open_parts(arena, em);
     for (unsigned t = 0; good && t < threads; t++) good = open_scratch(arena, g, &em->scratch[t]);
     return good;
 }

@@ -72,11 +72,11 @@ static inline __attribute__((always_inline)) void square_tile(size_t count, size
     }
 }
 
-static void squares(size_t rows, size_t n, const double *d, const double *inverse, double *square)
+static void squares(size_t rows, size_t n, size_t from, size_t to, const double *d, const double *inverse,
+                    double *square)
 {
     size_t stride = nd_gaussian_stride(n);
-    for (size_t r = 0; r < rows; r++) square[r] = 0;
-    for (size_t i = 0; i < n; i += LANES) {
+    for (size_t i = from; i < to; i += LANES) {
         size_t depth = i + LANES < n ? i + LANES : n, r = 0;
         for (; r + TILE <= rows; r += TILE) square_tile(TILE, depth, stride, d + r * stride, inverse + i, square + r);
         for (; r < rows; r++) square_tile(1, depth, stride, d + r * stride, inverse + i, square + r);
@@ -111,10 +111,28 @@ static void moments(size_t rows, size_t n, const double *d, const double *weight
             moment_tile(rows, stride, d + i, d + j, weight, moment + i * stride + j);
 }
 
+static void distances(size_t n, const double *x, const double *centre, double *square)
+{
+    enum { PIECES = ND_GROUP_ROWS / LANES };
+    vector sum[PIECES][VECTORS];
+    UNROLLED for (size_t p = 0; p < PIECES; p++) UNROLLED for (size_t v = 0; v < VECTORS; v++) sum[p][v] = SPREAD(0);
+    for (size_t i = 0; i < n; i++) {
+        vector middle = SPREAD(centre[i]);
+        UNROLLED for (size_t p = 0; p < PIECES; p++) UNROLLED for (size_t v = 0; v < VECTORS; v++)
+        {
+            vector away = LOAD(x + i * ND_GROUP_ROWS + p * LANES + v * WIDTH) - middle;
+            sum[p][v] = MULTIPLY_ADD(away, away, sum[p][v]);
+        }
+    }
+    UNROLLED for (size_t p = 0; p < PIECES; p++) UNROLLED for (size_t v = 0; v < VECTORS; v++)
+        STORE(square + p * LANES + v * WIDTH, sum[p][v]);
+}
+
 extern const struct gaussian_kernels JOIN(nd_gaussian_kernels_, ND_KERNELS);
 
 const struct gaussian_kernels JOIN(nd_gaussian_kernels_, ND_KERNELS) = {
     .name = TEXT(ND_KERNELS),
     .squares = squares,
     .moments = moments,
+    .distances = distances,
 };

@@ -1,4 +1,4 @@
-/* The two loops that take the time of mixtures of Gaussians, in double, compiled once for each instruction set and
+/* The loops that take the time of mixtures of Gaussians, in double, compiled once for each instruction set and
  * chosen when a backend opens.
  *
  * Matrices are row-major with nd_gaussian_stride(n) numbers a row.  Every element of a result is one chain over its
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-enum { ND_GAUSSIAN_LANES = 8 };
+enum { ND_GAUSSIAN_LANES = 8, ND_GROUP_ROWS = 32 };
 
 static inline size_t nd_gaussian_stride(size_t n)
 {
@@ -19,13 +19,18 @@ static inline size_t nd_gaussian_stride(size_t n)
 struct gaussian_kernels {
     const char *name;
 
-    /* square[r] = |P d_r|² for each row of d (rows, stride); `inverse` (n, stride) is the transpose of the lower
-     * triangular P, zero below its diagonal and from column n on. */
-    void (*squares)(size_t rows, size_t n, const double *d, const double *inverse, double *square);
+    /* square[r] += the squares of coordinates from…to-1 of P d_r for each row of d (rows, stride); `inverse` (n,
+     * stride) is the transpose of the lower triangular P, zero below its diagonal and from column n on.  from is a
+     * multiple of the lanes, to likewise or n.  Of d no column from `to` on is read. */
+    void (*squares)(size_t rows, size_t n, size_t from, size_t to, const double *d, const double *inverse,
+                    double *square);
 
     /* moment (stride, stride) += Σ_r weight[r] d_r d_rᵀ, its lower triangle; d (rows, stride) is zero from column n on.
      * What is above the diagonal may be written too. */
     void (*moments)(size_t rows, size_t n, const double *d, const double *weight, double *moment);
+
+    /* square (ND_GROUP_ROWS) = |x_r - centre|² for a group of rows x (n, ND_GROUP_ROWS), centre (n). */
+    void (*distances)(size_t n, const double *x, const double *centre, double *square);
 };
 
 /* The best variant for this processor. */

@@ -27,11 +27,16 @@ static void run_totals(const struct score_job *job, const struct row_run *run, c
         for (size_t r = 0; r < run->count; r++) s->total[r] = 0;
         return;
     }
+    bool whole = s->n == g->columns;
     for (size_t k = 0; k < g->components; k++) {
         double log_root;
         const double *inverse = nd_inverse_for(g, k, s, &log_root);
-        nd_run_terms(g, job->backend->kernels, k, run->count, inverse, log_root, 0, s);
+        if (whole)
+            s->top[k] = nd_term_at_mean(g, k, s->n, log_root, 0);
+        else
+            nd_run_terms(g, job->backend->kernels, k, run->count, inverse, log_root, 0, s);
     }
+    if (whole) nd_whole_run_terms(g, job->backend->kernels, run->count, s);
     nd_run_totals(g, run->count, s);
 }
 

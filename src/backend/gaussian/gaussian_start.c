@@ -9,37 +9,50 @@ enum { START_ROWS = 16384, CLUSTER_ROUNDS = 20 };
 
 /* Evenly spaced rows with means, which are 0, in the place of missing cells. */
 struct clusters {
+    const struct gaussian_em *em;
     size_t rows, columns, count; /* n, D, K */
-    double *x;                   /* (n, D) */
+    double *x;                   /* (groups, D, ND_GROUP_ROWS); rows behind the last are zero */
     double *centre;              /* (K, D) */
-    double *nearest;             /* (n) squared distance from the nearest centre */
-    size_t *of;                  /* (n) the nearest centre */
+    double *nearest;             /* (groups, ND_GROUP_ROWS) squared distance from the nearest centre */
+    double *found;               /* likewise, from a row that may become one */
+    size_t *of;                  /* (groups, ND_GROUP_ROWS) the nearest centre */
     size_t *size;                /* (K) */
+    const double *tried;         /* (D) that row */
 };
+
+static double *cell_of(const struct clusters *c, size_t row, size_t column)
+{
+    return c->x + (row / ND_GROUP_ROWS * c->columns + column) * ND_GROUP_ROWS + row % ND_GROUP_ROWS;
+}
+
+static size_t groups_of(const struct clusters *c)
+{
+    return (c->rows + ND_GROUP_ROWS - 1) / ND_GROUP_ROWS;
+}
 
 static bool open_clusters(struct arena *arena, const struct gaussian_em *em, struct clusters *c)
 {
     size_t rows = em->cells.rows, every = rows / START_ROWS + 1;
-    *c = (struct clusters){(rows + every - 1) / every, em->g->columns, em->g->components, NULL, NULL, NULL, NULL, NULL};
-    c->x = nd_arena_alloc(arena, c->rows, c->columns * sizeof(double));
+    *c = (struct clusters){em, (rows + every - 1) / every, em->g->columns, em->g->components, .x = NULL};
+    size_t groups = groups_of(c), whole = groups * ND_GROUP_ROWS;
+    c->x = nd_arena_alloc(arena, whole, c->columns * sizeof(double));
     c->centre = nd_arena_alloc(arena, c->count, c->columns * sizeof(double));
-    c->nearest = nd_arena_alloc(arena, c->rows, sizeof(double));
-    c->of = nd_arena_alloc(arena, c->rows, sizeof(size_t));
+    c->nearest = nd_arena_alloc(arena, whole, sizeof(double));
+    c->found = nd_arena_alloc(arena, whole > c->columns ? whole : c->columns, sizeof(double));
+    c->of = nd_arena_alloc(arena, whole, sizeof(size_t));
     c->size = nd_arena_alloc(arena, c->count, sizeof(size_t));
-    if (!c->x || !c->centre || !c->nearest || !c->of || !c->size) return false;
+    if (!c->x || !c->centre || !c->nearest || !c->found || !c->of || !c->size) return false;
     for (size_t r = 0; r < c->rows; r++)
         for (size_t i = 0; i < c->columns; i++) {
             double cell = (double)nd_cell(&em->cells, r * every, i);
-            c->x[r * c->columns + i] = isnan(cell) ? 0 : cell;
+            *cell_of(c, r, i) = isnan(cell) ? 0 : cell;
         }
     return true;
 }
 
-static double distance(const double *a, const double *b, size_t columns)
+static void copy_row(const struct clusters *c, size_t row, double *to)
 {
-    double sum = 0;
-    for (size_t i = 0; i < columns; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
+    for (size_t i = 0; i < c->columns; i++) to[i] = *cell_of(c, row, i);
 }
 
 /* A row drawn with the probability of its squared distance from the nearest centre so far; any row, where all lie on
@@ -57,24 +70,34 @@ static size_t draw_row(const struct clusters *c, double uniform)
     return c->rows - 1;
 }
 
-/* The sum of squared distances from the nearest centre if the row became one. */
-static double potential_with(const struct clusters *c, size_t row)
+static void find_distances(void *argument, size_t group, unsigned worker)
+{
+    const struct clusters *c = argument;
+    (void)worker;
+    c->em->kernels->distances(c->columns, c->x + group * c->columns * ND_GROUP_ROWS, c->tried,
+                              c->found + group * ND_GROUP_ROWS);
+}
+
+/* The sum of squared distances from the nearest centre if `tried` became one; found has those from it. */
+static double potential_with(struct clusters *c, const double *tried)
 {
     double sum = 0;
-    for (size_t r = 0; r < c->rows; r++)
-        sum += fmin(c->nearest[r], distance(c->x + r * c->columns, c->x + row * c->columns, c->columns));
+    c->tried = tried;
+    nd_parallel_for(c->em->pool, groups_of(c), find_distances, c);
+    for (size_t r = 0; r < c->rows; r++) sum += fmin(c->nearest[r], c->found[r]);
     return sum;
 }
 
 /* Of a few rows drawn that which leaves the others nearest: k-means++ (Arthur and Vassilvitskii 2007), greedily. */
-static size_t choose_row(const struct clusters *c, uint32_t seed, uint32_t start, size_t k)
+static size_t choose_row(struct clusters *c, uint32_t seed, uint32_t start, size_t k)
 {
     size_t tries = k > 0 ? 2 + (size_t)log((double)c->count) : 1, best = 0;
-    double least = HUGE_VAL;
+    double least = HUGE_VAL, *row_tried = c->centre + k * c->columns;
     for (size_t t = 0; t < tries; t++) {
         struct philox_block block = nd_philox(seed, PURPOSE_CLUSTER_START, start, (uint32_t)k, (uint32_t)t);
         size_t row = draw_row(c, nd_random_fine(block.word[0], block.word[1]));
-        double found = tries > 1 ? potential_with(c, row) : 0;
+        copy_row(c, row, row_tried);
+        double found = tries > 1 ? potential_with(c, row_tried) : 0;
         if (found >= least) continue;
         least = found;
         best = row;
@@ -84,30 +107,33 @@ static size_t choose_row(const struct clusters *c, uint32_t seed, uint32_t start
 
 static void draw_centres(struct clusters *c, uint32_t seed, uint32_t start)
 {
+    for (size_t r = 0; r < c->rows; r++) c->nearest[r] = HUGE_VAL;
     for (size_t k = 0; k < c->count; k++) {
-        const double *row = c->x + choose_row(c, seed, start, k) * c->columns;
-        memcpy(c->centre + k * c->columns, row, c->columns * sizeof *row);
+        double *centre = c->centre + k * c->columns;
+        copy_row(c, choose_row(c, seed, start, k), centre);
+        potential_with(c, centre);
         for (size_t r = 0; r < c->rows; r++) {
-            double found = distance(c->x + r * c->columns, row, c->columns);
-            if (k > 0 && found >= c->nearest[r]) continue;
-            c->nearest[r] = found;
+            if (c->found[r] >= c->nearest[r]) continue;
+            c->nearest[r] = c->found[r];
             c->of[r] = k;
         }
     }
 }
 
-static void assign_rows(void *argument, size_t block, unsigned worker)
+static void assign_rows(void *argument, size_t group, unsigned worker)
 {
     struct clusters *c = argument;
-    size_t end = (block + 1) * ND_RUN_ROWS < c->rows ? (block + 1) * ND_RUN_ROWS : c->rows;
+    double *nearest = c->nearest + group * ND_GROUP_ROWS, *found = c->found + group * ND_GROUP_ROWS;
+    size_t *of = c->of + group * ND_GROUP_ROWS;
     (void)worker;
-    for (size_t r = block * ND_RUN_ROWS; r < end; r++) {
-        c->nearest[r] = HUGE_VAL;
-        for (size_t k = 0; k < c->count; k++) {
-            double found = distance(c->x + r * c->columns, c->centre + k * c->columns, c->columns);
-            if (found >= c->nearest[r]) continue;
-            c->nearest[r] = found;
-            c->of[r] = k;
+    for (size_t r = 0; r < ND_GROUP_ROWS; r++) nearest[r] = HUGE_VAL;
+    for (size_t k = 0; k < c->count; k++) {
+        c->em->kernels->distances(c->columns, c->x + group * c->columns * ND_GROUP_ROWS, c->centre + k * c->columns,
+                                  found);
+        for (size_t r = 0; r < ND_GROUP_ROWS; r++) {
+            if (found[r] >= nearest[r]) continue;
+            nearest[r] = found[r];
+            of[r] = k;
         }
     }
 }
@@ -120,14 +146,14 @@ static void move_centres(struct clusters *c)
     for (size_t k = 0; k < c->count; k++)
         if (c->size[k]) memset(c->centre + k * c->columns, 0, c->columns * sizeof *c->centre);
     for (size_t r = 0; r < c->rows; r++)
-        for (size_t i = 0; i < c->columns; i++) c->centre[c->of[r] * c->columns + i] += c->x[r * c->columns + i];
+        for (size_t i = 0; i < c->columns; i++) c->centre[c->of[r] * c->columns + i] += *cell_of(c, r, i);
     for (size_t k = 0; k < c->count; k++)
         for (size_t i = 0; c->size[k] && i < c->columns; i++) c->centre[k * c->columns + i] /= (double)c->size[k];
 }
 
 /* Covariances of the clusters, each as if D more of its rows had the columns' variances within all clusters: few rows
- * say little about D² numbers. */
-static void begin_at(const struct clusters *c, double *within, struct gaussian_em *em)
+ * say little about D² numbers.  within and away (D) are scratch. */
+static void begin_at(const struct clusters *c, double *within, double *away, struct gaussian_em *em)
 {
     size_t columns = c->columns, square = columns * columns;
     struct gaussians *g = em->g;
@@ -135,11 +161,12 @@ static void begin_at(const struct clusters *c, double *within, struct gaussian_e
     memset(g->covariance, 0, c->count * square * sizeof *g->covariance);
     memcpy(g->mean, c->centre, c->count * columns * sizeof *g->mean);
     for (size_t r = 0; r < c->rows; r++) {
-        const double *x = c->x + r * columns, *centre = c->centre + c->of[r] * columns;
         double *covariance = g->covariance + c->of[r] * square;
+        copy_row(c, r, away);
+        for (size_t i = 0; i < columns; i++) away[i] -= c->centre[c->of[r] * columns + i];
         for (size_t i = 0; i < columns; i++) {
-            within[i] += (x[i] - centre[i]) * (x[i] - centre[i]) / (double)c->rows;
-            for (size_t j = 0; j < columns; j++) covariance[i * columns + j] += (x[i] - centre[i]) * (x[j] - centre[j]);
+            within[i] += away[i] * away[i] / (double)c->rows;
+            for (size_t j = 0; j < columns; j++) covariance[i * columns + j] += away[i] * away[j];
         }
     }
     for (size_t k = 0; k < c->count; k++) {
@@ -174,10 +201,10 @@ bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start)
         draw_centres(&c, seed, start);
         for (int round = 0; round < CLUSTER_ROUNDS; round++) {
             move_centres(&c);
-            nd_parallel_for(em->pool, (c.rows + ND_RUN_ROWS - 1) / ND_RUN_ROWS, assign_rows, &c);
+            nd_parallel_for(em->pool, groups_of(&c), assign_rows, &c);
         }
         move_centres(&c);
-        begin_at(&c, em->scratch[0].sum, em);
+        begin_at(&c, em->scratch[0].sum, c.found, em);
     }
     nd_arena_free(&arena);
     return good;

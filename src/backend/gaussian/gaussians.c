@@ -2,9 +2,13 @@
 
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/log_sum.h"
 
 static const double half_log_two_pi = 0.91893853320467274178;
+
+/* How far below a row's largest term another one counts, in nats. */
+static const double least_difference = -60;
 
 bool nd_gaussians_alloc(struct arena *arena, size_t components, size_t columns, size_t factors, struct gaussians *g)
 {
@@ -158,9 +162,13 @@ bool nd_gaussian_scratch(struct arena *arena, const struct gaussians *g, struct 
     s->x = nd_arena_alloc(arena, ND_RUN_ROWS, stride * sizeof(double));
     s->d = nd_arena_alloc(arena, ND_RUN_ROWS, stride * sizeof(double));
     s->term = nd_arena_alloc(arena, g->components, ND_RUN_ROWS * sizeof(double));
+    s->top = nd_arena_alloc(arena, g->components, sizeof(double));
+    s->best = nd_arena_alloc(arena, ND_RUN_ROWS, sizeof(size_t));
+    s->chosen = nd_arena_alloc(arena, ND_RUN_ROWS, sizeof(size_t));
     s->square = nd_arena_alloc(arena, ND_RUN_ROWS, sizeof(double));
     s->total = nd_arena_alloc(arena, ND_RUN_ROWS, sizeof(double));
-    return s->list && s->rest && s->factor && s->inverse && s->x && s->d && s->term && s->square && s->total;
+    return s->list && s->rest && s->factor && s->inverse && s->x && s->d && s->term && s->top && s->best && s->chosen &&
+           s->square && s->total;
 }
 
 void nd_take_run(const struct encoded_rows *cells, const struct row_patterns *patterns, const struct row_run *run,
@@ -203,14 +211,88 @@ void nd_take_distances(const struct gaussians *g, size_t k, size_t rows, struct 
     }
 }
 
+double nd_term_at_mean(const struct gaussians *g, size_t k, size_t n, double log_root, double penalty)
+{
+    return g->log_weight[k] - log_root - (double)n * half_log_two_pi - penalty;
+}
+
 void nd_run_terms(const struct gaussians *g, const struct gaussian_kernels *kernels, size_t k, size_t rows,
                   const double *inverse, double log_root, double penalty, struct gaussian_scratch *s)
 {
-    double *term = s->term + k * ND_RUN_ROWS;
-    double top = g->log_weight[k] - log_root - (double)s->n * half_log_two_pi - penalty;
+    double *term = s->term + k * ND_RUN_ROWS, top = nd_term_at_mean(g, k, s->n, log_root, penalty);
     nd_take_distances(g, k, rows, s);
-    kernels->squares(rows, s->n, s->d, inverse, s->square);
+    memset(s->square, 0, rows * sizeof *s->square);
+    kernels->squares(rows, s->n, 0, s->n, s->d, inverse, s->square);
     for (size_t r = 0; r < rows; r++) term[r] = top - 0.5 * s->square[r];
+}
+
+/* ---- runs without holes ------------------------------------------------------------------------------------------ */
+
+/* Adds to the chosen rows' terms of component k, which hold them up to coordinate `from`, what coordinates from…to-1
+ * take off. */
+static void add_coordinates(const struct gaussians *g, const struct gaussian_kernels *kernels, size_t k, size_t count,
+                            size_t from, size_t to, struct gaussian_scratch *s)
+{
+    size_t columns = g->columns, stride = nd_gaussian_stride(columns), whole = nd_gaussian_stride(count);
+    const double *mean = g->mean + k * columns;
+    double *term = s->term + k * ND_RUN_ROWS;
+    for (size_t i = 0; i < count; i++) {
+        const double *x = s->x + s->chosen[i] * stride;
+        double *d = s->d + i * stride;
+        for (size_t c = 0; c < to; c++) d[c] = x[c] - mean[c];
+    }
+    memset(s->d + count * stride, 0,
+           (whole - count) * stride * sizeof *s->d); /* rows in lots are cheaper than single */
+    memset(s->square, 0, whole * sizeof *s->square);
+    kernels->squares(whole, columns, from, to, s->d, g->inverse + k * columns * stride, s->square);
+    for (size_t i = 0; i < count; i++) term[s->chosen[i]] -= 0.5 * s->square[i];
+}
+
+/* Rows whose best component is k. */
+static size_t choose_best(size_t k, size_t rows, struct gaussian_scratch *s)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < rows; r++)
+        if (s->best[r] == k) s->chosen[count++] = r;
+    return count;
+}
+
+/* Rows whose term of component k may still count, beside total, which is that of their best; the others have none. */
+static size_t choose_near(size_t k, size_t rows, struct gaussian_scratch *s)
+{
+    double *term = s->term + k * ND_RUN_ROWS;
+    size_t count = 0;
+    for (size_t r = 0; r < rows; r++) {
+        if (s->best[r] == k) continue;
+        if (term[r] - s->total[r] > least_difference && !ND_FAULT(FAULT_NEAR_LEFT_OUT))
+            s->chosen[count++] = r;
+        else
+            term[r] = -HUGE_VAL;
+    }
+    return count;
+}
+
+void nd_whole_run_terms(const struct gaussians *g, const struct gaussian_kernels *kernels, size_t rows,
+                        struct gaussian_scratch *s)
+{
+    size_t columns = g->columns, half = columns / 2 / ND_GAUSSIAN_LANES * ND_GAUSSIAN_LANES, count;
+    if (g->components == 1) half = columns;
+    memset(s->best, 0, rows * sizeof *s->best);
+    for (size_t k = 0; k < g->components; k++) {
+        double *term = s->term + k * ND_RUN_ROWS;
+        for (size_t r = 0; r < rows; r++) {
+            term[r] = s->top[k];
+            s->chosen[r] = r;
+        }
+        add_coordinates(g, kernels, k, rows, 0, half, s);
+        for (size_t r = 0; r < rows; r++)
+            if (term[r] > s->term[s->best[r] * ND_RUN_ROWS + r]) s->best[r] = k;
+    }
+    for (size_t k = 0; k < g->components && half < columns; k++)
+        if ((count = choose_best(k, rows, s))) add_coordinates(g, kernels, k, count, half, columns, s);
+    for (size_t r = 0; r < rows; r++) s->total[r] = s->term[s->best[r] * ND_RUN_ROWS + r];
+    for (size_t k = 0; k < g->components && half < columns; k++)
+        if ((count = choose_near(k, rows, s))) add_coordinates(g, kernels, k, count, half, columns, s);
 }
 
 void nd_run_totals(const struct gaussians *g, size_t rows, struct gaussian_scratch *s)
@@ -220,7 +302,7 @@ void nd_run_totals(const struct gaussians *g, size_t rows, struct gaussian_scrat
         for (size_t k = 1; k < g->components; k++) most = fmax(most, s->term[k * ND_RUN_ROWS + r]);
         for (size_t k = 0; k < g->components; k++) {
             double below = s->term[k * ND_RUN_ROWS + r] - most;
-            if (below > -60) sum += exp(below);
+            if (below > least_difference) sum += exp(below);
         }
         s->total[r] = most + log(sum);
     }

@@ -52,7 +52,10 @@ struct gaussian_scratch {
     size_t n, rests;          /* how many */
     double *factor, *inverse; /* (stride, stride) */
     double *x, *d;            /* (ND_RUN_ROWS, stride) cells of the list; their distances from a mean */
-    double *term;             /* (K, ND_RUN_ROWS) log of weight times density */
+    double *term;             /* (K, ND_RUN_ROWS) log of weight times density; -inf: too little to count */
+    double *top;              /* (K) of a run without holes: its terms at the means */
+    size_t *best;             /* (ND_RUN_ROWS) of such a run: a component of about the largest term */
+    size_t *chosen;           /* (ND_RUN_ROWS) rows at hand */
     double *square;           /* (ND_RUN_ROWS) */
     double *total;            /* (ND_RUN_ROWS) */
 };
@@ -81,6 +84,14 @@ void nd_take_distances(const struct gaussians *g, size_t k, size_t rows, struct 
 /* term (rows) of component k for a run that was taken, `penalty` taken off; `inverse` and log_root are its own. */
 void nd_run_terms(const struct gaussians *g, const struct gaussian_kernels *kernels, size_t k, size_t rows,
                   const double *inverse, double log_root, double penalty, struct gaussian_scratch *s);
+
+/* The term of component k at its mean. */
+double nd_term_at_mean(const struct gaussians *g, size_t k, size_t n, double log_root, double penalty);
+
+/* All terms of a run without holes that was taken; s->top is given.  What is so far below a row's largest that it makes
+ * no difference to its total is not computed to the end. */
+void nd_whole_run_terms(const struct gaussians *g, const struct gaussian_kernels *kernels, size_t rows,
+                        struct gaussian_scratch *s);
 
 /* total (rows) = log Σ_k exp(term). */
 void nd_run_totals(const struct gaussians *g, size_t rows, struct gaussian_scratch *s);

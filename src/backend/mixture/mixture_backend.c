@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/mixture/mixture_fit.h"
 #include "base/context.h"
 #include "base/fault.h"
 #include "base/philox.h"
@@ -16,13 +17,14 @@ enum { TASK_ROWS = 32 };
 #define LOG_WEIGHT_LEAST (-1e9)
 
 struct mixture_backend {
-    struct arena arena; /* everything, itself included */
+    struct arena arena; /* everything, itself included, but what is the fit's own */
     const struct plan *plan;
     struct pool *pool;
     float *parameters; /* (plan->parameters) */
     struct product_mixture mixture;
     double *terms;             /* (threads, components) */
     uint8_t *role, *next_role; /* (columns) of the order that is scored */
+    struct mixture_fit fit;
 };
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
@@ -31,6 +33,7 @@ static void mixture_close(struct backend *opaque)
 {
     struct mixture_backend *backend = (void *)opaque;
     if (!backend) return;
+    nd_mixture_fit_close(&backend->fit);
     nd_pool_free(backend->pool);
     struct arena arena = backend->arena; /* the backend lies in its own arena */
     nd_arena_free(&arena);
@@ -69,6 +72,7 @@ static nade_status mixture_set_block(nade_context *context, struct backend *opaq
     (void)context;
     if (block != BLOCK_PARAMETERS) return NADE_OK;
     memcpy(backend->parameters, values, backend->plan->parameters * sizeof *values);
+    if (backend->fit.open) nd_em_load(&backend->fit.em, values);
     nd_product_load(&backend->mixture, values);
     nd_product_refresh(&backend->mixture, backend->pool);
     return NADE_OK;
@@ -78,11 +82,46 @@ static nade_status mixture_get_block(nade_context *context, struct backend *opaq
 {
     struct mixture_backend *backend = (void *)opaque;
     (void)context;
-    if (block == BLOCK_PARAMETERS)
-        memcpy(values, backend->parameters, backend->plan->parameters * sizeof *values);
-    else
+    if (block != BLOCK_PARAMETERS)
         memset(values, 0, backend->plan->parameters * sizeof *values);
+    else if (backend->fit.open)
+        nd_product_store(&backend->fit.em.mixture, values);
+    else
+        memcpy(values, backend->parameters, backend->plan->parameters * sizeof *values);
     return NADE_OK;
+}
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+static nade_status mixture_set_data(nade_context *context, struct backend *opaque, enum data_role role,
+                                    const struct encoded_rows *cells)
+{
+    struct mixture_backend *backend = (void *)opaque;
+    if (role != DATA_TRAIN) {
+        nd_mixture_fit_valid(&backend->fit, cells);
+        return NADE_OK;
+    }
+    if (backend->fit.open) nd_product_store(&backend->fit.em.mixture, backend->parameters);
+    return nd_mixture_fit_train(context, &backend->fit, backend->plan, backend->pool, cells, backend->parameters);
+}
+
+static nade_status mixture_train(nade_context *context, struct backend *opaque, const struct update_rule *rule,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+{
+    struct mixture_backend *backend = (void *)opaque;
+    (void)context;
+    (void)failed;
+    nd_mixture_fit_rounds(&backend->fit, rule, first, count, loss);
+    return NADE_OK;
+}
+
+static nade_status mixture_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats,
+                                    double *loss)
+{
+    struct mixture_backend *backend = (void *)opaque;
+    (void)seed;
+    (void)repeats;
+    return nd_mixture_fit_validate(context, &backend->fit, loss);
 }
 
 /* The log weights of the components before anything is known of a row. */
@@ -282,6 +321,10 @@ const struct backend_entries nd_mixture_entries = {
     .close = mixture_close,
     .set_block = mixture_set_block,
     .get_block = mixture_get_block,
+    .set_data = mixture_set_data,
+    .set_rows = nd_host_set_rows,
+    .train_updates = mixture_train,
+    .validate = mixture_validate,
     .score_block = mixture_score,
     .conditional_block = mixture_conditional,
     .sample_block = mixture_sample,

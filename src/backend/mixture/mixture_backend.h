@@ -1,6 +1,5 @@
-/* Mixtures of products over the columns, on the host in double precision: closed forms in place of orderings.
- *
- * It has no entries of training, which is expectation maximisation (train/mixture_trainer.c). */
+/* Mixtures of products over the columns, on the host in double precision: closed forms in place of orderings.  Updates
+ * are rounds of expectation maximisation. */
 #ifndef ND_BACKEND_MIXTURE_BACKEND_H
 #define ND_BACKEND_MIXTURE_BACKEND_H
 

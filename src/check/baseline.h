@@ -1,0 +1,58 @@
+/* What a model is compared with: one Gaussian, or a mixture of products of columns, fitted to rows as nade_table_values
+ * gives them.  Their densities are in the units of the model's, so that they can be subtracted from each other
+ * (docs/answers.md). */
+#ifndef ND_CHECK_BASELINE_H
+#define ND_CHECK_BASELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nade/check.h"
+
+/* What a column's cells are counted by. */
+struct baseline_column {
+    size_t labels; /* of a column of labels: how many; 0: its values are numbers */
+    /* A number counts by the probability of its bin, the interval of values that are recorded as it, divided by unit;
+     * else by its density. */
+    bool binned;
+    double unit;
+    double step;          /* width of a bin, 0: nothing is known of one, or the values are listed */
+    const double *values; /* (value_count) ascending, all that there are; NULL: any */
+    size_t value_count;
+    double least, most; /* the first and the last value, whose bins have all that lies beyond; infinite: none */
+};
+
+/* Rows of numbers and label numbers, NaN where a cell is missing. */
+struct baseline_rows {
+    const struct baseline_column *column;
+    size_t columns;
+    const double *values; /* (…, columns) */
+    const size_t *row;    /* (count) which of them */
+    size_t count;
+    const nade_allocator *allocator; /* for what is fitted to them, which it must outlive */
+};
+
+struct baseline;
+
+/* Fits one to the rows; NULL: there is no memory.  seed fixes where the mixture's fits begin.  The columns must outlive
+ * it. */
+struct baseline *nd_baseline_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed);
+void nd_baseline_free(struct baseline *baseline);
+
+/* The log density of a row's (columns) cells that are there.  cell (columns), which may be NULL, gets each one's given
+ * the others, NaN where it is missing.  One thread at a time. */
+double nd_baseline_score(struct baseline *baseline, const double *row, double *cell);
+
+/* Components of a mixture that were chosen; 1 of a Gaussian. */
+size_t nd_baseline_components(const struct baseline *baseline);
+
+/* Fits to all folds of the rows (count, columns) but one and scores that one, for each: row_score (count), cell_score
+ * (count, columns), NULL: not wanted; most, which may be NULL, gets the largest number of components.  progress, which
+ * may be NULL, is told the share done; NADE_INTERRUPTED when it returns other than 0, NADE_NO_MEMORY. */
+enum { BASELINE_FOLDS = 5 };
+nade_status nd_baseline_cross_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed,
+                                  double *row_score, double *cell_score, size_t *most,
+                                  int (*progress)(void *user, double done), void *user);
+
+#endif

@@ -12,7 +12,8 @@ enum { OTHERS = 3, WHAT = 64 }; /* beside the options; bytes of a name */
 static nade_status check_batch(const struct run *run)
 {
     size_t ranks = nd_ranks(run->context);
-    if (run->options.kind == NADE_KIND_NETWORK && !run->entries->shares)
+    if (run->options.kind != NADE_KIND_NETWORK) return NADE_OK; /* which have no batches, and are not shared */
+    if (!run->entries->shares)
         nd_warn(run->context, "the device %s does not share updates: each of the %zu ranks makes all of them",
                 run->entries->name, ranks);
     if (ranks <= run->options.batch) return NADE_OK;

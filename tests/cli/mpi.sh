@@ -55,6 +55,8 @@ cmp alone resumed || fail "four ranks go on otherwise from the checkpoint of two
 expect 2 mpirun --oversubscribe -n 1 "$NADE" train table.csv "${short[@]}" -q -o model : \
     -n 1 "$NADE" train table.csv "${short[@]}" --lr 0.5 -q -o model
 holds err "the option learning_rate differs between rank 0 and rank 1"
+expect 2 ranks 2 score alone - -q
+holds err "standard input reaches the first of 2 ranks alone"
 export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 NADE_MPI_OBJECT=/nowhere/libnade_mpi.so
 refuse 1 "this is one of several ranks" "/nowhere/libnade_mpi.so" -- "$NADE" train table.csv "${short[@]}" -o model
 expect 0 "$NADE" train table.csv "${short[@]}" --mpi off -q -o model

@@ -80,6 +80,7 @@ struct common {
     nade_context *memory; /* whose budget all contexts share; NULL: there is no limit */
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
     bool told_of_devices; /* that the machine has none is no news */
+    bool alone;           /* contexts share no work with other ranks */
     bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };
 

@@ -207,7 +207,7 @@ int open_context(struct common *common, unsigned threads, nade_context **context
     options.warn = report_warning;
     options.warn_user = common;
     options.budget_of = common->memory;
-    options.world = ranks_world();
+    if (!common->alone) options.world = ranks_world();
     return nade_context_create(&options, context) == NADE_OK ? EXIT_DONE : report_no_memory(common);
 }
 

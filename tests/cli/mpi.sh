@@ -29,6 +29,12 @@ expect 0 ranks 2 train table.csv "${short[@]}" --json -o fast
 sed -n 's/.*"valid_log_density":\([-0-9.e]*\).*/\1/p' err |
     awk -v e="$expected" '{ d = $1 / e - 1; exit !(d < 1e-4 && d > -1e-4) }' || fail "far from $expected: $(cat err)"
 
+# Rates are jobs of their own, with the bytes of one process.
+"$NADE" train table.csv "${short[@]}" --lr 0.05,0.01,0.02 -q --log one.csv -o rates
+expect 0 ranks 2 train table.csv "${short[@]}" --lr 0.05,0.01,0.02 -q --log two.csv -o spread
+cmp rates spread || fail "rates that are spread over ranks end in other bytes"
+[ "$(cut -d, -f1-8 one.csv | sort)" = "$(cut -d, -f1-8 two.csv | sort)" ] || fail "the log has other lines: $(cat two.csv)"
+
 # Rows in order in one file, from the first rank alone.
 "$NADE" score alone table.csv -q >scores
 "$NADE" sample alone -n 30 -q >samples

@@ -102,7 +102,7 @@ cuda-mutants: cuda ## the CUDA backend once with each of its seeded faults, for 
 
 .PHONY: bench
 bench: $(if $(nvcc),cuda,build) ## build the programs that bench/measure times backends with (docs/benchmarks.md)
-	@$(call compile,$(BUILD),updates one_row arrow_speed $(if $(nvcc),parts tune_products))
+	@$(call compile,$(BUILD),updates one_row arrow_speed read_speed $(if $(nvcc),parts tune_products))
 
 .PHONY: check
 check: check-packages check-format check-layers check-docs check-evidence check-lint check-warnings check-cuda check-hardening \

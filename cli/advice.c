@@ -50,6 +50,7 @@ static const struct wording {
     {"`max_memory`", "--max-memory"},
     {"trained with `holes`", "made by nade train --holes"},
     {"`holes`", "--holes"},
+    {"`map`", "--map"},
     {"`folds`", "--folds"},
     {"`effort`", "--effort"},
     {"`members`", "--members"},

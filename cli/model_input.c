@@ -1,7 +1,9 @@
 #include "model_input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "column.h"
 #include "device.h"
@@ -93,4 +95,18 @@ void free_model_input(struct model_input *input)
     free(input->written);
     nade_context_free(input->silent);
     nade_context_free(input->context);
+}
+
+bool may_be_model(const char *path)
+{
+    static const unsigned char zeros[4];
+    unsigned char bytes[9] = {0};
+    struct stat found;
+    if (strcmp(path, "-") == 0) return false;
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    bool zipped = bytes[0] == 0x1f && bytes[1] == 0x8b;
+    return !file || bytes[8] == '{' || (count >= 8 && !zipped && memcmp(bytes + 4, zeros, sizeof zeros) == 0);
 }

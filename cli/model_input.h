@@ -21,6 +21,10 @@ struct model_input {
     size_t parts;         /* read so far */
 };
 
+/* True for a file that begins as models do: the length of a header, whose upper four bytes are zero, and a brace, which
+ * a damaged one may lack.  A gzip'ed table may have the zeros too.  What can't be looked at may be a model. */
+bool may_be_model(const char *path);
+
 /* Opens the contexts, settles on a device and loads the model: 0 or an exit status.  common must outlive the input. */
 int load_input_model(struct model_input *input, struct common *common, unsigned threads, nade_device *device,
                      nade_precision *precision, const char *model);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "column.h"
 #include "column_shape.h"
+#include "model_input.h"
 #include "output.h"
 #include "report.h"
 #include "shared_options.h"
@@ -375,22 +375,6 @@ static void init_info(void *arguments)
 {
     struct info_arguments *info = arguments;
     nade_read_options_init(&info->read, sizeof info->read);
-}
-
-/* True for a file that begins as models do: the length of a header, whose upper four bytes are zero, and a brace, which
- * a damaged one may lack.  A gzip'ed table may have the zeros too.  What can't be looked at may be a model. */
-static bool may_be_model(const char *path)
-{
-    static const unsigned char zeros[4];
-    unsigned char bytes[9] = {0};
-    struct stat found;
-    if (strcmp(path, "-") == 0) return false;
-    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return true;
-    FILE *file = fopen(path, "rb");
-    size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
-    bool zipped = bytes[0] == 0x1f && bytes[1] == 0x8b;
-    return !file || bytes[8] == '{' || (count >= 8 && !zipped && memcmp(bytes + 4, zeros, sizeof zeros) == 0);
 }
 
 static int run_info(void *arguments)

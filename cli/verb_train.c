@@ -84,6 +84,8 @@ static const struct option options[] = {
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
+    {.name = "map", .kind = OPTION_ON, AT(read.map), .excludes = "rows",
+     .help = "leave the rows of a plain NPY file in C order where they are: for tables larger than memory; units and shapes are learnt from a sample"},
     {.name = "keep", .metavar = "COLS", .kind = OPTION_TEXT, AT(keep),
      .help = "train on these columns also where they number or name the rows and would be left out"},
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
@@ -225,6 +227,7 @@ static int read_tables(const struct train_arguments *train, struct train_work *r
     const struct row_columns weights = {.weights = train->row_columns.weights};
     nade_read_options valid_read = train->read;
     valid_read.rows = NULL; /* those of DATA */
+    valid_read.map = 0;
     int exit_status =
         read_with_row_columns(common, run->context, train->data, &train->read, &train->row_columns, &run->table);
     if (!exit_status && train->valid)

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static const struct verb *const verbs[] = {&verb_train,   &verb_score,   &verb_sample,   &verb_prob,
-                                           &verb_impute,  &verb_predict, &verb_outliers, &verb_check,
-                                           &verb_compare, &verb_info,    &verb_demo,     &verb_paper};
+static const struct verb *const verbs[] = {&verb_train,   &verb_score,    &verb_sample, &verb_prob,    &verb_impute,
+                                           &verb_predict, &verb_outliers, &verb_check,  &verb_compare, &verb_info,
+                                           &verb_bench,   &verb_demo,     &verb_paper};
 
 static const struct first_call first_calls[] = {
     {"nade demo", "see it work on handwritten digits, in half a minute"},
@@ -18,6 +18,7 @@ static const struct first_call first_calls[] = {
     {"nade check model.safetensors new.csv", "whether the model is right for rows it has not seen"},
     {"nade compare model.safetensors gaussian new.csv", "which of two fits a table better, and by how much"},
     {"nade info model.safetensors", "what the model knows of its columns and training"},
+    {"nade bench data.csv", "how fast this machine reads, trains and scores"},
     {"nade paper", "the recipes of the paper's tables, to be run one by one"},
 };
 

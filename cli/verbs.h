@@ -14,6 +14,7 @@ extern const struct verb verb_impute;
 extern const struct verb verb_predict;
 extern const struct verb verb_outliers;
 extern const struct verb verb_info;
+extern const struct verb verb_bench;
 extern const struct verb verb_demo;
 extern const struct verb verb_paper;
 

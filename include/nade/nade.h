@@ -143,6 +143,10 @@ typedef struct nade_read_options {
      * nade_column has it; NULL each: plainly.  A column whose cells are all such numbers is read so.  NULL: found. */
     const char *const *written;
     const char *array; /* NPZ files: the array of this name, NULL: the one that docs/formats.md says */
+    /* 1: the rows of an NPY file that is plain, in C order, of 10,000 rows or more and read whole stay where they are,
+     * and the table is for nade_train alone (docs/reading.md); other functions refuse it.  The file must stay as it is
+     * while the table is there.  Other files are read as without it. */
+    int map;
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);

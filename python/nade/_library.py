@@ -39,7 +39,7 @@ class ReadOptions(Structure):
     _fields_ = [("size", c_size_t), ("delimiter", c_char), ("header", c_int), ("columns", c_char_p),
                 ("drop", c_char_p), ("names", POINTER(c_char_p)), ("name_count", c_size_t), ("rows", c_char_p),
                 ("keep_text", c_int), ("missing", c_char_p), ("missing_only", c_int), ("decimal", c_char),
-                ("thousands", c_char), ("written", POINTER(c_char_p)), ("array", c_char_p)]
+                ("thousands", c_char), ("written", POINTER(c_char_p)), ("array", c_char_p), ("map", c_int)]
 
 
 class Column(Structure):

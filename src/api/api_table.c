@@ -8,6 +8,7 @@
 #include "data/column_types.h"
 #include "data/left_out.h"
 #include "data/loader.h"
+#include "data/mapped_rows.h"
 #include "data/missing_label.h"
 #include "data/reader.h"
 #include "data/row_roles.h"
@@ -110,7 +111,7 @@ void nade_table_free(nade_table *table)
 
 size_t nade_table_rows(const nade_table *table)
 {
-    return table->rows;
+    return table->mapped ? table->mapped->layout.rows : table->rows;
 }
 
 size_t nade_table_columns(const nade_table *table)
@@ -175,5 +176,10 @@ nade_status nade_table_tidy(nade_context *context, nade_table *table, nade_tidy 
                        (int)what);
     if (!table || (!columns && named))
         return nd_fail(context, NADE_BAD_CALL, "nade_table_tidy needs a table%s", named ? " and columns" : "");
+    if (table->mapped && what >= NADE_TIDY_WEIGHTS)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "%s was read as a sample of its rows, of which no column can tell weights, groups or times, "
+                       "expected it to be read without `map`",
+                       table->source);
     return ways[what](context, table, columns);
 }

@@ -79,7 +79,7 @@ static double signed_to_double(uint64_t word, size_t size)
     return (double)number;
 }
 
-static void convert(const struct array_layout *layout, const unsigned char *bytes, size_t count, double *numbers)
+void nd_convert_items(const struct array_layout *layout, const unsigned char *bytes, size_t count, double *numbers)
 {
     size_t size = layout->size;
     if (size == 1 && layout->kind != 'i') {
@@ -120,10 +120,11 @@ static nade_status add_item(struct item_reader *reader, double number)
     size_t column = reader->column_at[reader->column];
     if (column == SIZE_MAX || !row_is_wanted(reader)) return NADE_OK;
     struct table_builder *builder = &reader->builder;
+    size_t first = reader->layout.first_row;
     if (reader->layout.kind == 'b' && number > 1)
         return nd_fail(builder->context, NADE_BAD_INPUT, "%s, row %zu, column '%s': found the byte %d, expected 0 or 1",
-                       reader->source->path, reader->row, builder->table->column[column].name, (int)number);
-    return nd_table_add_number(builder, column, number, reader->row);
+                       reader->source->path, first + reader->row, builder->table->column[column].name, (int)number);
+    return nd_table_add_number(builder, column, number, first + reader->row);
 }
 
 static void step(size_t *inner, size_t inner_count, size_t *outer)
@@ -141,6 +142,44 @@ static void next_item(struct item_reader *reader)
         step(&reader->column, reader->layout.columns, &reader->row);
 }
 
+/* How many whole rows there are among the items that can be added column by column: all are wanted, and none of their
+ * items is refused, since what is refused is the first in the order of the file. */
+static size_t count_whole_rows(const struct item_reader *reader, const double *numbers, size_t items)
+{
+    const struct array_layout *layout = &reader->layout;
+    if (layout->fortran || layout->kind == 'b' || reader->rows || reader->column != 0) return 0;
+    size_t rows = items / layout->columns;
+    for (size_t i = 0; i < rows * layout->columns; i++)
+        if (isinf(numbers[i])) return 0;
+    return rows;
+}
+
+static nade_status add_rows(struct item_reader *reader, const double *numbers, size_t rows)
+{
+    struct table_builder *builder = &reader->builder;
+    const struct nade_table *table = builder->table;
+    double cells[BLOCK_ITEMS];
+    size_t position = reader->layout.first_row + reader->row, added;
+    for (size_t c = 0; c < table->columns; c++) {
+        const double *from = numbers + table->column[c].place;
+        for (size_t row = 0; row < rows; row++) cells[row] = from[row * reader->layout.columns];
+        enum cell_result result = nd_builder_add_numbers(&builder->columns[c], cells, rows, position, &added);
+        if (result != CELL_OK) return nd_table_cell_failed(builder, result, position, c, "", 0);
+    }
+    reader->row += rows;
+    return NADE_OK;
+}
+
+static nade_status add_one_by_one(struct item_reader *reader, const double *numbers, size_t items)
+{
+    nade_status status = NADE_OK;
+    for (size_t i = 0; status == NADE_OK && i < items; i++) {
+        status = add_item(reader, numbers[i]);
+        next_item(reader);
+    }
+    return status;
+}
+
 /* Adds up to count items; *added of them were there. */
 static nade_status add_block(struct item_reader *reader, size_t count, size_t *added)
 {
@@ -151,11 +190,10 @@ static nade_status add_block(struct item_reader *reader, size_t count, size_t *a
     if (items > count) items = count;
     if (items > BLOCK_ITEMS) items = BLOCK_ITEMS;
     if (status == NADE_OK && items == 0) status = fail_size(reader, "fewer than");
-    if (status == NADE_OK) convert(&reader->layout, source->buffer + source->begin, items, numbers);
-    for (size_t i = 0; status == NADE_OK && i < items; i++) {
-        status = add_item(reader, numbers[i]);
-        next_item(reader);
-    }
+    if (status == NADE_OK) nd_convert_items(&reader->layout, source->buffer + source->begin, items, numbers);
+    size_t rows = status == NADE_OK ? count_whole_rows(reader, numbers, items) : 0;
+    if (rows > 0) items = rows * reader->layout.columns;
+    if (status == NADE_OK) status = rows > 0 ? add_rows(reader, numbers, rows) : add_one_by_one(reader, numbers, items);
     source->begin += items * reader->layout.size;
     *added = items;
     return status;
@@ -179,7 +217,8 @@ static nade_status count_rows(struct item_reader *reader)
     nade_status status = NADE_OK;
     size_t count = reader->rows ? reader->rows->count : reader->layout.rows;
     for (size_t i = 0; status == NADE_OK && i < count; i++)
-        status = nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : i);
+        status =
+            nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : reader->layout.first_row + i);
     return status;
 }
 

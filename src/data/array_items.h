@@ -11,10 +11,14 @@ struct array_layout {
     bool big_endian;
     bool fortran; /* columns, not rows, lie together */
     size_t rows, columns;
+    size_t first_row; /* the number of the first, for messages: a part of an array may be read */
 };
 
 /* The value of a float of 16 bits. */
 double nd_half_to_double(uint64_t word);
+
+/* Items as numbers. */
+void nd_convert_items(const struct array_layout *layout, const unsigned char *bytes, size_t count, double *numbers);
 
 /* Reads the items that follow the header, exactly as many as it claims.  Memory is set aside for what has arrived, not
  * for claims. */

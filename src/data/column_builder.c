@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/numbers.h"
+#include "base/words.h"
 #include "data/cell_text.h"
 #include "data/date_text.h"
 
@@ -32,11 +33,32 @@ struct cell {
     size_t line;
 };
 
-static uint32_t hash_text(const char *text, size_t length)
+static inline uint64_t bytes_as_word(const char *text, size_t count)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash ^ hash >> 15;
+    uint64_t word = 0;
+    memcpy(&word, text, count);
+    return word;
+}
+
+/* Eight bytes at a time, the last ones once more with what is left; of less than eight the same in halves. */
+static inline uint32_t hash_text(const char *text, size_t length)
+{
+    const uint64_t factor = 0x9E3779B97F4A7C15u;
+    uint64_t hash = length * factor;
+    if (length >= 8) {
+        for (size_t i = 0; i + 8 < length; i += 8) {
+            hash = (hash ^ bytes_as_word(text + i, 8)) * factor;
+            hash ^= hash >> 32;
+        }
+        hash ^= bytes_as_word(text + length - 8, 8);
+    } else if (length >= 4) {
+        hash ^= bytes_as_word(text, 4) | bytes_as_word(text + length - 4, 4) << 32;
+    } else if (length > 0) {
+        hash ^= (uint64_t)(unsigned char)text[0] | (uint64_t)(unsigned char)text[length / 2] << 8 |
+                (uint64_t)(unsigned char)text[length - 1] << 16;
+    }
+    hash *= factor;
+    return (uint32_t)(hash >> 32 ^ hash >> 16);
 }
 
 static uint32_t hash_number(double number)
@@ -60,9 +82,9 @@ static bool make_room_for(struct column_builder *builder, size_t count)
     return true;
 }
 
-static bool make_room(struct column_builder *builder)
+static inline bool make_room(struct column_builder *builder)
 {
-    return make_room_for(builder, 1);
+    return builder->rows < builder->capacity || make_room_for(builder, 1);
 }
 
 /* Appends a code (or the storage's own mark of a missing cell) where make_room has made room. */
@@ -87,7 +109,7 @@ static inline bool same_cell(const struct column_builder *builder, const struct 
 {
     if (!cell->text) return label->number == cell->number;
     return label->hash == cell->hash && label->length == cell->length &&
-           memcmp(builder->texts + label->text, cell->text, cell->length) == 0;
+           nd_same_bytes(builder->texts + label->text, cell->text, cell->length);
 }
 
 /* The slot that holds the cell's code, or the free one where it belongs. */
@@ -326,8 +348,19 @@ static enum cell_result classify(struct column_builder *builder, struct cell *ce
     return cell->is_number ? store_number(builder, cell->number) : CELL_TEXT_IN_NUMBERS;
 }
 
+/* A column that holds plain numbers, and no marks of the caller's that may look like one. */
+static inline bool holds_plain_numbers(const struct column_builder *builder)
+{
+    return builder->storage == STORE_DOUBLES && !builder->form && !builder->number_form && !builder->texts_only &&
+           !(builder->marks && builder->marks->count > 0);
+}
+
 enum cell_result nd_builder_add_text(struct column_builder *builder, const char *text, size_t length, size_t line)
 {
+    double number;
+    if (holds_plain_numbers(builder) && builder->rows < builder->capacity &&
+        nd_parse_number(text, length, &number) == NUMBER_FINITE)
+        return store_number(builder, number);
     struct cell cell = {.text = text, .length = length, .line = line};
     if (!make_room(builder)) return CELL_NO_MEMORY;
     if (builder->storage == STORE_UNUSABLE) {

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/words.h"
 
 /* What a run of bytes came to: the row goes on, it has ended, or it is wrong. */
 enum run_result { RUN_MORE, RUN_ROW, RUN_BAD_NUL, RUN_BAD_STRAY, RUN_BAD_LENGTH, RUN_NO_MEMORY };
@@ -21,9 +22,13 @@ void nd_csv_change(struct csv *csv, struct csv_dialect dialect)
 {
     const char blank = dialect.separator == ' ' ? '\t' : '\0';
     const char special[] = {'\0', '\n', '\r', dialect.separator, dialect.comment, blank};
+    const char begins[] = {dialect.quote, dialect.other_quote, dialect.line_comment, ' ', '\t'};
     csv->dialect = dialect;
+    csv->divides = dialect.separator != ' ' && dialect.separator != '\n' && dialect.separator != dialect.comment;
     memset(csv->special, false, sizeof csv->special);
     for (size_t i = 0; i < sizeof special; i++) csv->special[(unsigned char)special[i]] = true;
+    memcpy(csv->begins, csv->special, sizeof csv->begins);
+    for (size_t i = 0; i < sizeof begins; i++) csv->begins[(unsigned char)begins[i]] = true;
 }
 
 void nd_csv_free(struct csv *csv)
@@ -108,7 +113,7 @@ static void trim(struct csv *csv)
     while (csv->used > csv->field_start && is_blank(csv, csv->text[csv->used - 1])) csv->used--;
 }
 
-static enum run_result end_field(struct csv *csv)
+static inline enum run_result end_field(struct csv *csv)
 {
     if (csv->fields == ND_COLUMNS_MOST) return RUN_BAD_LENGTH;
     if (csv->fields == csv->field_capacity && !grow_fields(csv)) return RUN_NO_MEMORY;
@@ -174,8 +179,43 @@ static enum run_result take_special(struct csv *csv, char c)
     return RUN_MORE;
 }
 
-static inline enum run_result take_plain(struct csv *csv, char c)
+/* Copies bytes of a field up to the first that is one of two or below a blank, in words while there are whole ones;
+ * the last few before the end are left.  What a word holds behind that byte is overwritten later: text has room for as
+ * many bytes as are at hand. */
+static inline void take_words(struct csv *csv, const unsigned char *end, char one, char other)
 {
+    const unsigned char *from = csv->source->buffer + csv->source->begin, *at = from;
+    char *to = csv->text + csv->used;
+    uint64_t found = 0;
+    while (!found && (size_t)(end - at) >= ND_WORD_BYTES) {
+        uint64_t word = nd_load_word(at);
+        memcpy(to, at, ND_WORD_BYTES);
+        found = nd_bytes_equal(word, one) | nd_bytes_equal(word, other) | nd_bytes_below(word, ' ');
+        size_t count = found ? nd_bytes_before(found) : ND_WORD_BYTES;
+        at += count;
+        to += count;
+    }
+    csv->used += (size_t)(at - from);
+    csv->source->begin += (size_t)(at - from);
+}
+
+/* Takes bytes outside quotes, most of them such as an unquoted field holds. */
+static inline enum run_result take_plain(struct csv *csv, const unsigned char *end)
+{
+    struct source *source = csv->source;
+    const struct csv_dialect *dialect = &csv->dialect;
+    char c = (char)source->buffer[source->begin];
+    if (csv->state == CSV_AT_START && !csv->begins[(unsigned char)c]) csv->state = CSV_IN_PLAIN;
+    if (csv->state == CSV_IN_PLAIN) {
+        take_words(csv, end, dialect->separator, dialect->comment ? dialect->comment : dialect->separator);
+        if (source->buffer + source->begin == end) return RUN_MORE;
+        c = (char)source->buffer[source->begin];
+        if (c == dialect->separator && csv->divides) {
+            source->begin++;
+            return end_field(csv);
+        }
+    }
+    source->begin++;
     if (csv->state != CSV_IN_PLAIN || csv->special[(unsigned char)c]) return take_special(csv, c);
     csv->text[csv->used++] = c;
     return RUN_MORE;
@@ -187,9 +227,17 @@ static char unescaped(char c)
     return c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
 }
 
-/* Handles one byte inside quotes. */
-static inline enum run_result take_quoted(struct csv *csv, char c)
+/* Takes bytes inside quotes. */
+static inline enum run_result take_quoted(struct csv *csv, const unsigned char *end)
 {
+    struct source *source = csv->source;
+    if (csv->state == CSV_IN_QUOTES) {
+        size_t used = csv->used;
+        take_words(csv, end, csv->closing, csv->dialect.escape ? csv->dialect.escape : csv->closing);
+        if (csv->used > used) csv->after_return = false;
+        if (source->buffer + source->begin == end) return RUN_MORE;
+    }
+    char c = (char)source->buffer[source->begin++];
     if (c == '\0') return RUN_BAD_NUL;
     bool escaped = csv->state == CSV_AT_ESCAPE;
     csv->state = CSV_IN_QUOTES;
@@ -214,12 +262,10 @@ static enum run_result take_available(struct csv *csv)
 {
     struct source *source = csv->source;
     enum run_result result = RUN_MORE;
-    const size_t end = source->begin + run_bytes(csv);
+    const unsigned char *end = source->buffer + source->begin + run_bytes(csv);
     csv->raw_from = source->begin;
-    while (result == RUN_MORE && source->begin < end) {
-        char c = (char)source->buffer[source->begin++];
-        result = in_quotes(csv) ? take_quoted(csv, c) : take_plain(csv, c);
-    }
+    while (result == RUN_MORE && source->buffer + source->begin < end)
+        result = in_quotes(csv) ? take_quoted(csv, end) : take_plain(csv, end);
     size_t taken = source->begin - csv->raw_from;
     csv->row_bytes += taken;
     if (csv->keep_raw) {

@@ -52,6 +52,8 @@ struct csv {
     struct source *source;
     struct csv_dialect dialect;
     bool special[UCHAR_MAX + 1]; /* characters that an unquoted field does not hold */
+    bool begins[UCHAR_MAX + 1];  /* these, and others that it does not begin with */
+    bool divides;                /* the separator means nothing but the end of a field */
     size_t line;                 /* of the next byte, from 1 */
     size_t row_line;             /* where the row at hand began */
     size_t row_bytes;            /* of the row at hand in the file, its line end included */

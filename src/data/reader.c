@@ -40,6 +40,7 @@ static nade_reader *create(nade_context *context, const nade_read_options *optio
     if (!reader) return NULL;
     reader->context = (struct nade_context){.allocator = context->allocator, .threads = 1, .world = context->world};
     reader->options = *options;
+    reader->options.map = 0; /* parts are for all functions */
     reader->arena = arena;
     if (copy_text(&reader->arena, options->columns, &reader->options.columns) &&
         copy_text(&reader->arena, options->drop, &reader->options.drop) &&

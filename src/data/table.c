@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "data/cell_text.h"
+#include "data/mapped_rows.h"
 #include "data/number_form.h"
 
 void nd_table_release(struct nade_table *table)
 {
     struct arena arena = table->arena; /* the table lies in its own arena */
+    nd_mapped_free(&arena.allocator, table->mapped);
     nd_kept_free(&table->texts);
     nd_kept_free(&table->names);
     nd_kept_free(&table->ends);

@@ -90,10 +90,13 @@ struct row_roles {
     const char *group_name, *time_name;
 };
 
+struct mapped_rows; /* mapped_rows.h */
+
 struct nade_table {
     struct arena arena; /* everything the table owns, itself included */
     size_t rows, columns;
-    struct left_out *left_out; /* (left_out_count) left_out.h */
+    struct mapped_rows *mapped; /* where all rows are, of which these are a sample; NULL: these are all */
+    struct left_out *left_out;  /* (left_out_count) left_out.h */
     size_t left_out_count;
     struct row_roles roles;
     size_t source_columns;       /* in the data, before columns were left out */

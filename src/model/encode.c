@@ -170,6 +170,9 @@ static nade_status match(struct encoder *e)
 {
     e->source = nd_arena_alloc(e->arena, e->schema->count, sizeof *e->source);
     if (!e->source) return nd_no_memory(e->context, "the columns");
+    if (e->table->mapped)
+        return nd_fail(e->context, NADE_BAD_CALL,
+                       "%s was read for training alone, expected it to be read without `map`", e->table->source);
     return e->schema->named && e->table->named ? match_by_name(e) : match_by_position(e);
 }
 
@@ -417,7 +420,7 @@ void nd_log_scale(const struct schema *schema, const struct encoded_rows *cells,
     }
 }
 
-static enum encoding choose_kind(const struct schema *schema)
+enum encoding nd_encoding_of(const struct schema *schema)
 {
     for (size_t c = 0; c < schema->count; c++)
         if (!nd_head_for(schema->column[c].type)->labels || nd_value_count(&schema->column[c]) > BYTE_VALUES_MOST)
@@ -458,7 +461,7 @@ nade_status nd_encode(nade_context *context, struct arena *arena, const struct s
         .expected = needed,
         .unseen = unseen,
         .width = nd_network_columns(schema),
-        .kind = choose_kind(schema),
+        .kind = nd_encoding_of(schema),
     };
     nade_status status = begin_encoding(&e, rows, row_count);
     if (status != NADE_OK) return status;

@@ -18,6 +18,9 @@ struct unseen_cells {
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
                              const nade_table *table, const bool *needed, const size_t **source);
 
+/* What rows of a schema are encoded as. */
+enum encoding nd_encoding_of(const struct schema *schema);
+
 /* Encodes rows (row numbers, or NULL for all) of a table for a schema, matching columns by name or position.  The
  * error names row, column and finding: an unknown label, text where a number belongs, a column that is absent.  Columns
  * that are not needed (schema columns; NULL: all are) are not looked at and come out as missing.  A missing cell of a

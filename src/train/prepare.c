@@ -15,6 +15,7 @@
 #include "train/closed.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
+#include "train/mapped_training.h"
 #include "train/members.h"
 #include "train/recipe.h"
 #include "train/row_copies.h"
@@ -242,10 +243,38 @@ static nade_status learn_columns(struct run *run, const nade_table *train, const
     return status;
 }
 
+/* The same where the table holds a sample of the rows.  What is learnt from it alone is the schema and the marginals.
+ */
+static nade_status prepare_mapped(struct run *run, const nade_table *train, const nade_table *valid)
+{
+    struct all_rows all;
+    struct row_copies learnt, held, sample = {0};
+    double scale;
+    nade_table table = *train;
+    table.mapped = NULL;
+    nade_status status = list_rows(run, nd_mapped_all(train, &all), valid, &learnt, &held);
+    if (status == NADE_OK) status = nd_mapped_sample(run, train, &learnt.listed, &sample.listed);
+    sample.counted = sample.listed;
+    if (status == NADE_OK) status = learn_columns(run, &table, &sample);
+    if (status == NADE_OK) status = nd_encode_rows(run, &table, sample.listed, true, &run->sample, &scale, NULL);
+    if (status == NADE_OK) status = nd_mapped_encode(run, train, &learnt.listed, true, &run->train, &run->train_scale);
+    if (status != NADE_OK) return status;
+    run->whole = run->train;
+    run->train_rows = run->train.rows;
+    run->valid_rows = held.counted.count;
+    run->valid_repeats = repeats_for(held.listed.count);
+    if (held.listed.count == 0) return NADE_OK;
+    if (valid) return nd_encode_rows(run, valid, held.listed, false, &run->valid, &run->valid_scale, NULL);
+    status = nd_mapped_encode(run, train, &held.listed, false, &run->valid, &run->valid_scale);
+    run->valid_rows = run->valid.rows;
+    return status;
+}
+
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct row_copies learnt, held;
     const double *log_scale = NULL;
+    if (train->mapped) return prepare_mapped(run, train, valid);
     nade_status status = list_rows(run, train, valid, &learnt, &held);
     if (status == NADE_OK) status = learn_columns(run, train, &learnt);
     if (status == NADE_OK)
@@ -361,6 +390,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
 {
     nade_status status = check_options(run->context, &run->options);
     if (status == NADE_OK) status = nd_fresh_check(run->context, &run->options, train, valid);
+    if (status == NADE_OK) status = nd_mapped_check(run, train, valid);
     if (status == NADE_OK) status = check_roles(run, train, valid);
     if (status == NADE_OK) status = settle_folds(run, train, valid);
     if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);

@@ -6,6 +6,7 @@
 #define ND_TRAIN_RUN_H
 
 #include "backend/backend.h"
+#include "base/scratch_file.h"
 #include "model/holes.h"
 #include "model/model.h"
 
@@ -48,6 +49,8 @@ struct run {
     struct nade_model *model; /* being made */
 
     struct encoded_rows train, valid;
+    struct scratch_file scratch;       /* what train is in where the table's rows are mapped (mapped_training.c) */
+    struct encoded_rows sample;        /* in their place where marginals are fitted then; no rows: train itself */
     size_t train_rows;                 /* of the data to learn from, by rules that count rows (row_copies.h) */
     struct encoded_rows whole;         /* the training rows; train is a sample of them where there is bootstrap */
     const struct bootstrap *bootstrap; /* NULL: none */

@@ -84,7 +84,8 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
 {
     enum { ROW_BYTES = 40 };
     uint64_t columns = run->model->plan.columns, cell = run->train.kind == ENCODED_FLOATS ? sizeof(float) : 1;
-    uint64_t rows = run->train.rows + run->valid.rows, folds = run->options.folds, networks;
+    uint64_t rows = (train->mapped ? run->sample.rows : run->train.rows) + run->valid.rows, folds = run->options.folds,
+             networks;
     nade_status status = count_networks(run, &networks);
     uint64_t members = run->options.members - 1;
     if (run->options.bootstrap) rows += run->train.rows;
@@ -95,6 +96,7 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) +
              run->replication.fresh_rows * columns * sizeof(double) + networks +
              members * run->model->plan.parameters * sizeof(float);
+    if (train->mapped) *bytes += run->train.rows * ROW_BYTES; /* their cells are in a file */
     return status;
 }
 

@@ -99,6 +99,7 @@ static void free_run(struct run *run)
     nade_model_free(run->model);
     nd_arena_free(&run->sample_arena);
     nd_arena_free(&run->arena);
+    nd_scratch_free(&run->scratch);
 }
 
 /* The network, or those of folds, or those of trials until one is chosen. */
@@ -144,7 +145,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);
     if (status == NADE_OK) status = nd_agree_on_run(&run);
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
-    if (status == NADE_OK) status = nd_run_marginals(&run, &run.whole);
+    if (status == NADE_OK) status = nd_run_marginals(&run, run.sample.rows ? &run.sample : &run.whole);
     run.started = nd_seconds();
     if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);

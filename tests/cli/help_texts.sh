@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../support/checks.bash"
 
 expect 0 "$NADE"
-holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade outliers" "nade check" "nade compare" "nade info" "nade paper" "Verbs:"
+holds out "nade demo" "nade train" "nade score" "nade sample" "nade prob" "nade impute" "nade predict" "nade outliers" "nade check" "nade compare" "nade info" "nade bench" "nade paper" "Verbs:"
 [ ! -s err ] || fail "the overview belongs on stdout"
 cp out overview
 expect 0 "$NADE" --help
@@ -13,7 +13,7 @@ cmp out overview
 expect 0 "$NADE" --version
 grep -qxE 'nade [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
 
-for verb in train score sample prob impute predict outliers check compare info demo paper; do
+for verb in train score sample prob impute predict outliers check compare info bench demo paper; do
     expect 0 "$NADE" "$verb" --help
     holds out "usage: nade $verb " '--quiet' '--json' '--help'
     [ ! -s err ] || fail "$verb --help belongs on stdout"
@@ -28,7 +28,7 @@ done
 expect 0 "$NADE" train --help
 for option in recipe valid valid-fraction columns drop hidden components activation order rescale no-masks holes batch iterations updates \
     optimizer lr momentum weight-decay patience time-limit seed device threads precision types binary categorical real \
-    delimiter header log dry-run output; do
+    delimiter header log dry-run map output; do
     grep -qE -- "--$option( |$)" out || fail "train --help does not list --$option"
 done
 grep -qE -- '--activation NAME +relu, sigmoid, tanh, gelu or silu \(default relu\)' out || fail "$(grep -- --activation out)"

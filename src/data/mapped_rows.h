@@ -1,0 +1,37 @@
+/* Arrays that are too large to be loaded: the rows of an NPY file stay there, and a table holds some of them.
+ *
+ * Such a table is for training alone.  Its rows are a sample by which types, units and shapes are learnt; those that
+ * are trained on are read from the file, in blocks. */
+#ifndef ND_DATA_MAPPED_ROWS_H
+#define ND_DATA_MAPPED_ROWS_H
+
+#include "data/array_items.h"
+
+/* Arrays of fewer rows are loaded. */
+enum { ND_MAPPED_ROWS_LEAST = 10000 };
+
+struct mapped_rows {
+    void *file; /* (bytes) */
+    size_t bytes;
+    const unsigned char *items; /* within it */
+    struct array_layout layout;
+    char *columns; /* which of the array's are the table's, a COLS list; NULL until a block is asked for */
+};
+
+/* Whether the items that follow in the source can be left in the file: those of a plain file, rows one after the other,
+ * no rows chosen, enough of them. */
+bool nd_can_be_mapped(const struct source *source, const struct array_layout *layout,
+                      const struct load_request *request);
+
+/* A table of the sample, with `mapped` set: about 16 million cells of rows that are spread evenly, at least 10,000
+ * rows, and every row that is the first to hold a value of a column (of its first 1000), or its least or largest. */
+nade_status nd_load_mapped(struct source *source, const struct array_layout *layout, const struct load_request *request,
+                           nade_table **table);
+
+/* Rows from `first` on, `count` of them, as a table with the columns that `table` has now. */
+nade_status nd_mapped_block(nade_context *context, const nade_table *table, size_t first, size_t count,
+                            nade_table **block);
+
+void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped);
+
+#endif

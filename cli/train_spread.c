@@ -144,7 +144,7 @@ static int bring_model(struct train_grid *grid, struct train_run *run, bool own,
     int status = unite(grid, &count, sizeof count);
     if (!status && count == 0)
         status = report_error(&grid->common, NADE_NO_OUTPUT, "the chosen model could not be sent to the first rank");
-    if (!status && !own) bytes = calloc(count, 1);
+    if (!status && !own) bytes = calloc(count ? count : 1, 1);
     if (!status && !bytes) status = report_no_memory(&grid->common);
     if (!status) status = unite(grid, bytes, count);
     if (!status && !own && !write_bytes(path, bytes, count))

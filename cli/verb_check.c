@@ -95,8 +95,8 @@ static int find_answer(struct check_arguments *check, struct check_answer *answe
     asked.progress = show_progress;
     asked.progress_user = &answer->progress;
     progress_start(&answer->progress, &check->common, 0);
-    nade_status status = nade_check(answer->input.context, answer->input.model, answer->table, &asked,
-                                    &answer->summary, answer->column);
+    nade_status status =
+        nade_check(answer->input.context, answer->input.model, answer->table, &asked, &answer->summary, answer->column);
     if (status != NADE_OK) return report_failure(&check->common, answer->input.context, status);
     warn_of_unseen(&check->common, answer->summary.unseen, answer->summary.first_unseen);
     return EXIT_DONE;

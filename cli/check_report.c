@@ -69,7 +69,7 @@ static void note_worst(const struct check_answer *answer)
         const nade_worst_row *worst = &answer->summary.worst[i];
         *blamed = '\0';
         if (worst->column != SIZE_MAX)
-            snprintf(blamed, sizeof blamed, "  %s: a cell lies as far out with probability %.2g",
+            snprintf(blamed, sizeof blamed, "  %s: a value no likelier has probability %.2g",
                      printable(column_name(answer, worst->column), name, NAME_MOST), worst->tail);
         report_note(answer->common, "  %-10zu %10.6g%s", worst->row, worst->log_density, blamed);
     }

@@ -34,7 +34,7 @@ static bool has_other_text(const nade_table *table)
         size_t row = i == 0 ? NADE_NAMES : i - 1;
         for (size_t c = 0; c < nade_table_columns(table); c++) {
             const char *text = nade_table_text(table, row, c);
-            if (text && !nd_utf8_valid(text)) return true;
+            if (text && !nd_utf8_valid(text)) return !ND_FAULT(FAULT_FILLED_IN_UTF8);
         }
     }
     return false;

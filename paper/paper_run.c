@@ -212,7 +212,8 @@ struct train_setting *paper_grid_settings(const struct paper_job *job, uint32_t 
         setting->seed = seed;
         setting->table = table;
         setting->valid = valid;
-        snprintf(setting->label, sizeof setting->label, "%s %s lr %g", job->recipe->name, label, setting->rate);
+        snprintf(setting->label, sizeof setting->label, "%s %s", job->recipe->name, label);
+        if (!paper_is_closed(job->recipe)) append(setting->label, sizeof setting->label, " lr %g", setting->rate);
         if (decays->count > 1) append(setting->label, sizeof setting->label, " weight decay %g", setting->weight_decay);
         append(setting->label, sizeof setting->label, "  ");
     }

@@ -39,7 +39,7 @@ typedef struct nade_worst_row {
     size_t row;
     double log_density;
     size_t column; /* whose cell is the least likely given the others; SIZE_MAX: not known */
-    double tail;   /* how often a cell is as far out */
+    double tail;   /* the probability of a value no likelier given the others */
 } nade_worst_row;
 
 typedef struct nade_check_summary {

@@ -63,7 +63,7 @@ class WorstRow:
     row: int  #: counted from 0
     log_density: float
     column: str | None  #: whose cell is the least likely given the others
-    tail: float  #: how often a cell is as far out
+    tail: float  #: the probability of a value no likelier given the others
 
 
 @dataclass(frozen=True)

@@ -425,7 +425,10 @@ class ArrowFrame(Frame):
             mixed = pyarrow.compute.replace_with_mask(plain, pyarrow.array(here), new)
             mixed = mixed.dictionary_encode().cast(field.type) if plain is not old else mixed
             copy = copy.set_column(place, field, mixed)
-        return copy.combine_chunks().to_batches()[0] if self.batch else copy
+        if not self.batch:
+            return copy
+        return pyarrow.RecordBatch.from_arrays([copy.column(i).combine_chunks() for i in range(copy.num_columns)],
+                                               schema=copy.schema)
 
     def vector(self, name: str, values: np.ndarray) -> Any:
         import pyarrow

@@ -17,7 +17,7 @@ WHOLE = ctypes.c_size_t(-1).value  # as many rows as there are
 
 # What may be said about text files, with their types: a character, a text, a flag or a list of columns.
 READ_OPTIONS = ("delimiter", "header", "columns", "drop", "rows", "missing", "missing_only", "decimal", "thousands",
-                "array")
+                "array", "map")
 
 
 class Table(Handle):
@@ -61,7 +61,7 @@ def read_options(given: dict[str, Any]) -> Any:
         elif name == "missing" and not isinstance(value, str):
             value = ",".join('"' + str(text).replace('"', '""') + '"' for text in value)
             value = text_bytes(value)
-        elif name in ("header", "missing_only"):
+        elif name in ("header", "missing_only", "map"):
             value = int(value)
         elif name in READ_OPTIONS:
             value = as_bytes(value)

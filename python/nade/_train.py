@@ -72,7 +72,7 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
     options: the training options of docs/recipe.md by the library's names, such as effort="quick", iterations=50,
         learning_rate=0.001, members=4, seed=1, or kind="mixture" for a mixture in place of a network,
         kind="mog" for one of Gaussians with covariances; of files and Arrow's tables also columns, drop, missing and
-        others.
+        others; map=True reads an array file as training needs it, so that it may be larger than memory.
 
     Ctrl-C ends training with the best model so far, a second one without a model.
 

@@ -41,6 +41,13 @@ def test_array_gives_the_same_model(files, numbers):
     assert nade.fit(numbers, **QUICK).to_bytes() == (files / "numbers.nade").read_bytes()
 
 
+def test_mapped_file_gives_the_same_model(tmp_path):
+    np.save(tmp_path / "large.npy", np.random.default_rng(0).normal(size=(10000, 2)).round(2))
+    asked = {**QUICK, "iterations": 1, "updates": 3}
+    assert nade.fit(tmp_path / "large.npy", map=True, **asked).to_bytes() == nade.fit(tmp_path / "large.npy",
+                                                                                      **asked).to_bytes()
+
+
 def test_file_gives_the_same_model(files):
     assert nade.fit(files / "mixed.csv", **QUICK).to_bytes() == (files / "mixed.nade").read_bytes()
 

@@ -252,6 +252,16 @@ def test_filled_objects_are_of_their_classes():
     assert [type(cell) for cell in nade.fit(rows, **QUICK).impute(rows)[0]] == [type(cell) for cell in rows[1]]
 
 
+def test_batches(model, columns):
+    """A record batch comes back as one, without rows too."""
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = pyarrow.record_batch(columns)
+    for part in (batch, batch.slice(0, 0)):
+        filled = model.impute(part)
+        assert isinstance(filled, pyarrow.RecordBatch) and filled.schema == batch.schema
+        assert filled.num_rows == part.num_rows and sum(column.null_count for column in filled.columns) == 0
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict", "array"])
 def test_parts_without_rows(model, number_model, columns, numbers, kind):
     """As engines hand them out: answers without rows, of the same kind."""

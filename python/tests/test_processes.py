@@ -124,7 +124,7 @@ def resident() -> int:
 @pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_memory_does_not_grow(columns):
     """NADE_LONG_TESTS=1: over 1000 fits and scores."""
-    few = {name: array[:60] for name, array in columns.items()}
+    few, fewer = ({name: array[:rows] for name, array in columns.items()} for rows in (60, 20))
     tiny = {**QUICK, "iterations": 1, "updates": 2, "width": 8}
 
     def work() -> None:
@@ -134,6 +134,8 @@ def test_memory_does_not_grow(columns):
         model.sample(20)
         model.density("x", few).mean()
         model.where(x=(0, 1)).sample(2)
+        model.check(fewer)
+        nade.compare(model, "gaussian", fewer)
         pickle.loads(pickle.dumps(model)).log_density(few)
         with pytest.raises(nade.Error):
             model.where(kind="no label")

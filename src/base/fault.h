@@ -165,6 +165,7 @@ enum fault {
     FAULT_FINGERPRINT_COARSE = 152, /* test_model_file: numbers that differ little are the same data */
     FAULT_STEP_NOT_READ = 153,      /* test_model_file: the step read is the floor */
     FAULT_MAP_CUT_NEAR = 192,       /* test_monotone_map: cells are cut off near the knots, however far the bound is */
+    FAULT_BOUND_CROSSED = 700,      /* test_number_shape: bounds are found that rows held out lie beyond */
     FAULT_NARROW_MARGINAL = 154,    /* test_number_shape: no Gaussian of a marginal stays wide */
     FAULT_GRID_OF_ATOMS = 191, /* test_number_shape: a frequent value of a grid is an atom, whatever is beside it */
     FAULT_KEYS_OF_KINDS = 155, /* test_residual_file: the keys of one kind of network are let pass in another */
@@ -253,7 +254,6 @@ enum fault {
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
     FAULT_EM_COMMON = 513,           /* test_em: rows of other labels count as of the commonest too */
     FAULT_FACTORS_TOGETHER = 514,    /* gaussian_kinds: few components of more factors must better many of fewer */
-    FAULT_EM_NO_STANDARD = 515,      /* test_gaussian_em: what a round never lowers lacks the standard rows */
     FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
@@ -275,6 +275,8 @@ enum fault {
     FAULT_FIRST_TRAINED = 563,       /* test_rbm_runs: a first layer that is given is trained anew */
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
+    FAULT_ZEROS_DROPPED = 600,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_FILLED_IN_UTF8 = 601,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

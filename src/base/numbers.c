@@ -35,8 +35,17 @@ static bool is_digit(char c)
 
 static const char *scan_sign(const char *at, const char *end, bool *negative)
 {
-    *negative = at < end && *at == '-';
-    return at < end && (*at == '-' || *at == '+') ? at + 1 : at;
+    size_t minus = nd_minus_bytes(at, end);
+    *negative = minus > 0;
+    if (minus > 0) return at + minus;
+    return at < end && *at == '+' ? at + 1 : at;
+}
+
+size_t nd_minus_bytes(const char *at, const char *end)
+{
+    static const char minus[] = "\xE2\x88\x92";
+    if (at < end && *at == '-') return 1;
+    return end - at > 3 && memcmp(at, minus, 3) == 0 ? 3 : 0;
 }
 
 /* Appends the run of digits at *at; scale is the change of the exponent for each digit that counts as appended. */

@@ -14,6 +14,9 @@ enum number_kind {
  * NUMBER_FINITE alone. */
 enum number_kind nd_parse_number(const char *text, size_t length, double *value);
 
+/* Bytes of the minus at a place: of '-', or of U+2212, as typeset tables have it; 0: there is none. */
+size_t nd_minus_bytes(const char *at, const char *end);
+
 enum { ND_NUMBER_TEXT = 32 };
 
 /* A finite number with at most so many significant digits (1 to 17), as C's %g writes them. */

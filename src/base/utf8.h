@@ -18,8 +18,8 @@ size_t nd_utf8_put(uint32_t point, char to[4]);
 /* True for well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool nd_utf8_valid(const char *text);
 
-/* The text itself when it is UTF-8, else a copy in the arena that reads each byte as Windows-1252, of which Latin-1 is a
- * part: that never fails and keeps different texts of one such file different.  NULL: no memory. */
+/* The text itself when it is UTF-8, else a copy in the arena that reads each byte as Windows-1252, of which Latin-1 is
+ * a part: that never fails and keeps different texts of one such file different.  NULL: no memory. */
 const char *nd_utf8_text(struct arena *arena, const char *text);
 
 /* The code point of a byte of Windows-1252; those five that have none stand for themselves. */

@@ -36,20 +36,14 @@ static nade_status read_values(struct checked *checked)
     size_t unseen = 0, rows = checked->rows, columns = checked->columns;
     checked->values = nd_arena_alloc(arena, rows + 1, columns * sizeof(double));
     checked->log_density = nd_arena_alloc(arena, rows + 1, sizeof(double));
-    checked->tail = nd_arena_alloc(arena, rows + 1, sizeof(double));
-    checked->blamed = nd_arena_alloc(arena, rows + 1, sizeof *checked->blamed);
     checked->column = nd_arena_alloc(arena, columns, sizeof *checked->column);
-    if (!checked->values || !checked->log_density || !checked->tail || !checked->blamed || !checked->column)
+    if (!checked->values || !checked->log_density || !checked->column)
         return nd_no_memory(checked->context, "the table's cells");
     nade_status status = nade_table_values(checked->context, checked->model, checked->table, NULL, checked->values,
                                            NULL, checked->options.unseen_missing ? &unseen : NULL, NULL);
     if (status != NADE_OK) return status;
     for (size_t i = 0; i < rows * columns; i++)
         if (isinf(checked->values[i])) checked->values[i] = NAN;
-    for (size_t row = 0; row < rows; row++) {
-        checked->tail[row] = INFINITY;
-        checked->blamed[row] = SIZE_MAX;
-    }
     return NADE_OK;
 }
 
@@ -70,7 +64,7 @@ static nade_status find_out(struct checked *checked)
     if (status == NADE_OK) status = nd_check_rows(checked);
     if (status == NADE_OK && checked->by_column) status = do_quietly(checked, nd_check_columns);
     if (status == NADE_OK) status = do_quietly(checked, nd_check_samples);
-    if (status == NADE_OK) nd_check_worst(checked);
+    if (status == NADE_OK) status = do_quietly(checked, nd_check_worst);
     return status;
 }
 

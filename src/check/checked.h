@@ -35,8 +35,6 @@ struct checked {
     size_t step, steps;            /* of the work: rows, each column, samples */
     double *values;                /* (rows, columns) NaN where missing */
     double *log_density;           /* (rows) */
-    double *tail;                  /* (rows) the smallest of their cells' */
-    size_t *blamed;                /* (rows) its column */
     struct checked_column *column; /* (columns) */
     bool by_column;                /* false: a model of one fixed ordering */
     size_t scored;                 /* rows with a cell */
@@ -53,7 +51,7 @@ struct checked {
 nade_status nd_check_rows(struct checked *checked);
 nade_status nd_check_columns(struct checked *checked);
 nade_status nd_check_samples(struct checked *checked);
-void nd_check_worst(struct checked *checked);
+nade_status nd_check_worst(struct checked *checked);
 
 /* nade_score with these lists of columns, which may be NULL, as a part of the work: its progress is the whole's. */
 nade_status nd_check_score(struct checked *checked, const char *of, const char *given, double *score,

@@ -32,14 +32,10 @@ static double chance(const struct checked *checked, size_t row, size_t c)
     return nd_random_fine(high, low);
 }
 
-static void place_cell(struct column_work *work, size_t row, double below, double upto, double tail)
+static void place_cell(struct column_work *work, size_t row, double below, double upto)
 {
     double u = ND_FAULT(FAULT_PIT_NOT_RANDOM) ? upto : below + (upto - below) * chance(work->checked, row, work->c);
     work->places[work->count++] = fmin(fmax(u, 0), 1);
-    if (tail < work->checked->tail[row]) {
-        work->checked->tail[row] = tail;
-        work->checked->blamed[row] = work->c;
-    }
 }
 
 /* Labels have no order of their own: they are taken from the likeliest on, so that places are high where the model is
@@ -47,19 +43,18 @@ static void place_cell(struct column_work *work, size_t row, double below, doubl
 static void place_label(struct column_work *work, size_t row, const double *probability, size_t label)
 {
     size_t labels = work->column->labels, likeliest = 0;
-    double own = probability[label], before = 0, tail = 0;
+    double own = probability[label], before = 0;
     for (size_t v = 0; v < labels; v++) {
         double p = probability[v];
         if (p > probability[likeliest]) likeliest = v;
         if (p > own || (p == own && v < label)) before += p;
-        if (p <= own) tail += p;
         work->said[v] += p;
         work->spread[v] += p * (1 - p);
     }
     work->seen[label]++;
     work->hits += label == likeliest;
     work->said_of_likeliest += probability[likeliest];
-    place_cell(work, row, before, before + own, tail);
+    place_cell(work, row, before, before + own);
 }
 
 static nade_status place_part(struct column_work *work, size_t first, size_t rows)
@@ -83,8 +78,7 @@ static nade_status place_part(struct column_work *work, size_t first, size_t row
         if (labels)
             place_label(work, first + i, work->probability + i * labels, (size_t)work->points[i]);
         else
-            place_cell(work, first + i, work->below[i], work->upto[i],
-                       fmin(1, 2 * fmin(work->upto[i], 1 - work->below[i])));
+            place_cell(work, first + i, work->below[i], work->upto[i]);
     }
     return NADE_OK;
 }

@@ -50,13 +50,37 @@ static void add_worst(struct checked *checked, size_t row)
     if (at == NADE_CHECK_WORST) return;
     if (checked->worst_count < NADE_CHECK_WORST) checked->worst_count++;
     for (size_t i = checked->worst_count - 1; i > at; i--) checked->worst[i] = checked->worst[i - 1];
-    checked->worst[at] = (nade_worst_row){row, checked->log_density[row], checked->blamed[row], checked->tail[row]};
+    checked->worst[at] = (nade_worst_row){row, checked->log_density[row], SIZE_MAX, INFINITY};
 }
 
-void nd_check_worst(struct checked *checked)
+/* The cells to blame are those with the smallest tails, as nade outliers has them. */
+static nade_status blame_worst(struct checked *checked)
+{
+    size_t columns = checked->columns, cells = checked->worst_count * columns;
+    double *values = nd_arena_alloc(&checked->arena, 2 * cells + 1, sizeof *values);
+    if (!values) return nd_no_memory(checked->context, "the rows of the lowest density");
+    double *tail = values + cells;
+    for (size_t at = 0; at < cells; at++)
+        values[at] = checked->values[checked->worst[at / columns].row * columns + at % columns];
+    nade_score_options options = checked->options;
+    options.values = values;
+    options.value_rows = checked->worst_count;
+    options.progress = NULL;
+    nade_status status = nade_score_cells(checked->context, checked->model, NULL, &options, NULL, tail, NULL);
+    for (size_t at = 0; at < cells && status == NADE_OK; at++) {
+        nade_worst_row *worst = &checked->worst[at / columns];
+        if (!(tail[at] < worst->tail)) continue;
+        worst->tail = tail[at];
+        worst->column = at % columns;
+    }
+    return status;
+}
+
+nade_status nd_check_worst(struct checked *checked)
 {
     for (size_t row = 0; row < checked->rows; row++)
         if (has_cell(checked, row)) add_worst(checked, row);
+    return checked->by_column && checked->worst_count > 0 ? blame_worst(checked) : NADE_OK;
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */

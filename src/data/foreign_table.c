@@ -4,6 +4,7 @@
 
 static const char as_csv[] = "save it as CSV";
 static const char by_pandas[] = "write it as CSV, in Python with pandas.read_parquet(...).to_csv(..., index=False)";
+static const char by_json[] = "write it as CSV, in Python with pandas.read_json(...).to_csv(..., index=False)";
 static const char by_feather[] = "write it as CSV, in Python with pandas.read_feather(...).to_csv(..., index=False)";
 
 static const struct foreign {
@@ -17,6 +18,10 @@ static const struct foreign {
     {"FEA1", 4, "a Feather file", by_feather},
     {"SQLite format 3", 16, "an SQLite database", "write its table as CSV"},
     {"%PDF-", 5, "a PDF document", "expected a table"},
+    {"<!DOCTYPE", 9, "a page in HTML", "save its table as CSV"},
+    {"<html", 5, "a page in HTML", "save its table as CSV"},
+    {"[{", 2, "JSON", by_json},
+    {"{\"", 2, "JSON", by_json},
     {"\xFF\xFE", 2, "a text in UTF-16", "save it as UTF-8, in Excel as \"CSV UTF-8\""},
     {"\xFE\xFF", 2, "a text in UTF-16", "save it as UTF-8, in Excel as \"CSV UTF-8\""},
 };

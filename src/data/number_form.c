@@ -76,6 +76,14 @@ static bool core_fits(const struct core *core, const struct number_marks *marks)
     return fraction || groups == 0 || group == GROUP;
 }
 
+/* Digits behind the last of a mark; 0: there is none. */
+static size_t digits_behind(const struct core *core, char mark)
+{
+    size_t at = core->length;
+    while (at > 0 && core->text[at - 1] != mark) at--;
+    return at > 0 ? core->length - at : 0;
+}
+
 /* The plain text of a core that fits, a sign before it. */
 static void make_plain(const struct core *core, const struct number_marks *marks, bool negative, char *plain)
 {
@@ -163,9 +171,9 @@ static bool is_suffix(const char *text, const char *end)
 
 static const char *take_sign(const char *at, const char *end, bool *negative)
 {
-    bool sign = at < end && (*at == '-' || *at == '+');
-    *negative = *negative || (sign && *at == '-');
-    return at + sign;
+    size_t minus = nd_minus_bytes(at, end);
+    *negative = *negative || minus > 0;
+    return at + (minus ? minus : at < end && *at == '+');
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -187,6 +195,9 @@ bool nd_number_parts(const char *text, size_t length, struct number_parts *parts
     for (unsigned i = 0; i < ND_MARKS; i++)
         if (core_fits(&core, &nd_number_marks[i])) parts->fits |= 1u << i;
     for (size_t i = 0; i < core.length; i++) parts->marked = parts->marked || !is_digit(core.text[i]);
+    parts->behind_point = digits_behind(&core, '.');
+    parts->behind_comma = digits_behind(&core, ',');
+    parts->zero = core.text[core.length - 1] == '0';
     parts->code = core.length > 1 && core.text[0] == '0' && is_digit(core.text[1]);
     return parts->fits != 0;
 }
@@ -251,6 +262,17 @@ bool nd_form_read_loosely(const struct number_form *form, const char *text, doub
     return false;
 }
 
+/* Where a text goes on behind the zeros that a number lacks of its column's decimals. */
+static char *add_zeros(char *to, const char *plain, const struct number_form *form)
+{
+    const char *point = strchr(plain, '.');
+    size_t have = point ? strlen(point + 1) : 0;
+    if (strpbrk(plain, "eEn") || have >= form->decimals) return to;
+    if (!point) *to++ = form->decimal;
+    for (; have < form->decimals; have++) *to++ = '0';
+    return to;
+}
+
 void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER])
 {
     bool negative = *plain == '-';
@@ -263,6 +285,7 @@ void nd_form_write(const struct number_form *form, const char *plain, char text[
         if (grouped && i > 0 && i < whole && (whole - i) % GROUP == 0) *to++ = form->thousands;
         *to++ = plain[i] == '.' ? form->decimal : plain[i];
     }
+    to = add_zeros(to, plain, form);
     memcpy(to, form->suffix, strlen(form->suffix) + 1);
 }
 
@@ -271,7 +294,8 @@ void nd_form_write(const struct number_form *form, const char *plain, char text[
 void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE])
 {
     char mark[] = {form->thousands, '\0'};
-    snprintf(name, ND_NUMBER_FORM_SIZE, "%s1%s234%c5%s", form->prefix, mark, form->decimal, form->suffix);
+    const char *decimals = form->decimals ? "000000" + (ND_DECIMALS_MOST - form->decimals) : "5";
+    snprintf(name, ND_NUMBER_FORM_SIZE, "%s1%s234%c%s%s", form->prefix, mark, form->decimal, decimals, form->suffix);
 }
 
 bool nd_form_take(const char *name, struct number_form *form)
@@ -283,9 +307,14 @@ bool nd_form_take(const char *name, struct number_form *form)
     memcpy(made.prefix, name, (size_t)(one - name));
     made.thousands = one[1] && one[1] != '2' ? one[1] : '\0';
     const char *rest = skip(one + 1 + (made.thousands != 0), one + strlen(one), "234");
-    if (!rest || (*rest != '.' && *rest != ',') || rest[1] != '5' || strlen(rest + 2) >= ND_UNIT_SIZE) return false;
-    made.decimal = *rest;
-    memcpy(made.suffix, rest + 2, strlen(rest + 2) + 1);
+    if (!rest || (*rest != '.' && *rest != ',')) return false;
+    made.decimal = *rest++;
+    size_t zeros = strspn(rest, "0");
+    if (zeros > ND_DECIMALS_MOST || (zeros == 0 && *rest++ != '5')) return false;
+    made.decimals = (unsigned char)zeros;
+    rest += zeros;
+    if (strlen(rest) >= ND_UNIT_SIZE) return false;
+    memcpy(made.suffix, rest, strlen(rest) + 1);
     if (made.thousands && (!strchr(",.' ", made.thousands) || made.thousands == made.decimal)) return false;
     nd_form_name(&made, again);
     if (strcmp(again, name) != 0) return false;

@@ -12,13 +12,15 @@
 
 enum {
     ND_UNIT_SIZE = 16,
-    ND_NUMBER_FORM_SIZE = 2 * ND_UNIT_SIZE + 8,
+    ND_DECIMALS_MOST = 6, /* that a column may always write */
+    ND_NUMBER_FORM_SIZE = 2 * ND_UNIT_SIZE + 8 + ND_DECIMALS_MOST,
     ND_FORMED_NUMBER = 2 * ND_UNIT_SIZE + 2 * ND_NUMBER_TEXT
 };
 
 struct number_form {
     char decimal;              /* '.' or ',' */
     char thousands;            /* ',' '.' '\'' or ' '; 0: digits are not grouped */
+    unsigned char decimals;    /* that each number has at least, zeros among them: 2 of 7.50; 0: as many as it needs */
     char prefix[ND_UNIT_SIZE]; /* with the blank behind it, if there is one */
     char suffix[ND_UNIT_SIZE]; /* with the blank before it */
 };
@@ -32,9 +34,11 @@ extern const struct number_marks {
 /* What a text that may be a number consists of. */
 struct number_parts {
     char prefix[ND_UNIT_SIZE], suffix[ND_UNIT_SIZE];
-    unsigned fits; /* bit i: the digits are a number with nd_number_marks[i] */
-    bool marked;   /* there are marks */
-    bool code;     /* the digits begin with a zero as names do: 007 */
+    unsigned fits;                     /* bit i: the digits are a number with nd_number_marks[i] */
+    bool marked;                       /* there are marks */
+    bool code;                         /* the digits begin with a zero as names do: 007 */
+    size_t behind_point, behind_comma; /* digits behind the last one */
+    bool zero;                         /* the last digit is one */
 };
 
 /* Takes a text apart; false: it is no number, or what stands around the digits is neither currency nor unit. */
@@ -50,7 +54,7 @@ bool nd_form_read_loosely(const struct number_form *form, const char *text, doub
 /* Writes a number, given as the plain text of it. */
 void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER]);
 
-/* A form as text: how 1234.5 would be written. */
+/* A form as text: how 1234.5 would be written; with two decimals always, 1234.00. */
 void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE]);
 
 /* The form of such a text; false: it is none. */

@@ -15,7 +15,10 @@ struct column_look {
     unsigned fits; /* marks with which all are numbers */
     size_t numbers, others;
     bool marked; /* some cell has marks: else any would fit */
-    bool code, mixed;
+    bool code, mixed, zero;
+    struct decimals {
+        size_t least, most;
+    } points, commas; /* behind these marks */
     char prefix[ND_UNIT_SIZE], suffix[ND_UNIT_SIZE];
     double different[DIFFERENT_LEAST];
     size_t different_count;
@@ -49,6 +52,12 @@ static void count_different(struct column_look *look, const struct number_parts 
     look->different[look->different_count++] = value;
 }
 
+static void count_decimals(struct decimals *decimals, size_t found, bool first)
+{
+    if (first || found < decimals->least) decimals->least = found;
+    if (first || found > decimals->most) decimals->most = found;
+}
+
 static void look_at_cell(struct column_look *look, const char *text, size_t length)
 {
     struct number_parts parts;
@@ -70,6 +79,9 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     look->fits &= parts.fits;
     look->marked = look->marked || parts.marked;
     look->code = look->code || parts.code;
+    look->zero = look->zero || parts.zero;
+    count_decimals(&look->points, parts.behind_point, look->numbers == 1);
+    count_decimals(&look->commas, parts.behind_comma, look->numbers == 1);
     count_different(look, &parts, text, length);
 }
 
@@ -168,6 +180,14 @@ static unsigned narrow(unsigned fits, const struct evidence *evidence)
     return fits & (comma ? COMMA_MARKS : POINT_MARKS);
 }
 
+/* How many decimals all cells have, if the last is a zero in some: then zeros are written.  0: as many as they need. */
+static unsigned char usual_decimals(const struct column_look *look, char mark)
+{
+    const struct decimals *found = mark == ',' ? &look->commas : &look->points;
+    bool same = found->least == found->most && found->most <= ND_DECIMALS_MOST && look->zero;
+    return same && !ND_FAULT(FAULT_ZEROS_DROPPED) ? (unsigned char)found->most : 0;
+}
+
 static struct number_form choose_form(const struct column_look *look, const struct evidence *evidence)
 {
     struct number_form form = {.decimal = 0};
@@ -180,6 +200,7 @@ static struct number_form choose_form(const struct column_look *look, const stru
     form.thousands = nd_number_marks[marks].thousands;
     memcpy(form.prefix, look->prefix, sizeof form.prefix);
     memcpy(form.suffix, look->suffix, sizeof form.suffix);
+    form.decimals = usual_decimals(look, form.decimal);
     return form;
 }
 

@@ -5,6 +5,9 @@
 #include "data/cell_text.h"
 #include "data/table_builder.h"
 
+/* Lines that may be a title and what else stands above a table. */
+enum { TITLE_LINES = 10 };
+
 /* Waits for all of the mark only where its first byte is there. */
 static nade_status skip_byte_order_mark(struct source *source)
 {
@@ -86,8 +89,10 @@ static nade_status hold_row(struct text_table *text)
     }
     nade_status status = text->check_row ? text->check_row(text) : NADE_OK;
     if (status != NADE_OK || csv->fields == text->fields) return status;
-    return nd_fail(text->context, NADE_BAD_INPUT, "%s, line %zu: found %zu fields, expected %zu as %s",
-                   csv->source->path, csv->row_line, csv->fields, text->fields, text->as_many);
+    bool titled = text->fields == 1 && text->rows < TITLE_LINES;
+    return nd_fail(text->context, NADE_BAD_INPUT, "%s, line %zu: found %zu fields, expected %zu as %s%s",
+                   csv->source->path, csv->row_line, csv->fields, text->fields, text->as_many,
+                   titled ? "; lines above the names of the columns, such as a title, must go" : "");
 }
 
 static bool row_is_wanted(struct text_table *text)

@@ -115,13 +115,33 @@ static bool piles_up_at_end(const struct shape *s)
            most->count >= MISSING_CELLS && SHARE_AT_END * most->count >= s->cells;
 }
 
-static void find_bounds(struct shape *s, size_t number)
+/* The least and the largest number of a column, in whatever row. */
+struct extent {
+    double least, most;
+};
+
+static struct extent extent_of(const nade_table *table, size_t number)
+{
+    struct extent extent = {HUGE_VAL, -HUGE_VAL};
+    for (size_t i = 0; i < table->rows; i++) {
+        double cell = nd_table_number(&table->column[number], i);
+        if (cell < extent.least) extent.least = cell;
+        if (cell > extent.most) extent.most = cell;
+    }
+    return extent;
+}
+
+/* A bound that is found, not given, must hold in all rows of the table: those held out are looked at for this alone,
+ * and could not be validated if one lay beyond it. */
+static void find_bounds(struct shape *s, const nade_table *table, size_t number)
 {
     const struct shape_options *o = s->options;
     double low = o->low ? o->low[number] : NAN, high = o->high ? o->high[number] : NAN;
     bool zero = o->maps && (has_zero_end(s) || piles_up_at_end(s));
-    s->low = isnan(low) ? (zero ? 0 : -HUGE_VAL) : low;
-    s->high = isnan(high) ? (zero ? find_upper(s) : HUGE_VAL) : high;
+    double upper = zero && isnan(high) ? find_upper(s) : HUGE_VAL;
+    struct extent all = zero && !ND_FAULT(FAULT_BOUND_CROSSED) ? extent_of(table, number) : (struct extent){0, 0};
+    s->low = !isnan(low) ? low : zero && all.least >= 0 ? 0 : -HUGE_VAL;
+    s->high = !isnan(high) ? high : all.least >= 0 && all.most <= upper ? upper : HUGE_VAL;
 }
 
 /* ---- atoms ------------------------------------------------------------------------------------------------------- */
@@ -374,7 +394,7 @@ static bool learn_column(const struct search *search, struct arena *scratch, siz
     struct shape s = {.options = search->options, .spec = &search->schema->column[number]};
     if (!count_values(scratch, &search->table->column[number], search->rows, search->row_count, &s)) return false;
     if (s.cells == 0) return true;
-    find_bounds(&s, number);
+    find_bounds(&s, search->table, number);
     double least = s.value[0].value, most = s.value[s.distinct - 1].value;
     search->outside[number] = least < s.low ? least : most > s.high ? most : NAN;
     if (!isnan(search->outside[number])) return true;

@@ -55,6 +55,15 @@ assert sum(column['y']['histogram']) == column['y']['cells'] and len(column['y']
 assert 'intervals' in column['x'] and 'hits' in column['kind'] and 'hits' in column['flag']
 assert len(found['worst_rows']) == 5 and found['worst_rows'][0]['column'] in column
 assert [w['log_density'] for w in found['worst_rows']] == sorted(w['log_density'] for w in found['worst_rows'])"
+# The cells that it blames are those that outliers blames.
+cp out checked.json
+expect 0 "$NADE" outliers model shifted.csv --draws 100
+/usr/bin/python3 -c "
+import csv, json
+rows = list(csv.DictReader(open('out')))
+for worst in json.load(open('checked.json'))['worst_rows']:
+    blamed = rows[worst['row']]
+    assert (worst['column'], float(worst['tail'])) == (blamed['column'], float(blamed['tail'])), (worst, blamed)" || fail "check and outliers blame different cells"
 awk -F, -v OFS=, 'NR > 1 && $1 != "" { middle = 20 + 4 * $1; $2 = int(middle + 2.5 * ($2 - middle) + 1000.5) - 1000 } { print }' new.csv >spread.csv
 expect 0 "$NADE" check model spread.csv
 holds err "y: intervals are too narrow:"

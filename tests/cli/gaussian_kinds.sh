@@ -15,6 +15,7 @@ expect 0 "$NADE" train table.csv "${real[@]}" --kind mog --components 1 -o one
 expect 0 "$NADE" train table.csv "${real[@]}" --kind mog -o mog
 expect 0 "$NADE" train table.csv "${real[@]}" --kind mfa --components 3 --factors 2 -o mfa
 expect 0 "$NADE" train table.csv "${real[@]}" --kind mfa --effort quick -o chosen
+[ "$(grep -c '^4 components' err)" -ge 2 ] || fail "the second number of factors was tried with one and two components only"
 for model in gaussian one mog mfa chosen; do
     expect 0 "$NADE" score $model table.csv -o $model.csv
     expect 0 "$NADE" info $model

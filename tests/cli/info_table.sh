@@ -42,3 +42,9 @@ expect 0 "$NADE" info "$NADE_SOURCE_DIR/tests/awkward/arrays.npz" --array test
 refuse 2 "this is an Excel workbook: save it as CSV" -- "$NADE" info "$NADE_SOURCE_DIR/tests/awkward/workbook.xlsx"
 head -c 100 model >cut
 refuse 2 "not a safetensors file, or is cut short" -- "$NADE" info cut
+
+# Numbers beside many texts are labels, and training says which text is to blame.
+expect 0 "$NADE" train "$NADE_SOURCE_DIR/tests/awkward/less_than.csv" --dry-run "${small[@]}"
+holds err "column 'x': numbers are in most cells, but texts such as '<5' make labels of them all; name the text with --na"
+expect 0 "$NADE" train "$NADE_SOURCE_DIR/tests/awkward/less_than.csv" --na '<5' --dry-run "${small[@]}"
+holds err "x: real" "8 cells missing in 1 column"

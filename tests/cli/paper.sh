@@ -242,8 +242,10 @@ refuse_recipe 'training.lr must be a list without repetitions' 's/0.0001/0.05/'
 refuse_recipe 'model.hidden must be a list' 's/\[12, 12\]/[]/'
 refuse_recipe 'model.hidden must be one layer' 's/"model": {/&"order": "fixed", /'
 refuse_recipe 'orderings must be [1]' 's/"hidden": \[12, 12\]/"hidden": [12], "order": "fixed"/'
-refuse_recipe 'model.gaussian must be true in a recipe of kind folds' -e 's/"hidden": \[12, 12\]/"gaussian": true/' \
-    -e '/"training"/d' -e 's/"orderings": [^]]*], //'
+closed() { refuse_recipe "$1" -e "s/\"hidden\": \[12, 12\]/$2/" -e "${3-/\"training\"/d}" -e 's/"orderings": [^]]*], //'; }
+closed 'model.kind must be mixture, gaussian, mog or mfa' '"kind": "network"'
+closed 'model.factors must be' '"kind": "mfa", "factors": 0'
+closed 'key training.optimizer' '"kind": "mixture"' 's/^$//'
 refuse_recipe 'data.test must be a text' 's/"test.csv"/3/'
 refuse_recipe 'paper must be numbers of orderings' 's/"16": -2.4/"all": -2.4/'
 refuse_recipe 'line 2' '1s/,$//'

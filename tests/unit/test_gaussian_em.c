@@ -50,7 +50,7 @@ static void open_trial(struct trial *t, size_t rows, size_t components, size_t f
     fill_cells(t->cells, rows, missing);
     const struct encoded_rows cells = {rows, COLUMNS, ENCODED_FLOATS, t->cells};
     assert_true(nd_gaussians_alloc(&t->arena, components, COLUMNS, factors, &t->g));
-    assert_true(nd_gaussian_em_open(&t->arena, t->pool, &cells, floors, 0, &t->g, &t->em));
+    assert_true(nd_gaussian_em_open(&t->arena, t->pool, &cells, floors, &t->g, &t->em));
 }
 
 static void close_trial(struct trial *t)
@@ -196,7 +196,6 @@ static void no_round_is_worse(void **state)
             struct trial t;
             double before = -HUGE_VAL;
             open_trial(&t, ROWS, components[k], factors[f], k == 2 ? 0.5 : 0.2, 2);
-            t.em.prior = 3 * (double)((f + k) % 3);
             assert_true(nd_gaussian_em_start(&t.em, (uint32_t)f, (uint32_t)k));
             for (int round = 0; round < 40; round++) {
                 double now = nd_gaussian_em_round(&t.em);

@@ -46,19 +46,24 @@ static void add_others(struct fixture *f, size_t count)
     for (size_t i = 0; i < count; i++) add(f, 1000 + 1.37 * (double)(f->rows * 7919 % 1009), 1);
 }
 
-/* Learns the shape of the column from all rows; the table is freed, f->rows starts anew. */
-static const struct column_spec *learn(struct fixture *f, const struct shape_options *options)
+/* Learns the shape of the column from the first `count` rows; the table is freed, f->rows starts anew. */
+static const struct column_spec *learn_first(struct fixture *f, const struct shape_options *options, size_t count)
 {
     nade_table *table;
     static size_t rows[ROWS_MOST];
-    for (size_t i = 0; i < f->rows; i++) rows[i] = i;
+    for (size_t i = 0; i < count; i++) rows[i] = i;
     support_assert_ok(f->context, nade_table_from_array(f->context, f->values, f->rows, 1, NULL, &table));
     table->column[0].type = NADE_REAL;
-    support_assert_ok(f->context, nd_schema_learn(f->context, &f->arena, table, rows, f->rows, &f->schema));
-    support_assert_ok(f->context, nd_learn_shapes(f->context, &f->arena, table, rows, f->rows, options, &f->schema));
+    support_assert_ok(f->context, nd_schema_learn(f->context, &f->arena, table, rows, count, &f->schema));
+    support_assert_ok(f->context, nd_learn_shapes(f->context, &f->arena, table, rows, count, options, &f->schema));
     nade_table_free(table);
     f->rows = 0;
     return &f->schema.column[0];
+}
+
+static const struct column_spec *learn(struct fixture *f, const struct shape_options *options)
+{
+    return learn_first(f, options, f->rows);
 }
 
 static const struct shape_options usual = {.atoms = true, .maps = true, .gaussians = 10};
@@ -204,6 +209,23 @@ static void test_bounds(void **state)
     add(&f, 3, 4); /* bounds are kept where there is hardly anything to learn from */
     spec = learn(&f, &given);
     assert_true(spec->bounded && spec->map && spec->map->low == -5.5 && spec->map->high == 900.5);
+    close_fixture(&f);
+}
+
+/* Rows that are held out may take a bound away, for they could not be validated beyond it. */
+static void test_held_out_rows_cross_bounds(void **state)
+{
+    struct fixture f;
+    const struct column_spec *spec;
+    (void)state;
+    open_fixture(&f);
+    add_quantiles(&f, 500, share, 0);
+    add(&f, 1.25, 1);
+    spec = learn_first(&f, &usual, 500);
+    assert_true(spec->bounded && spec->low == 0 && isinf(spec->high));
+    add_quantiles(&f, 500, share, 0);
+    add(&f, -0.25, 1);
+    assert_false(learn_first(&f, &usual, 500)->bounded);
     close_fixture(&f);
 }
 
@@ -393,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_gaussians),
         cmocka_unit_test(test_atoms_differ_as_cells),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_held_out_rows_cross_bounds),
         cmocka_unit_test(test_one_cell_makes_no_upper_bound),
         cmocka_unit_test(test_bound_that_does_not_occur),
         cmocka_unit_test(test_zeros_and_ones_as_numbers),

@@ -5,10 +5,6 @@
 #include "base/context.h"
 #include "model/head.h"
 
-/* Rows' worth of independent standard columns that each of several components is shown (gaussian_em.h).  With none at
- * all mixtures of Gaussians and of factor analysers were half a nat worse on validation rows of the red wines. */
-#define PRIOR 1.0
-
 static void close_gaussian(struct backend *opaque)
 {
     struct gaussian_backend *backend = (void *)opaque;
@@ -90,9 +86,8 @@ static nade_status set_data(nade_context *context, struct backend *opaque, enum 
     if (role != DATA_TRAIN) return NADE_OK;
     nd_arena_free(&backend->fit_arena);
     backend->fit_arena = (struct arena){context->allocator, NULL};
-    double prior = backend->g.components > 1 ? PRIOR : 0; /* one Gaussian is that of its rows */
-    bool good = nd_gaussian_em_open(&backend->fit_arena, backend->pool, cells, backend->floor, prior, &backend->g,
-                                    &backend->em);
+    bool good =
+        nd_gaussian_em_open(&backend->fit_arena, backend->pool, cells, backend->floor, &backend->g, &backend->em);
     return good ? NADE_OK : nd_no_memory(context, "the rows' sums");
 }
 

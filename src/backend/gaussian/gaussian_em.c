@@ -29,32 +29,12 @@ static double penalty_of(const struct gaussian_em *em, const size_t *list, size_
     return 0.5 * sum;
 }
 
-/* log of component k's weight and density, expected of a row of independent standard columns. */
-static double standard_log(const struct gaussian_em *em, size_t k)
-{
-    const struct gaussians *g = em->g;
-    size_t columns = g->columns, stride = nd_gaussian_stride(columns);
-    const double *inverse = g->inverse + k * columns * stride, *mean = g->mean + k * columns;
-    double squares = 0;
-    for (size_t i = 0; i < columns; i++) {
-        double of_mean = 0;
-        for (size_t j = 0; j <= i; j++) {
-            double own = inverse[j * stride + i];
-            squares += own * own;
-            of_mean += own * mean[j];
-        }
-        squares += of_mean * of_mean;
-    }
-    return nd_term_at_mean(g, k, columns, g->log_root[k], 0.5 * squares);
-}
-
 static void find_penalty(void *argument, size_t k, unsigned worker)
 {
     const struct gaussian_em *em = argument;
     size_t columns = em->g->columns;
     (void)worker;
     em->penalty[k] = penalty_of(em, NULL, columns, em->g->inverse + k * columns * nd_gaussian_stride(columns));
-    em->standard[k] = em->prior > 0 ? standard_log(em, k) : 0;
 }
 
 /* Leaves the distances of the rows that component k has a share in, and these shares; returns how many. */
@@ -254,26 +234,12 @@ void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsign
     nd_gaussian_settle(em->g, k, s->run.factor);
 }
 
-/* Shows a component its share of rows of independent standard columns. */
-static void add_standard(const struct gaussian_em *em, size_t k)
-{
-    size_t columns = em->g->columns, whole = nd_gaussian_stride(columns);
-    const double *mean = em->g->mean + k * columns;
-    double *sum = em->part[0].sum + k * columns, *moment = em->part[0].moment + k * whole * whole;
-    em->part[0].weight[k] += em->prior;
-    for (size_t i = 0; i < columns; i++) {
-        sum[i] -= em->prior * mean[i];
-        for (size_t j = 0; j <= i; j++) moment[i * whole + j] += em->prior * ((i == j) + mean[i] * mean[j]);
-    }
-}
-
 static void move_component(void *argument, size_t k, unsigned worker)
 {
     struct gaussian_em *em = argument;
     struct gaussians *g = em->g;
     size_t columns = g->columns, whole = nd_gaussian_stride(columns);
     join_parts(em, k);
-    add_standard(em, k);
     double weight = em->part[0].weight[k], *mean = g->mean + k * columns;
     double *covariance = g->covariance + k * columns * columns, *shift = em->part[0].sum + k * columns;
     const double *moment = em->part[0].moment + k * whole * whole;
@@ -294,8 +260,6 @@ double nd_gaussian_em_round(struct gaussian_em *em)
     nd_parallel_for(em->pool, g->components, find_penalty, em);
     nd_parallel_for(em->pool, em->parts, add_part, em);
     for (size_t p = 0; p < em->parts; p++) objective += em->part[p].objective;
-    for (size_t k = 0; k < g->components && !ND_FAULT(FAULT_EM_NO_STANDARD); k++)
-        objective += em->prior * em->standard[k];
     nd_parallel_for(em->pool, g->components, move_component, em);
     for (size_t k = 0; k < g->components; k++) total += fmax(em->part[0].weight[k], least_weight);
     for (size_t k = 0; k < g->components; k++)
@@ -341,15 +305,14 @@ static bool open_parts(struct arena *arena, struct gaussian_em *em)
 }
 
 bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct encoded_rows *cells, const double *floor,
-                         double prior, struct gaussians *g, struct gaussian_em *em)
+                         struct gaussians *g, struct gaussian_em *em)
 {
-    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .prior = prior};
+    *em = (struct gaussian_em){nd_gaussian_kernels(), &arena->allocator, pool, g, floor, *cells, .parts = 0};
     unsigned threads = nd_pool_threads(pool);
     em->scratch = nd_arena_alloc(arena, threads, sizeof *em->scratch);
     em->penalty = nd_arena_alloc(arena, g->components, sizeof *em->penalty);
-    em->standard = nd_arena_alloc(arena, g->components, sizeof *em->standard);
     bool good = nd_find_patterns(arena, cells, NULL, NULL, &em->patterns) && em->scratch && em->penalty &&
-                em->standard && open_parts(arena, em);
+                open_parts(arena, em);
     for (unsigned t = 0; good && t < threads; t++) good = open_scratch(arena, g, &em->scratch[t]);
     return good;
 }

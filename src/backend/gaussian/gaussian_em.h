@@ -2,8 +2,7 @@
  *
  * What a round never makes smaller is the sum over rows of log Σ_k π_k exp(E log N(x + ε; μ_k, Σ_k)): each present cell
  * is blurred by independent noise ε whose deviation is its column's floor, so that no covariance becomes singular
- * whatever the rows (docs/model.md).  Each component is also shown `prior` rows' worth of independent standard columns,
- * so that few rows do not make a covariance: prior · Σ_k E log π_k N(x; μ_k, Σ_k) is added, x such a row.  Sums are
+ * whatever the rows (docs/model.md).  Sums are
  * made over fixed parts of the rows and added in their order: the result does not depend on the number of threads. */
 #ifndef ND_BACKEND_GAUSSIAN_EM_H
 #define ND_BACKEND_GAUSSIAN_EM_H
@@ -39,14 +38,12 @@ struct gaussian_em {
     struct em_part *part; /* (parts) */
     size_t parts;
     struct em_scratch *scratch; /* (threads) */
-    double prior;
-    double *penalty;  /* (K) what blurring takes off the log density of a row without holes */
-    double *standard; /* (K) log of weight and density of a standard row, expected */
+    double *penalty;            /* (K) what blurring takes off the log density of a row without holes */
 };
 
 /* Room to fit the components to the cells; these, floor (D) and the pool are borrowed.  False: no memory. */
 bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct encoded_rows *cells, const double *floor,
-                         double prior, struct gaussians *g, struct gaussian_em *em);
+                         struct gaussians *g, struct gaussian_em *em);
 
 /* Component k's loadings and noise from its Σ, where it is a factor analyser; its inverse and determinant. */
 void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsigned worker);

@@ -1,7 +1,7 @@
 """The cases that are timed: columns D, hidden layers L of H units, mixture components C (0: binary columns), batch B."""
 import collections
 
-Case = collections.namedtuple("Case", "columns units layers components batch")
+Case = collections.namedtuple("Case", "columns units layers components batch blocks", defaults=[0])
 
 CASES = {
     "uci1": Case(123, 500, 1, 0, 100),
@@ -11,10 +11,21 @@ CASES = {
     "bsds6": Case(63, 1000, 6, 10, 1000),
 }
 
+# Residual networks of so many blocks as plain `nade train` trains them on a CPU: small tables, and those of 5000 rows and
+# more; binary columns and real ones.
+RESIDUAL = {
+    "res128": Case(15, 128, 0, 20, 50, 2),
+    "res256": Case(15, 256, 0, 20, 200, 2),
+    "res256b": Case(123, 256, 0, 0, 200, 2),
+}
+
 
 def layers(case):
     """(inputs, outputs) of each layer, input masks included."""
     width = 3 * case.components if case.components else 1
+    if case.blocks:
+        return ([(2 * case.columns, case.units)] + [(case.units, case.units)] * (2 * case.blocks) +
+                [(case.units, case.columns * width)])
     sizes = [2 * case.columns] + [case.units] * case.layers + [case.columns * width]
     return list(zip(sizes, sizes[1:]))
 

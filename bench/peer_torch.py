@@ -4,6 +4,7 @@
 Written as a careful user of PyTorch would, at each precision that nade has: eager, captured in a CUDA graph, and by
 torch.compile (on a GPU within a graph).  bench/measure calls it.  A measurement is printed as soon as it is made, a
 line of JSON each: {"at": [names of objects, from the outermost], "is": the figure, or {"failed": why there is none}}.
+On the CPU it waits for lines "update CASE", "compiled CASE", "products CASE" and "score CASE" and answers each, so that bench/measure can take turns.
 """
 import argparse
 import json
@@ -18,29 +19,60 @@ os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "4")  # of each process t
 import torch  # pylint: disable=wrong-import-position
 from torch.nn import functional
 
-from cases import CASES, products
+from cases import CASES, RESIDUAL, products
 
 # For each precision: the type of matrices that are multiplied as such, whether float32 is multiplied as tf32, autocast.
 PRECISIONS = {"fp32": (torch.float32, False, False), "tf32": (torch.float32, True, False),
               "bf16": (torch.bfloat16, False, True)}
 
 
+class Block(torch.nn.Module):
+    """A block of a residual network."""
+
+    def __init__(self, units):
+        super().__init__()
+        self.norm, self.up, self.down = (torch.nn.LayerNorm(units), torch.nn.Linear(units, units),
+                                         torch.nn.Linear(units, units))
+
+    def forward(self, stream):
+        return stream + self.down(functional.gelu(self.up(self.norm(stream))))
+
+
+class Blocks(torch.nn.Module):
+    """Input layer, blocks, and norm and gelu before the output."""
+
+    def __init__(self, case):
+        super().__init__()
+        self.first, self.norm = torch.nn.Linear(2 * case.columns, case.units), torch.nn.LayerNorm(case.units)
+        self.blocks = torch.nn.Sequential(*(Block(case.units) for _ in range(case.blocks)))
+
+    def forward(self, state):
+        return functional.gelu(self.norm(self.blocks(self.first(state))))
+
+
 class Network(torch.nn.Module):
-    """A chain of affine layers with relu, on the observed cells and the mask."""
+    """A chain of affine layers with relu, or residual blocks beside a linear path, on the observed cells and the mask."""
 
     def __init__(self, case):
         super().__init__()
         sizes = [2 * case.columns] + [case.units] * case.layers
+        outputs = case.columns * max(1, 3 * case.components)
         self.hidden = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
-        self.output = torch.nn.Linear(case.units, case.columns * max(1, 3 * case.components))
+        self.blocks = Blocks(case) if case.blocks else None
+        self.direct = torch.nn.Linear(2 * case.columns, outputs, bias=False) if case.blocks else None
+        self.output = torch.nn.Linear(case.units, outputs)
         self.components = case.components
 
     def losses(self, rows, mask):
         """-log p of each cell given the observed ones, (rows, columns)."""
         state = torch.cat([rows * mask, mask], 1)
-        for layer in self.hidden:
-            state = functional.relu(layer(state))
-        out = self.output(state).float()
+        if self.blocks:
+            out = self.output(self.blocks(state)) + self.direct(state)
+        else:
+            for layer in self.hidden:
+                state = functional.relu(layer(state))
+            out = self.output(state)
+        out = out.float()
         if self.components == 0:
             return functional.binary_cross_entropy_with_logits(out, rows, reduction="none")
         weight, mean, log_scale = out.view(*rows.shape, 3, self.components).unbind(2)
@@ -81,7 +113,8 @@ def make_update(case, device, half=False, compiled=False):
     """One update on a batch gathered from a table."""
     torch.manual_seed(0)
     network = Network(case).to(device)
-    optimizer = torch.optim.SGD(network.parameters(), lr=1e-4, momentum=0.9, nesterov=True, fused=True)
+    optimizer = (torch.optim.AdamW(network.parameters(), lr=1e-4, fused=True) if case.blocks else
+                 torch.optim.SGD(network.parameters(), lr=1e-4, momentum=0.9, nesterov=True, fused=True))
     table = make_rows(case, 10000, device)
     objective = compile_anew(network.objective) if compiled else network.objective
 
@@ -127,14 +160,16 @@ def time_on_gpu(work, repeats):
 
 
 def time_on_cpu(work, seconds):
-    """Microseconds of one call; the first three, in which things are compiled and memory is taken, do not count."""
+    """Microseconds of one call, by the clock and of the processor; the first three, in which things are compiled and
+    memory is taken, do not count."""
     for _ in range(3):
         work()
-    begin, count = time.perf_counter(), 0
-    while time.perf_counter() - begin < seconds or count < 3:
+    begin, spent, count = time.perf_counter(), time.process_time(), 0
+    while time.process_time() - spent < seconds or count < 3:
         work()
         count += 1
-    return round(1e6 * (time.perf_counter() - begin) / count, 2)
+    return {"us_per_update": round(1e6 * (time.perf_counter() - begin) / count, 2),
+            "processor_us": round(1e6 * (time.process_time() - spent) / count, 2)}
 
 
 @torch.no_grad()
@@ -256,21 +291,30 @@ def compile_ahead(names, seconds):
             process.wait()
 
 
-def measure_cpu(report, name, case, seconds):
+def score_twice(case):
+    """Rows scored per second, and the processor's microseconds for one."""
     rows = 4 if case.columns > 500 else 200
-    at = ["cases", name]
-    report.measure(at + ["eager_us"], lambda: time_on_cpu(make_update(case, "cpu"), seconds))
-    report.measure(at + ["rows_per_second_and_ordering"], lambda: time_scoring(case, "cpu", rows, 4096))
-    report.measure(at + ["products_us"],
-                   lambda: time_on_cpu(product_loop(products(case), torch.float32, "cpu"), seconds))
+    time_scoring(case, "cpu", rows, 4096)
+    spent = time.process_time()
+    rate = time_scoring(case, "cpu", rows, 4096)
+    # time_scoring scores the rows twice
+    return {"rows_per_second_and_ordering": rate,
+            "processor_us": round(1e6 * (time.process_time() - spent) / (2 * rows), 2)}
 
 
-def measure_compiled_cpu(report, name, case, seconds):
-    rows = 4 if case.columns > 500 else 200
-    at = ["cases", name]
-    report.measure(at + ["compiled_us"], lambda: time_on_cpu(make_update(case, "cpu", compiled=True), seconds))
-    report.measure(at + ["compiled_rows_per_second_and_ordering"],
-                   lambda: time_scoring(case, "cpu", rows, 4096, compiled=True))
+def serve(seconds):
+    """Answers what bench/measure asks for, until it asks no more."""
+    cases, ready = {**CASES, **RESIDUAL}, {}
+    for line in sys.stdin:
+        what, name = line.split()
+        if what == "score":
+            answer = score_twice(cases[name])
+        else:
+            if (what, name) not in ready:
+                ready[what, name] = (product_loop(products(cases[name]), torch.float32, "cpu") if what == "products" else
+                                     make_update(cases[name], "cpu", compiled=what == "compiled"))
+            answer = time_on_cpu(ready[what, name], seconds)
+        print(json.dumps(answer), flush=True)
 
 
 def parse():
@@ -289,16 +333,14 @@ def main():
     options = parse()
     if options.threads:
         torch.set_num_threads(options.threads)
+    if options.device == "cpu":
+        print(json.dumps(torch.__version__), flush=True)
+        serve(options.seconds)
+        return
     cases = {name: CASES[name] for name in options.cases.split(",")}
     report = Report(60 * options.minutes)
     report.put(["version"], torch.__version__)
     report.put(["threads"], torch.get_num_threads())
-    if options.device == "cpu":
-        for name, case in cases.items():
-            measure_cpu(report, name, case, options.seconds)
-        for name, case in cases.items() if not options.no_compiled else ():
-            measure_compiled_cpu(report, name, case, options.seconds)
-        return
     if not options.compile_only:
         report.put(["cuda"], torch.version.cuda)
         measure_matrix_rates(report)

@@ -71,6 +71,19 @@ static double processor_time(void)
     return seconds_by(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* The most memory that the program has had, as the kernel tells; 0 where it does not.  (getrusage also counts what the
+ * process had before it became this program.) */
+static long peak_kib(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    long peak = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmHWM:", 6) == 0) peak = strtol(line + 6, NULL, 10);
+    if (file) fclose(file);
+    return peak;
+}
+
 /* ---- what is measured ------------------------------------------------------------------------------------------- */
 
 static float random_number(size_t i)
@@ -212,11 +225,11 @@ static nade_status measure_training(struct run *runs, const struct settings *s)
     spent = processor_time() - spent;
     for (size_t i = 0; i < s->runs; i++)
         if (runs[i].status != NADE_OK) return nd_fail(runs[0].context, runs[i].status, "run %zu failed", i);
-    printf(
-        "{\"us_per_update\": %.3f, \"us_best_fifth\": %.3f, \"processor_us\": %.3f, \"updates\": %llu, \"runs\": %zu, "
-        "\"loss\": %.6g}\n",
-        1e6 * total / (double)(PARTS * part), 1e6 * best / (double)part, 1e6 * spent / (double)(PARTS * part),
-        (unsigned long long)(PARTS * part), s->runs, runs[0].loss);
+    printf("{\"us_per_update\": %.3f, \"us_best_fifth\": %.3f, \"processor_us\": %.3f, \"updates\": %llu, ",
+           1e6 * total / (double)(PARTS * part), 1e6 * best / (double)part, 1e6 * spent / (double)(PARTS * part),
+           (unsigned long long)(PARTS * part));
+    printf("\"runs\": %zu, \"loss\": %.6g, \"parameters\": %zu, \"peak_kib\": %ld}\n", s->runs, runs[0].loss,
+           runs[0].plan.parameters, peak_kib());
     return NADE_OK;
 }
 
@@ -307,7 +320,8 @@ static nade_status measure_products(struct run *run, const struct settings *s)
     size_t widest = 1, bytes;
     uint64_t done = 0;
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
-    struct products products = {.code = nd_cpu_products(), .rows = s->batch};
+    struct products products = {
+        .code = s->precision == NADE_PRECISION_BF16 ? nd_cpu_products_bf16() : nd_cpu_products(), .rows = s->batch};
     for (size_t l = 0; l <= run->plan.layers; l++) {
         if (nd_layer_inputs(&run->plan, l) > widest) widest = nd_layer_inputs(&run->plan, l);
         if (nd_layer_outputs(&run->plan, l) > widest) widest = nd_layer_outputs(&run->plan, l);
@@ -318,7 +332,8 @@ static nade_status measure_products(struct run *run, const struct settings *s)
     products.weight = nd_arena_alloc(&run->arena, widest, bytes);
     products.packed = nd_packed_alloc(&run->arena, s->batch > widest ? s->batch : widest, widest);
     products.space = nd_arena_alloc(&run->arena, run->context->threads, sizeof *products.space);
-    if (!pool || !products.in || !products.out || !products.weight || !products.packed || !products.space)
+    if (!pool || !products.code || !products.in || !products.out || !products.weight || !products.packed ||
+        !products.space)
         return nd_no_memory(run->context, "the products");
     double start = 0, spent = 0, seconds;
     for (; done < s->updates + s->warm; done++) {

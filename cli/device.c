@@ -40,9 +40,15 @@ static const char *name_of(const struct choice *choices, int value)
     return choices->name ? choices->name : "";
 }
 
+/* Whether the precision is worth telling: of a CUDA device, and of a CPU that was asked for another than its usual. */
+static bool has_precisions(nade_device device, nade_precision precision)
+{
+    return device == NADE_DEVICE_CUDA || precision == NADE_PRECISION_BF16;
+}
+
 const char *device_text(nade_device device, nade_precision precision, char text[DEVICE_TEXT])
 {
-    bool chooses = device == NADE_DEVICE_CUDA;
+    bool chooses = has_precisions(device, precision);
     snprintf(text, DEVICE_TEXT, "%s%s%s", name_of(device_choices, (int)device), chooses ? ", " : "",
              chooses ? name_of(precision_choices, (int)precision) : "");
     return text;
@@ -52,7 +58,7 @@ json_t *json_with_device(json_t *summary, nade_device device, nade_precision pre
 {
     if (!summary) return NULL;
     json_object_set_new(summary, "device", json_string(name_of(device_choices, (int)device)));
-    if (device == NADE_DEVICE_CUDA)
+    if (has_precisions(device, precision))
         json_object_set_new(summary, "precision", json_string(name_of(precision_choices, (int)precision)));
     return summary;
 }

@@ -23,7 +23,7 @@ int choose_model_device(const struct common *common, const nade_model *model, na
 enum { DEVICE_TEXT = 32 };
 const char *device_text(nade_device device, nade_precision precision, char text[DEVICE_TEXT]);
 
-/* Adds "device" and, on CUDA, "precision" to a summary, which may be NULL, and returns it. */
+/* Adds "device" and, on CUDA or for bf16, "precision" to a summary, which may be NULL, and returns it. */
 json_t *json_with_device(json_t *summary, nade_device device, nade_precision precision);
 
 #endif

@@ -51,8 +51,8 @@ extern const struct choice header_choices[], unseen_choices[];
              "double precision)"}
 #define PRECISION_OPTION(at)                                                                                           \
     {.name = "precision", .metavar = "NAME", .kind = OPTION_CHOICE, at, .choices = precision_choices,                  \
-     .help = "how a CUDA device multiplies matrices: fp32, tf32 or bf16, all with sums in fp32; auto: tf32. Other "    \
-             "devices take auto and fp32"}
+     .help = "how matrices are multiplied, with sums in fp32: on a CUDA device fp32, tf32 or bf16, auto: tf32; on the " \
+             "CPU fp32, which auto is too, or where the processor has AVX512-BF16 bf16"}
 #define THREADS_OPTION(at)                                                                                             \
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, at, .below = 1025,                                         \
      .help = "0: one for each processor; never changes a result"}

@@ -60,7 +60,14 @@ void rbm_start_turned(struct rbm *rbm, const struct rbm *other)
     size_t units = other->visible < rbm->hidden ? other->visible : rbm->hidden;
     for (size_t j = 0; j < rbm->visible; j++)
         memcpy(rbm->weight + j * rbm->hidden, other->turned + j * other->visible, units * sizeof *rbm->weight);
-    memcpy(rbm->visible_bias, other->hidden_bias, rbm->visible * sizeof *rbm->visible_bias);
+    for (size_t j = 0; j < rbm->visible; j++) {
+        double spare = 0; /* log(1 + exp(w)) - log 2, which thousands of spare units would add to each visible one */
+        for (size_t k = units; k < rbm->hidden; k++) {
+            double w = (double)rbm->weight[j * rbm->hidden + k];
+            spare += w / 2 + w * w / 8;
+        }
+        rbm->visible_bias[j] = (float)((double)other->hidden_bias[j] - spare);
+    }
     if (!ND_FAULT(FAULT_TURNED_BIASES)) memcpy(rbm->hidden_bias, other->visible_bias, units * sizeof *rbm->hidden_bias);
     rbm_turn(rbm);
 }

@@ -35,7 +35,7 @@ void rbm_start(struct rbm *rbm, const float *rates, size_t layer, uint32_t seed)
 
 /* What rbm_start has set, but for the part that is the other machine turned over: visible units are its hidden ones,
  * and the first hidden units, as many as there are, its visible ones.  With all of them the machine gives its visible
- * units the distribution that the other gives its hidden ones. */
+ * units the distribution that the other gives its hidden ones; visible biases make up for what units to spare add. */
 void rbm_start_turned(struct rbm *rbm, const struct rbm *other);
 
 /* Parameters of the same sizes; false without memory, to being a fresh one or of these sizes. */

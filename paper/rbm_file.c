@@ -83,14 +83,12 @@ int rbm_file_write(const struct paper_job *job, const struct dbn *dbn, const cha
 static bool read_machine(FILE *file, const char *start, size_t length, struct rbm *rbm)
 {
     size_t parameters = rbm_parameter_count(rbm);
-    char *found = malloc(length);
-    bool done =
-        found && fread(found, 1, length, file) == length && memcmp(found, start, length) == 0 &&
-        (fread(rbm->parameters, sizeof(float), parameters, file) == parameters || ND_FAULT(FAULT_MACHINE_CUT)) &&
-        fgetc(file) == EOF;
-    free(found);
-    if (done) rbm_turn(rbm);
-    return done;
+    for (size_t i = 0; i < length; i++)
+        if (fgetc(file) != (unsigned char)start[i]) return false;
+    size_t found = fread(rbm->parameters, sizeof(float), parameters, file);
+    if ((found < parameters && !ND_FAULT(FAULT_MACHINE_CUT)) || fgetc(file) != EOF) return false;
+    rbm_turn(rbm);
+    return true;
 }
 
 int rbm_file_read_first(const struct paper_job *job, uint32_t seed, size_t visible, struct rbm *rbm)

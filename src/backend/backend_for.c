@@ -67,9 +67,11 @@ static nade_status check_precision(nade_context *context, const struct backend_e
     if ((int)precision < 0 || (size_t)precision >= sizeof names / sizeof *names)
         return nd_fail(context, NADE_BAD_CALL, "precision %d is unknown, expected one of nade_precision",
                        (int)precision);
+    bool cpu = entries == &nd_cpu_entries;
     if (precision <= NADE_PRECISION_FP32 || entries == context->cuda.entries) return NADE_OK;
+    if (cpu && precision == NADE_PRECISION_BF16 && nd_cpu_products_bf16()) return NADE_OK;
     return nd_fail(context, NADE_BAD_CALL, "precision %s needs the device cuda: %s", names[precision],
-                   entries == &nd_cpu_entries        ? "the CPU computes in fp32"
+                   cpu                               ? "this processor computes in fp32"
                    : entries == &nd_reference_double ? "the reference computes in double"
                                                      : "this kind of model is computed in double");
 }

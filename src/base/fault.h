@@ -17,6 +17,7 @@ enum fault {
     FAULT_NO_LOG_SD = 5,          /* test_train: densities left in standardised units */
     FAULT_WRONG_TIES = 6,         /* test_draws: equal random keys both count as smaller */
     FAULT_SELECT_TIES = 719,    /* test_row_kernels: the CPU's choice of observed columns counts ties as smaller too */
+    FAULT_BF16_IGNORED = 720,   /* test_bf16: --precision bf16 multiplies in fp32 on the CPU */
     FAULT_SCORE_DRIFT = 7,      /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8, /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,    /* test_clipping: clipping compares the sum of the squares, not its root */
@@ -275,6 +276,7 @@ enum fault {
     FAULT_FIRST_TRAINED = 563,       /* test_rbm_runs: a first layer that is given is trained anew */
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
+    FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
     FAULT_ZEROS_DROPPED = 600,       /* test_awkward: a column that always has two decimals is one of any */
     FAULT_FILLED_IN_UTF8 = 601,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */

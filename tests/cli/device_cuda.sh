@@ -56,7 +56,18 @@ for call in "train data.csv -o other ${small[*]}" 'score model data.csv' 'sample
     expect 1 "$nade" $call --device cuda --json
     holds err '"status":"no_device"'
     # shellcheck disable=SC2086
-    refuse 2 'precision bf16 needs the device cuda: the CPU computes in fp32' -- "$nade" $call --precision bf16
+    refuse 2 'precision tf32 needs the device cuda: this processor computes in fp32' -- "$nade" $call --precision tf32
+    # shellcheck disable=SC2086
+    refuse 2 'precision bf16 needs the device cuda: the reference' -- "$nade" $call --precision bf16 --device reference
+    if grep -q -w avx512_bf16 /proc/cpuinfo; then
+        # shellcheck disable=SC2086
+        expect 0 "$nade" $call --precision bf16 --json
+        holds err '"device":"cpu","precision":"bf16"'
+    else
+        # shellcheck disable=SC2086
+        refuse 2 'precision bf16 needs the device cuda: this processor computes in fp32' -- "$nade" $call --precision bf16
+    fi
+    # shellcheck disable=SC2086
     refuse 2 'precision tf32 needs the device cuda: the reference' -- "$nade" $call --precision tf32 --device reference
     # shellcheck disable=SC2086
     expect 0 "$nade" $call --precision fp32 --json --device auto

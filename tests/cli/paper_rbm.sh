@@ -40,6 +40,17 @@ def density(model, test):
     log_z = math.log(sum(math.exp(log_weight(t, v, hidden)) for v in itertools.product((0, 1), repeat=columns)))
     found = [log_weight(t, v, hidden) - log_z for v in rows(test)]
     return sum(found) / len(found)
+def deep_density(model, test):
+    t, shapes = tensors(model)
+    columns, middle = shapes["layer.0.weight"]
+    upper = {name.replace("layer.1", "layer.0"): values for name, values in t.items() if "layer.1" in name}
+    states = list(itertools.product((0, 1), repeat=middle))
+    weights = [math.exp(log_weight(upper, h, shapes["layer.1.weight"][1])) for h in states]
+    def given(v, h):
+        x = [a + sum(w for w, bit in zip(t["layer.0.weight"][i * middle:], h) if bit) for i, a in enumerate(t["layer.0.visible_bias"])]
+        return math.prod(1 / (1 + math.exp(-a if bit else a)) for a, bit in zip(x, v))
+    found = [math.log(sum(w * given(v, h) for w, h in zip(weights, states)) / sum(weights)) for v in rows(test)]
+    return sum(found) / len(found), sum(found[::3]) / len(found[::3])
 EOF
 
 # One machine: exact, and what the definition gives.
@@ -99,14 +110,39 @@ holds err 'an estimate: logs of unbiased estimates' 'lower bound '
 expect 0 "$NADE" paper deep.json --data data --results one-thread --threads 1 --quiet
 cmp nade-results/deep/seed0.safetensors one-thread/deep/seed0.safetensors
 python3 - <<'EOF'
-from density import tensors
+from density import deep_density, tensors
 from paper_runs import run
 r, s = run("nade-results/deep", 0), run("one-thread/deep", 0)
 assert r["test_rows"] == 30 and r["updates"] == 240 and r["figures"] == s["figures"] and r["bound"] == s["bound"], (r, s)
 assert r["log_z"]["by"] == "sum over all states" and r["what"].startswith("an estimate"), r
-assert r["bound"] < r["figures"]["density"]["1"] + 0.5, r
+figure, (exact, of_some) = r["figures"]["density"]["1"], deep_density("nade-results/deep/seed0.safetensors", "data/test.csv")
+assert r["bound"] < figure and abs(figure - exact) < 0.02 < abs(of_some - exact), (r["bound"], figure, exact, of_some)
 assert tensors("nade-results/deep/seed0.safetensors")[1]["layer.1.weight"] == [5, 4]
 EOF
+
+# Two layers of which another recipe left the first: taken as it is, or refused.
+sed -e 's/\[5, 4\]/[6, 5], "first": "one"/' -e 's/"steps": 2/&, "first_steps": 1, "centered": true, "turned": true/' deep.json >second.json
+expect 0 "$NADE" paper second.json --data data
+holds err 'second seed 0: '
+python3 - <<'EOF'
+from density import tensors
+from paper_runs import run
+one, two = (tensors(f"nade-results/{name}/seed0.safetensors") for name in ("one", "second"))
+assert all(two[0][name] == values for name, values in one[0].items()) and two[1]["layer.1.weight"] == [6, 5], two[1]
+assert run("nade-results/second", 0)["updates"] == 120
+EOF
+refuse_first() {
+    refuse 2 "$1/one/seed0.safetensors: no machine of 4 visible and 6 hidden units, expected what the recipe one leaves" \
+        'run that first' -- "$NADE" paper second.json --data data --results "$1"
+}
+refuse_first nowhere
+mkdir -p cut/one long/one wider/one
+head -c -4 nade-results/one/seed0.safetensors >cut/one/seed0.safetensors
+refuse_first cut
+(cat nade-results/one/seed0.safetensors && echo) >long/one/seed0.safetensors
+refuse_first long
+cp nade-results/many/seed0.safetensors wider/one
+refuse_first wider
 
 # What is refused.
 refuse_recipe() {
@@ -119,6 +155,10 @@ refuse_recipe() {
 refuse_recipe 'model.rbm must be a list of one or two numbers' 's/\[6\]/[6, 5, 4]/'
 refuse_recipe 'estimate.temperatures must be a list of three numbers' 's/"samples": 25/"temperatures": [5]/'
 refuse_recipe 'training.steps must be a whole number from 1' 's/"steps": 2/"steps": 0/'
+refuse_recipe 'model.first must be the name of a recipe, of a model of two layers' 's/\[6\]/&, "first": "other"/'
+refuse_recipe 'model.first must be the name of a recipe' 's/\[6\]/[6, 5], "first": "..\/one"/'
+refuse_recipe 'training.turned must be false for a model of one layer' 's/"steps"/"turned": true, &/'
+refuse_recipe 'training.first_steps must be no more than training.steps' 's/"steps"/"first_steps": 3, &/'
 refuse_recipe 'the key orderings has no meaning here' 's/"seeds"/"orderings": [1], &/'
 refuse_recipe 'the key training.optimizer has no meaning here' 's/"steps"/"optimizer": "nag", &/'
 refuse_recipe 'the key training.momentum is missing' 's/"momentum": 0.5, //'

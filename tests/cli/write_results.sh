@@ -12,7 +12,7 @@ import os
 
 files = collections.defaultdict(list)
 UPDATES, RATE = {}, {}
-for name in ("adult-rbm", "mnist-rbm"):
+for name in ("adult-rbm", "mnist-rbm", "mnist-dbn"):
     training = json.load(open(os.environ["NADE_SOURCE_DIR"] + f"/paper/recipes/{name}.json"))["training"]
     UPDATES[name], RATE[name] = training["iterations"] * training["updates"], training["lr"][0]
 
@@ -49,11 +49,13 @@ for fold in range(1, 11):
         final={"passed_over": [{"lr": 0.02, "weight_decay": 0, "reason": "diverged"}] * (fold - 1)} if fold < 4 else {})
     if fold < 10:
         leave("red-wine-gaussian", {"density": {"1": -13.18}}, fold=fold, chosen={})
-# Boltzmann machines: exact, and estimates whose own error of 0.3 is more than what is missing, or less.
+# Boltzmann machines: exact, and estimates whose own error is more than what is missing, or so large that it excuses nothing.
 leave("adult-rbm", {"density": {"1": -16.3}}, updates=UPDATES["adult-rbm"], chosen={"lr": RATE["adult-rbm"], "iteration": 9},
       what="exact", log_z={"by": "sum over all states", "value": 3})
-leave("mnist-rbm", {"density": {"1": -86.9}}, updates=UPDATES["mnist-rbm"], chosen={"lr": RATE["mnist-rbm"], "iteration": 9},
+leave("mnist-rbm", {"density": {"1": -86.8}}, updates=UPDATES["mnist-rbm"], chosen={"lr": RATE["mnist-rbm"], "iteration": 9},
       what="an estimate: log Z is one", log_z={"by": "AIS", "value": 3, "standard_error": 0.3})
+leave("mnist-dbn", {"density": {"1": -85.5}}, updates=UPDATES["mnist-dbn"], chosen={"lr": RATE["mnist-dbn"], "iteration": 9},
+      what="an estimate: log Z is one", log_z={"by": "AIS", "value": 3, "standard_error": 3})
 os.mkdir("results")
 for name, runs in files.items():
     with open(f"results/{name}.json", "w") as out:
@@ -75,8 +77,8 @@ holds $page "| NADE 1hl | **−13.40** (−13.51) | not run (−13.04) | −84.5
 holds $page "| cited (−46.79) |"
 # A cited figure gives way to ours once there is one, and says whether it is exact.
 line "| Adult | RBM | −16.30 (log Z exact) | −16.26 | −0.04 | reached |  |"
-line "| RBM (500 h, 25 CD steps), approximate | −86.90 (an estimate; log Z ± 0.30) | −86.34 | −0.56 | reached |"
-line "| DBN 2hl, approximate | cited | −84.55 |  |  |"
+line "| RBM (500 h, 25 CD steps), approximate | −86.80 (an estimate; log Z ± 0.30) | −86.34 | −0.46 | reached |"
+line "| DBN 2hl, approximate | −85.50 (an estimate; log Z ± 3.00) | −84.55 | −0.95 | below |"
 holds $page "| RBM | **−16.30** (−16.26) | cited (−22.66) | cited (−96.74) |"
 grep -q 'DNA | RBM' $page && fail "a cited figure is shown as not run"
 # The paper's figures are counted once each, whatever recipes they have.

@@ -82,7 +82,8 @@ struct place {
 
 static void open_place(struct place *place)
 {
-    *place = (struct place){.recipe = {.name = (char *)"few", .options = {.kind = NADE_KIND_GAUSSIAN}}, .folder = model_support_folder()};
+    *place = (struct place){.recipe = {.name = (char *)"few", .options = {.kind = NADE_KIND_GAUSSIAN}},
+                            .folder = model_support_folder()};
     place->job = (struct paper_job){.common = &place->common, .recipe = &place->recipe, .results = place->folder};
     place->recipe.json = json_pack("{s:{s:s},s:[i]}", "data", "kind", "split", "orderings", 1);
     snprintf(place->path, sizeof place->path, "%s/few.json", place->folder);

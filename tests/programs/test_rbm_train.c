@@ -105,19 +105,17 @@ static bool list_rows(const void *user, size_t row, uint64_t update, uint32_t sl
 }
 
 /* The gradient of one update of a run of ten. */
-static void gradient_at(uint64_t update, size_t first_steps, size_t steps, float *gradient)
+static void gradient_at(struct rbm_rule rule, uint64_t update, float *gradient)
 {
     size_t v = 11;
     struct rbm rbm;
     struct rbm_trainer trainer;
+    rule.batch = 50;
+    rule.updates = 10;
+    rule.seed = 1;
+    rule.purpose = PURPOSE_RBM_CHAIN;
+    rule.threads = 1;
     random_rbm(&rbm, VISIBLE, HIDDEN, 3, 21);
-    const struct rbm_rule rule = {.steps = steps,
-                                  .first_steps = first_steps,
-                                  .batch = 50,
-                                  .updates = 10,
-                                  .seed = 1,
-                                  .purpose = PURPOSE_RBM_CHAIN,
-                                  .threads = 1};
     assert_true(rbm_trainer_open(&trainer, &rbm, &rule, &(struct rbm_feed){.rows = 1, .list = list_one, .user = &v}));
     trainer.update = update;
     assert_true(rbm_trainer_gradient(&trainer));
@@ -126,20 +124,72 @@ static void gradient_at(uint64_t update, size_t first_steps, size_t steps, float
     rbm_free(&rbm);
 }
 
+/* The gradient of counts from their means, written down from the plain one: of the only row there is, v are the visible
+ * units' means and p(h | v) the hidden ones'. */
+static void centred_gradient_by_hand(void **state)
+{
+    (void)state;
+    size_t v = 11;
+    float plain[PARAMETERS], found[PARAMETERS], lambda[HIDDEN];
+    double wanted[PARAMETERS];
+    struct rbm rbm;
+    uint32_t on[VISIBLE];
+    struct unit_list list = {.on = on};
+    gradient_at((struct rbm_rule){.steps = 1}, 0, plain);
+    gradient_at((struct rbm_rule){.steps = 1, .centered = 1}, 0, found);
+    random_rbm(&rbm, VISIBLE, HIDDEN, 3, 21);
+    list_state(v, VISIBLE, &list);
+    units_activate(rbm.hidden_bias, rbm.weight, HIDDEN, &list, lambda);
+    units_probabilities(lambda, HIDDEN, lambda);
+    const float *a = plain + VISIBLE * HIDDEN, *b = a + VISIBLE;
+    for (size_t i = 0; i < VISIBLE + HIDDEN; i++) wanted[VISIBLE * HIDDEN + i] = (double)a[i];
+    for (size_t i = 0; i < VISIBLE; i++)
+        for (size_t j = 0; j < HIDDEN; j++) {
+            double mu = (double)(v >> i & 1), weight = (double)plain[i * HIDDEN + j] - mu * (double)b[j];
+            weight -= (double)a[i] * (double)lambda[j];
+            wanted[i * HIDDEN + j] = weight;
+            wanted[VISIBLE * HIDDEN + i] -= weight * (double)lambda[j];
+            wanted[VISIBLE * HIDDEN + VISIBLE + j] -= weight * mu;
+        }
+    for (size_t i = 0; i < PARAMETERS; i++) assert_true(fabs((double)found[i] - wanted[i]) < 1e-5);
+    rbm_free(&rbm);
+}
+
+/* They are the first batch's, then move a hundredth of the way. */
+static void means_follow_the_data(void **state)
+{
+    (void)state;
+    size_t v = 11;
+    struct rbm rbm;
+    struct rbm_trainer trainer;
+    const struct rbm_rule rule = {
+        .steps = 1, .centered = 1, .batch = 4, .updates = 3, .seed = 1, .purpose = PURPOSE_RBM_CHAIN, .threads = 1};
+    random_rbm(&rbm, VISIBLE, HIDDEN, 1, 21);
+    assert_true(rbm_trainer_open(&trainer, &rbm, &rule, &(struct rbm_feed){.rows = 1, .list = list_one, .user = &v}));
+    assert_true(rbm_trainer_run(&trainer, 1));
+    v = 0;
+    assert_true(rbm_trainer_run(&trainer, 2));
+    for (size_t i = 0; i < VISIBLE; i++)
+        assert_true(fabs((double)trainer.mean[i] - (11 >> i & 1) * 0.99 * 0.99) < 1e-6);
+    rbm_trainer_close(&trainer);
+    rbm_free(&rbm);
+}
+
 /* From two steps to six over ten updates: each number of them for two. */
 static void steps_grow(void **state)
 {
     (void)state;
+    const struct rbm_rule grow = {.steps = 6, .first_steps = 2}, two = {.steps = 2}, six = {.steps = 6};
     float growing[PARAMETERS], fixed[PARAMETERS];
-    gradient_at(0, 2, 6, growing);
-    gradient_at(0, 0, 2, fixed);
+    gradient_at(grow, 0, growing);
+    gradient_at(two, 0, fixed);
     assert_memory_equal(growing, fixed, sizeof fixed);
-    gradient_at(7, 2, 6, growing);
-    gradient_at(7, 0, 6, fixed);
+    gradient_at(grow, 7, growing);
+    gradient_at(six, 7, fixed);
     assert_memory_not_equal(growing, fixed, sizeof fixed);
     for (uint64_t update = 8; update < 10; update++) {
-        gradient_at(update, 2, 6, growing);
-        gradient_at(update, 0, 6, fixed);
+        gradient_at(grow, update, growing);
+        gradient_at(six, update, fixed);
         assert_memory_equal(growing, fixed, sizeof fixed);
     }
 }
@@ -210,10 +260,11 @@ static double trained(const struct rbm_rule *rule, struct rbm *rbm)
 static void machines_learn(void **state)
 {
     (void)state;
-    for (int persistent = 0; persistent < 2; persistent++) {
+    for (int way = 0; way < 4; way++) {
         struct rbm rbm;
         const struct rbm_rule rule = {.steps = 3,
-                                      .persistent = persistent,
+                                      .persistent = way & 1,
+                                      .centered = way & 2,
                                       .batch = 32,
                                       .momentum = 0.5,
                                       .rate = 0.1,
@@ -279,6 +330,8 @@ int main(void)
         cmocka_unit_test(machines_learn),
         cmocka_unit_test(steps_grow),
         cmocka_unit_test(updates_by_hand),
+        cmocka_unit_test(centred_gradient_by_hand),
+        cmocka_unit_test(means_follow_the_data),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(weights_decay),
     };

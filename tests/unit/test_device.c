@@ -76,9 +76,13 @@ static void test_precisions(void **state)
     check_choice(context, NADE_DEVICE_CPU, NADE_PRECISION_FP32, NADE_DEVICE_CPU, NADE_PRECISION_FP32);
     check_choice(context, NADE_DEVICE_REFERENCE, NADE_PRECISION_AUTO, NADE_DEVICE_REFERENCE, NADE_PRECISION_AUTO);
     check_refusal(context, NADE_DEVICE_CPU, NADE_PRECISION_TF32, NADE_BAD_CALL);
-    assert_non_null(strstr(nade_last_error(context), "the CPU computes in fp32"));
+    assert_non_null(strstr(nade_last_error(context), "this processor computes in fp32"));
     check_refusal(context, NADE_DEVICE_REFERENCE, NADE_PRECISION_BF16, NADE_BAD_CALL);
-    check_refusal(context, NADE_DEVICE_AUTO, NADE_PRECISION_BF16, NADE_BAD_CALL);
+    for (nade_device device = NADE_DEVICE_AUTO; device <= NADE_DEVICE_CPU; device++)
+        if (nd_cpu_products_bf16())
+            check_choice(context, device, NADE_PRECISION_BF16, NADE_DEVICE_CPU, NADE_PRECISION_BF16);
+        else
+            check_refusal(context, device, NADE_PRECISION_BF16, NADE_BAD_CALL);
     check_refusal(context, NADE_DEVICE_CPU, (nade_precision)4, NADE_BAD_CALL);
     check_refusal(context, (nade_device)17, NADE_PRECISION_AUTO, NADE_BAD_CALL);
     nade_context_free(context);

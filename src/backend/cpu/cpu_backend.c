@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/activation.h"
+#include "base/fault.h"
 
 enum { BLOCK_ROWS = 64 };
 
@@ -24,9 +25,10 @@ size_t nd_cpu_part_rows(size_t batch)
 
 size_t nd_cpu_chunk_rows(const struct cpu_backend *backend, size_t batch)
 {
-    enum { TURNS = 2, MOST = 256 };
+    enum { MOST = 256 };
+    const size_t turns = 2;
     size_t part = nd_cpu_part_rows(batch), most = (backend->plan->blocks ? ND_TILE : MOST) / part;
-    size_t parts = (batch + part - 1) / part / (TURNS * nd_pool_threads(backend->pool));
+    size_t parts = (batch + part - 1) / part / (turns * nd_pool_threads(backend->pool));
     return part * (parts < 1 || most < 1 ? 1 : parts < most ? parts : most);
 }
 
@@ -120,13 +122,13 @@ static bool allocate_all(struct cpu_backend *backend, struct arena *arena, unsig
 static nade_status open_cpu(nade_context *context, const struct plan *plan, nade_precision precision,
                             struct backend **opened)
 {
-    (void)precision;
     struct arena arena = {context->allocator, NULL};
     struct cpu_backend *backend = nd_arena_alloc(&arena, 1, sizeof *backend);
     if (!backend) return nd_no_memory(context, "the network");
     backend->plan = plan;
     backend->kernels = nd_cpu_kernels();
-    backend->products = nd_cpu_products();
+    bool bf16 = precision == NADE_PRECISION_BF16 && !ND_FAULT(FAULT_BF16_IGNORED);
+    backend->products = bf16 ? nd_cpu_products_bf16() : nd_cpu_products();
     backend->batch.arena.allocator = context->allocator;
     backend->pool = nd_pool_create(&context->allocator, context->threads);
     bool good = backend->pool && allocate_all(backend, &arena, context->threads);

@@ -9,7 +9,7 @@ extern const struct gaussian_kernels nd_gaussian_kernels_baseline;
 extern const struct mixture_kernels nd_mixture_kernels_baseline;
 #ifdef NADE_X86
 extern const struct cpu_kernels nd_cpu_kernels_avx2, nd_cpu_kernels_avx512;
-extern const struct cpu_products nd_cpu_products_avx2, nd_cpu_products_avx512;
+extern const struct cpu_products nd_cpu_products_avx2, nd_cpu_products_avx512, nd_cpu_products_avx512_bf16;
 extern const struct gaussian_kernels nd_gaussian_kernels_avx2, nd_gaussian_kernels_avx512;
 extern const struct mixture_kernels nd_mixture_kernels_avx2, nd_mixture_kernels_avx512;
 
@@ -57,6 +57,14 @@ const struct cpu_products *nd_cpu_products(void)
     const struct cpu_products *best = NULL;
     for (size_t number = 0; nd_cpu_products_variant(number); number++) best = nd_cpu_products_variant(number);
     return best;
+}
+
+const struct cpu_products *nd_cpu_products_bf16(void)
+{
+#ifdef NADE_X86
+    if (runs_avx512() && __builtin_cpu_supports("avx512bf16")) return &nd_cpu_products_avx512_bf16;
+#endif
+    return NULL;
 }
 
 const struct gaussian_kernels *nd_gaussian_kernels_variant(size_t number)

@@ -171,7 +171,8 @@ static float weigh(size_t count, const float *logits, float *restrict weight, fl
     size_t lanes = whole_lanes(count);
     memcpy(padded, logits, count * sizeof *padded);
     for (size_t c = count; c < lanes; c++) padded[c] = most;
-    for (size_t c = 0; c < lanes; c++) weight[c] = nd_exp_u2(padded[c] - most);
+    for (size_t c = 0; c < count; c += ND_LANES)
+        for (size_t l = 0; l < ND_LANES; l++) weight[c + l] = nd_exp_u2(padded[c + l] - most);
     *top = most;
     return total(weight, count);
 }

@@ -25,7 +25,7 @@ struct product_space {
 struct cpu_products {
     const char *name;
     size_t panel; /* columns that are packed together: panel p of a packed matrix (depth, columns) begins at number
-                     p · depth · panel and has `depth` lines */
+                     p · depth · panel and has `depth` lines; 0: packed otherwise */
 
     /* Packs lines first … first+count-1 of a product's right matrix (depth, columns), which are from (count, columns).
      * Different lines fill different parts of `packed`. */
@@ -50,6 +50,10 @@ float *nd_packed_alloc(struct arena *arena, size_t depth, size_t columns);
 
 /* The best variant for this processor. */
 const struct cpu_products *nd_cpu_products(void);
+
+/* Products of numbers rounded to bfloat16, whose chains are of pairs and whose packed matrices no other variant reads;
+ * NULL where the processor has no instructions for them. */
+const struct cpu_products *nd_cpu_products_bf16(void);
 
 /* The variants this processor can run, from the plainest up; NULL past the last.  For tests. */
 const struct cpu_products *nd_cpu_products_variant(size_t number);

@@ -135,6 +135,8 @@ static nade_status need_sent(nade_context *context, const struct batch_job *job)
     struct batch_buffers *batch = &job->backend->batch;
     unsigned ranks = nd_ranks(context);
     if (batch->sent) return NADE_OK;
+    if (job->backend->products->panel == 0)
+        return nd_fail(context, NADE_BAD_CALL, "ranks have no sums in a fixed order at precision bf16, expected fp32");
     const struct agreed panel = {"the instruction set of the processor, which sums in a fixed order need,",
                                  job->backend->products->panel};
     nade_status status = nd_agree(context, &panel, 1);

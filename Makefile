@@ -27,12 +27,14 @@ compile = cmake --build $(1) -j $(JOBS) --target $(2) -- -s --no-print-directory
 run_tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error --no-label-summary
 
 # Builds that only a check looks at: they say nothing while all is well.
-strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON
+strict = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DNADE_WERROR=ON $(mpi_too)
 # Instrumented code compiles faster, and runs fast enough, with -O1.
 sanitized = -DCMAKE_RULE_MESSAGES=OFF -DNADE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DNADE_SANITIZE=$(1)
 # Lines are enough to read a report, and keep the programs small enough to send elsewhere.
 fuzzed = -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" -DNADE_FUZZ=ON
 c_files = $$(find include src cli paper tests bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+# Where there is an MPI, when a recipe runs: it may have been installed just before.
+mpi_too = $$(! command -v mpicc >/dev/null || echo -DNADE_MPI=ON)
 # Empty where there is no CUDA toolkit: what needs it is then left out.
 nvcc := $(shell PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc)
 
@@ -48,6 +50,12 @@ cuda: ## build the CUDA backend libnade_cuda.so too (needs nvcc)
 	@$(call configure,$(BUILD),-DNADE_CUDA=ON)
 	@$(call compile,$(BUILD),all)
 
+.PHONY: mpi
+mpi: ## build libnade_mpi.so too, for runs on several machines (needs an MPI, docs/cluster.md)
+	@NADE_NO_INSTALL=1 tools/dependencies mpi
+	@$(call configure,$(BUILD),-DNADE_MPI=ON)
+	@$(call compile,$(BUILD),all)
+
 .PHONY: demo
 demo: ## build the command and run nade demo (as root without a terminal, missing packages are installed first)
 	@tools/dependencies build
@@ -59,7 +67,8 @@ demo: ## build the command and run nade demo (as root without a terminal, missin
 .PHONY: test-programs
 test-programs:
 	@tools/dependencies test
-	@$(call configure,$(BUILD),-DNADE_TESTS=ON $(if $(WERROR),-DNADE_WERROR=ON))
+	@tools/dependencies mpi || echo "test-programs: the test of ranks is skipped"
+	@$(call configure,$(BUILD),-DNADE_TESTS=ON $(mpi_too) $(if $(WERROR),-DNADE_WERROR=ON))
 	@$(call compile,$(BUILD),all nade_tests)
 
 .PHONY: test
@@ -130,9 +139,9 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	$(PYTHON) experiments/impute-coverage --check
 
 .PHONY: check-lint
-check-lint: ## clang-tidy finds nothing in the library and the programs; the CUDA backend is left out
+check-lint: ## clang-tidy finds nothing in the library and the programs; the CUDA backend and what knows MPI are left out
 	@$(call configure,$(BUILD)/lint,-DCMAKE_C_COMPILER=clang)
-	find src cli paper -name '*.c' -not -path 'src/backend/cuda/*' -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
+	find src cli paper -name '*.c' -not -path 'src/backend/cuda/*' -not -path 'src/world/mpi/*' -print0 | xargs -0 -n 1 -P $(JOBS) clang-tidy -p $(BUILD)/lint --quiet 2>$(BUILD)/lint/stderr \
 	    || { cat $(BUILD)/lint/stderr; exit 1; }
 
 .PHONY: check-warnings

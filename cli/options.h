@@ -75,10 +75,12 @@ struct option {
 struct common {
     int help, quiet, json;
     int strict;           /* warnings are errors: check_strictly */
+    int mpi, exact_sums;  /* of verbs that share their work with other ranks (ranks.h) */
     size_t max_memory;    /* bytes that the command may hold; 0: any number */
     nade_context *memory; /* whose budget all contexts share; NULL: there is no limit */
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
     bool told_of_devices; /* that the machine has none is no news */
+    bool alone;           /* contexts share no work with other ranks */
     bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };
 
@@ -101,6 +103,7 @@ struct verb {
     size_t arguments_size;
     void (*init)(void *arguments); /* sets defaults other than zero; NULL: there are none */
     int (*run)(void *arguments);   /* returns the exit status */
+    bool shares;                   /* ranks that mpirun has started do it together; else the first does it alone */
     const char *program; /* the program of ours whose verb it is: here it has only name and summary; NULL: this */
 };
 

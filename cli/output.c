@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "ranks.h"
 #include "report.h"
 
 const char *format_exact(double value, char buffer[EXACT_SIZE])
@@ -60,6 +61,7 @@ static int try_opening(const struct common *common, const char *path)
 int output_check(const struct common *common, const char *path, const char *input)
 {
     struct stat info;
+    if (!ranks_speak()) return EXIT_DONE;
     if (!*path) return report_error(common, NADE_BAD_CALL, "the name of an output is empty, expected a file's");
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return fail_output(common, path, "written", EISDIR);
@@ -161,6 +163,7 @@ static FILE *open_stream(const struct replacement *file)
 
 int output_open(struct output *output, const struct common *common, const char *path)
 {
+    if (!ranks_speak()) path = NULL; /* standard output leads nowhere then */
     *output = (struct output){.common = common, .path = path};
     if (!path) {
         output->stream = stdout;

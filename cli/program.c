@@ -11,6 +11,7 @@
 #include "manual.h"
 #include "max_memory.h"
 #include "output.h"
+#include "ranks.h"
 #include "report.h"
 
 static void print_overview(struct output *output)
@@ -83,12 +84,14 @@ int run_verb(const struct verb *verb, const struct common *common, int count, ch
     if (verb->init) verb->init(arguments);
     arguments->json = common->json;
     int status = parse_arguments(verb, count, words, arguments);
+    bool idle = false;
     if (status == EXIT_DONE && !arguments->help) status = open_memory(arguments);
-    if (status == EXIT_DONE) status = arguments->help ? show_help(common, verb) : verb->run(arguments);
+    if (status == EXIT_DONE && !arguments->help) status = ranks_join(arguments, verb->shares, &idle);
+    if (status == EXIT_DONE && !idle) status = arguments->help ? show_help(common, verb) : verb->run(arguments);
     close_memory(arguments);
     free(arguments->given);
     free(arguments);
-    return status;
+    return ranks_leave(status);
 }
 
 /* Whether --json is among the words: errors in what stands before it are to be JSON as well. */
@@ -115,6 +118,7 @@ struct common program_begin(int count, char **words)
     /* So is a file that would exceed the limit of `ulimit -f`: the error is reported, and nothing is left half-written.
      */
     signal(SIGXFSZ, SIG_IGN);
+    ranks_begin(count - 1, words + 1);
     struct common common = {.json = wants_json(count - 1, words + 1)};
     guard_json_memory(common.json);
     return common;

@@ -11,6 +11,7 @@
 
 #include "advice.h"
 #include "base/fault.h"
+#include "ranks.h"
 
 /* Whether the cursor stands behind a passing line; the terminal is the process's, and so is this.  The mutex guards it
  * and keeps messages of several threads whole. */
@@ -39,6 +40,7 @@ static void say(const char *beginning, const char *sentence)
 {
     char safe[SENTENCE_MOST + 1];
     printable(sentence, safe, SENTENCE_MOST);
+    if (!ranks_speak()) return;
     begin_message();
     fprintf(stderr, "%s%s\n", beginning, safe);
     end_message();
@@ -48,6 +50,7 @@ void report_passing_line(const char *line)
 {
     char safe[SENTENCE_MOST + 1];
     printable(line, safe, SENTENCE_MOST);
+    if (!ranks_speak()) return;
     pthread_mutex_lock(&terminal);
     fprintf(stderr, "\r%s\033[K", safe);
     fflush(stderr);
@@ -88,7 +91,9 @@ int report_json(json_t *object)
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(digits)) : NULL;
     begin_message();
     errno = 0;
-    int printed = fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
+    int printed = !ranks_speak()
+                      ? 0
+                      : fprintf(stderr, "%s\n", text ? text : "{\"error\":\"out of memory\",\"status\":\"no_memory\"}");
     bool lost = printed < 0 && errno != EPIPE; /* a reader that has gone is no error */
     end_message();
     int status = text && !lost ? EXIT_DONE : EXIT_FAILED;
@@ -123,6 +128,7 @@ int report_error(const struct common *common, nade_status status, const char *fo
     vsnprintf(formatted, sizeof formatted, format, values);
     va_end(values);
     with_flags(formatted, sentence, sizeof sentence);
+    if (!ranks_speak()) ranks_keep_error(sentence);
     if (common->json)
         (void)!report_json(json_pack("{s:o,s:s}", "error", json_text(sentence), "status", status_name(status)));
     else
@@ -201,6 +207,7 @@ int open_context(struct common *common, unsigned threads, nade_context **context
     options.warn = report_warning;
     options.warn_user = common;
     options.budget_of = common->memory;
+    if (!common->alone) options.world = ranks_world();
     return nade_context_create(&options, context) == NADE_OK ? EXIT_DONE : report_no_memory(common);
 }
 

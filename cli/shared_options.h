@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "options.h"
+#include "ranks.h"
 
 extern const struct choice header_choices[], unseen_choices[];
 
@@ -55,6 +56,10 @@ extern const struct choice header_choices[], unseen_choices[];
 #define THREADS_OPTION(at)                                                                                             \
     {.name = "threads", .metavar = "N", .kind = OPTION_U32, at, .below = 1025,                                         \
      .help = "0: one for each processor; never changes a result"}
+
+#define MPI_OPTION(at)                                                                                                 \
+    {.name = "mpi", .metavar = "auto|on|off", .kind = OPTION_CHOICE, at, .choices = mpi_choices,                       \
+     .help = "whether the ranks that mpirun has started share the work; auto: where the environment tells of several"}
 
 /* Of a struct image_options. */
 #define IMAGE_OPTION(at)                                                                                               \

@@ -7,7 +7,9 @@
 
 #include "interrupt.h"
 #include "nade/replication.h"
+#include "ranks.h"
 #include "report.h"
+#include "train_spread.h"
 
 struct train_setting train_setting_of(const nade_train_options *options)
 {
@@ -26,6 +28,7 @@ int train_grid_open(struct train_grid *grid, const struct common *common, const 
     *grid = (struct train_grid){
         .common = *common, .silent = *common, .brief = brief, .abreast = abreast < count ? abreast : count};
     grid->silent.quiet = 1;
+    grid->silent.alone = spread_is_used(count);
     grid->run = calloc(count, sizeof *grid->run);
     if (!grid->run) return report_no_memory(common);
     grid->count = count;
@@ -43,6 +46,7 @@ void train_grid_close(struct train_grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         nade_model_free(grid->run[i].model);
+        free(grid->run[i].reports);
         nade_context_free(grid->run[i].context);
     }
     if (grid->count) pthread_mutex_destroy(&grid->mutex);
@@ -76,6 +80,7 @@ static int on_progress(void *user, const nade_progress *report)
     if (report->best_iteration == 0) run->best_train_loss = NAN;
     if (report->iteration_done && report->iteration > 0 && report->best_iteration == report->iteration)
         run->best_train_loss = report->train_loss;
+    if (report->iteration_done) spread_keep(run, report);
     if (grid->log) train_log_write(grid->log, run->setting.rate, report);
     if (is_shown(run, report)) progress_train(&run->progress, report);
     bool stop = grid->failed || interrupt_signal() != 0;
@@ -114,6 +119,8 @@ static void train_one(struct train_run *run)
     progress_start(&run->progress, &grid->common, run->time_limit);
     run->progress.label = setting->label;
     nade_status status = nade_train(run->context, setting->table, setting->valid, &options, &run->model);
+    if (!spread_is_used(grid->count)) ranks_agree_on_signal();
+    snprintf(run->error, sizeof run->error, "%s", nade_last_error(run->context));
     pthread_mutex_lock(&grid->mutex);
     run->status = status;
     run->ended = true;
@@ -125,8 +132,9 @@ static void train_one(struct train_run *run)
 static double share_of_time(const struct train_grid *grid, size_t i)
 {
     double limit = grid->options->time_limit;
-    if (limit <= 0 || grid->count <= grid->abreast) return limit;
-    size_t rounds = (grid->count - i + grid->abreast - 1) / grid->abreast;
+    size_t abreast = grid->abreast * spread_abreast(grid->count);
+    if (limit <= 0 || grid->count <= abreast) return limit;
+    size_t rounds = (grid->count - i + abreast - 1) / abreast;
     return fmax(limit - train_grid_seconds(grid), 1e-3) / (double)rounds;
 }
 
@@ -135,6 +143,7 @@ static struct train_run *take_run(struct train_grid *grid)
 {
     struct train_run *run = NULL;
     pthread_mutex_lock(&grid->mutex);
+    while (grid->next < grid->count && !spread_is_own(grid->count, grid->next)) grid->next++;
     bool stop = grid->next > 0 && (grid->failed || interrupt_signal());
     if (grid->next < grid->count && !stop) {
         run = &grid->run[grid->next];
@@ -167,7 +176,7 @@ static int train_side_by_side(struct train_grid *grid)
 
 size_t train_grid_abreast(nade_device device)
 {
-    return device == NADE_DEVICE_CUDA ? REALS_MOST : 1;
+    return device == NADE_DEVICE_CUDA && !ranks_world() ? REALS_MOST : 1;
 }
 
 double train_grid_seconds(const struct train_grid *grid)
@@ -176,6 +185,11 @@ double train_grid_seconds(const struct train_grid *grid)
 }
 
 /* ---- choosing ----------------------------------------------------------------------------------------------- */
+
+static bool is_made(const struct train_run *run)
+{
+    return run->ended && run->status == NADE_OK;
+}
 
 /* Of equals the first. */
 static bool is_better(const struct train_run *run, const struct train_run *other)
@@ -189,7 +203,7 @@ const struct train_run *train_grid_next(const struct train_grid *grid, const str
     const struct train_run *best = NULL;
     for (size_t i = 0; i < grid->count; i++) {
         const struct train_run *run = &grid->run[i];
-        bool behind = run->model && (!after || is_better(after, run));
+        bool behind = is_made(run) && (!after || is_better(after, run));
         if (behind && (!best || is_better(run, best))) best = run;
     }
     return best;
@@ -204,15 +218,17 @@ static int report_divergence(const struct train_grid *grid)
         diverged++;
         if (grid->run[i].setting.rate < lowest->setting.rate) lowest = &grid->run[i];
     }
-    if (grid->count == 1) return report_failure(&grid->common, lowest->context, lowest->status);
+    if (grid->count == 1) return report_error(&grid->common, lowest->status, "%s", lowest->error);
     return report_error(&grid->common, lowest->status, "no learning rate of %zu is low enough; with %g %s", diverged,
-                        lowest->setting.rate, nade_last_error(lowest->context));
+                        lowest->setting.rate, lowest->error);
 }
 
 int train_grid_choose(struct train_grid *grid)
 {
-    grid->chosen = train_grid_next(grid, NULL);
-    return grid->chosen ? EXIT_DONE : report_divergence(grid);
+    const struct train_run *chosen = train_grid_next(grid, NULL);
+    if (!chosen) return report_divergence(grid);
+    grid->chosen = chosen;
+    return spread_is_used(grid->count) ? spread_model(grid, &grid->run[chosen - grid->run]) : EXIT_DONE;
 }
 
 /* The first run that failed for another reason than divergence. */
@@ -222,7 +238,7 @@ static int report_failed_run(const struct train_grid *grid)
         const struct train_run *run = &grid->run[i];
         bool unwanted = run->unwanted && run->status == NADE_INTERRUPTED;
         bool failed = run->ended && run->status != NADE_OK && run->status != NADE_NOT_FINITE && !unwanted;
-        if (failed) return report_failure(&grid->common, run->context, run->status);
+        if (failed) return report_error(&grid->common, run->status, "%s", run->error);
     }
     return EXIT_DONE;
 }
@@ -233,6 +249,7 @@ int train_grid_train(struct train_grid *grid, const nade_train_options *options,
     grid->log = log;
     progress_start(&grid->clock, &grid->common, options->time_limit);
     int status = train_side_by_side(grid);
+    if (!status && spread_is_used(grid->count)) status = spread_outcomes(grid);
     return status ? status : report_failed_run(grid);
 }
 
@@ -242,14 +259,13 @@ void train_grid_note(const struct train_grid *grid)
 {
     for (size_t i = 0; i < grid->count && grid->count > 1; i++) {
         const struct train_run *run = &grid->run[i];
-        if (run->model)
+        if (is_made(run))
             report_note(&grid->common,
                         "%sbest iteration %" PRIu64 " of %" PRIu64 ", validation log density %.6g nats per row%s",
                         run->setting.label, run->last.best_iteration, run->last.iteration, -run->last.best_valid_loss,
                         run == grid->chosen ? " (chosen)" : "");
         else
-            report_note(&grid->common, "%s%s", run->setting.label,
-                        run->ended ? nade_last_error(run->context) : "not trained");
+            report_note(&grid->common, "%s%s", run->setting.label, run->ended ? run->error : "not trained");
     }
 }
 
@@ -277,11 +293,11 @@ void train_grid_note_worth(const struct train_grid *grid)
 
 static json_t *run_as_json(const struct train_grid *grid, const struct train_run *run)
 {
-    bool diverged = run->ended && !run->model;
+    bool diverged = run->ended && !is_made(run);
     return json_pack("{s:o,s:I,s:I,s:o,s:b,s:o}", "lr", json_number(run->setting.rate), "iterations_done",
                      (json_int_t)run->last.iteration, "best_iteration", (json_int_t)run->last.best_iteration,
-                     "valid_log_density", run->model ? json_number(-run->last.best_valid_loss) : json_null(), "chosen",
-                     run == grid->chosen, "error", diverged ? json_text(nade_last_error(run->context)) : json_null());
+                     "valid_log_density", is_made(run) ? json_number(-run->last.best_valid_loss) : json_null(),
+                     "chosen", run == grid->chosen, "error", diverged ? json_text(run->error) : json_null());
 }
 
 json_t *train_grid_as_json(const struct train_grid *grid)

@@ -3,7 +3,7 @@
  *
  * Runs go side by side, a thread and a context each, as many at a time as the caller says: on a CUDA device one small
  * network leaves most of the chip idle, and on a processor it does not feed many cores.  A run ends in the same bytes
- * either way, and in those of a run alone. */
+ * either way, and in those of a run alone.  Ranks that mpirun has started take turns at the runs (train_spread.h). */
 #ifndef CLI_TRAIN_GRID_H
 #define CLI_TRAIN_GRID_H
 
@@ -16,7 +16,7 @@
 #include "progress.h"
 #include "train_log.h"
 
-enum { TRAIN_LABEL = 128 };
+enum { TRAIN_LABEL = 128, TRAIN_ERROR = 1024 };
 
 /* What is a run's own; begin with train_setting_of. */
 struct train_setting {
@@ -41,6 +41,9 @@ struct train_run {
     nade_progress last;     /* report of the last iteration; iteration 0: none ended */
     double best_train_loss; /* of the iteration with the best validation loss; NaN: there was none */
     bool ended;
+    char error[TRAIN_ERROR]; /* the sentence, where it failed */
+    nade_progress *reports;  /* (report_count) for other ranks (train_spread.h) */
+    size_t report_count;
     struct progress progress;
 };
 

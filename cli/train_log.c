@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "base/replacement.h"
 #include "output.h"
+#include "ranks.h"
 #include "report.h"
 
 static const char plain_header[] =
@@ -56,6 +57,7 @@ static FILE *open_file(const char *path, const char *mode)
 int train_log_open(struct train_log *log, const struct common *common, const char *path, bool resumed, bool rates,
                    bool members)
 {
+    if (!ranks_speak()) path = NULL;
     *log = (struct train_log){.path = path, .rates = rates, .members = members};
     if (!path) return EXIT_DONE;
     log->resumed = resumed && is_regular(path) && nd_path_descriptor(path) < 0;

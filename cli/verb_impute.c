@@ -94,6 +94,7 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write the table here instead of to stdout"},
@@ -465,4 +466,5 @@ const struct verb verb_impute = {
     .arguments_size = sizeof(struct impute_arguments),
     .init = init_impute,
     .run = run_impute,
+    .shares = true,
 };

@@ -84,6 +84,7 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(device)),
     PRECISION_OPTION(AT(precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write here instead of to stdout"},
@@ -419,4 +420,5 @@ const struct verb verb_predict = {
     .arguments_size = sizeof(struct predict_arguments),
     .init = init_predict,
     .run = run_predict,
+    .shares = true,
 };

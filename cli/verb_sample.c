@@ -75,6 +75,7 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write the rows here instead of to stdout"},
@@ -240,4 +241,5 @@ const struct verb verb_sample = {
     .arguments_size = sizeof(struct sample_arguments),
     .init = init_sample,
     .run = run_sample,
+    .shares = true,
 };

@@ -72,6 +72,7 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
     {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
      .help = "write here instead of to stdout"},
@@ -228,4 +229,5 @@ const struct verb verb_score = {
     .arguments_size = sizeof(struct score_arguments),
     .init = init_score,
     .run = run_score,
+    .shares = true,
 };

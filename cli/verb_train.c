@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "order_file.h"
 #include "output.h"
+#include "ranks.h"
 #include "report.h"
 #include "row_columns.h"
 #include "shared_options.h"
@@ -132,6 +133,10 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
+    {.name = "exact-sums", .kind = OPTION_ON, AT(common.exact_sums),
+     .help = "ranks that mpirun has started add gradients up in the order of one process, so that the model has the same "
+             "bytes for any number of them"},
 };
 /* clang-format on */
 
@@ -500,7 +505,8 @@ static int summarise(const struct train_arguments *train, const struct train_wor
 
 static int save(const struct train_arguments *train, struct train_work *run)
 {
-    nade_status status = nade_model_save(run->context, run->grid.chosen->model, train->output);
+    nade_status status =
+        ranks_speak() ? nade_model_save(run->context, run->grid.chosen->model, train->output) : NADE_OK;
     if (status != NADE_OK) return report_failure(&train->common, run->context, status);
     nade_progress last = run->grid.chosen->last;
     struct member_outcomes members;
@@ -579,4 +585,5 @@ const struct verb verb_train = {
     .arguments_size = sizeof(struct train_arguments),
     .init = init_train,
     .run = run_train,
+    .shares = true,
 };

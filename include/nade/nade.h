@@ -84,6 +84,9 @@ typedef struct nade_context_options {
     /* A context whose allocator and max_memory this one shares, so that the limit holds for both together; NULL: none.
      * allocator and max_memory are then left as they are after init.  Either may be freed first. */
     nade_context *budget_of;
+    /* The processes that share the context's work (nade/world.h); it must outlive the context.  NULL: this one alone.
+     */
+    const struct nade_world *world;
 } nade_context_options;
 
 NADE_API void nade_context_options_init(nade_context_options *options, size_t size);

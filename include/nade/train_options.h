@@ -56,9 +56,9 @@ typedef enum nade_device {
     NADE_DEVICE_CUDA = 3
 } nade_device;
 
-/* How a CUDA device or the CPU multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any case.
- * The CPU takes AUTO, FP32 and, where the processor has AVX512-BF16, BF16; other devices have one precision each: they
- * take AUTO and FP32 and refuse the rest. */
+/* How a CUDA device or the CPU multiplies matrices.  Parameters, sums, the optimiser and the heads are float in any
+ * case. The CPU takes AUTO, FP32 and, where the processor has AVX512-BF16, BF16; other devices have one precision each:
+ * they take AUTO and FP32 and refuse the rest. */
 typedef enum nade_precision {
     NADE_PRECISION_AUTO = 0, /* tf32, on the CPU fp32 */
     NADE_PRECISION_FP32 = 1,

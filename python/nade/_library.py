@@ -32,7 +32,7 @@ class Allocator(Structure):
 
 class ContextOptions(Structure):
     _fields_ = [("size", c_size_t), ("allocator", Allocator), ("warn", WARN), ("warn_user", c_void_p),
-                ("threads", c_uint), ("max_memory", c_size_t), ("budget_of", c_void_p)]
+                ("threads", c_uint), ("max_memory", c_size_t), ("budget_of", c_void_p), ("world", c_void_p)]
 
 
 class ReadOptions(Structure):

@@ -116,6 +116,7 @@ struct backend_entries {
                              heads' own code (model/head.h) where it has none */
     bool residual;        /* it computes residual networks too */
     bool linear;          /* and networks without hidden layers */
+    bool shares;          /* ranks share updates and validation (base/shared_work.h), else each does all */
 
     /* A plan and a precision that nd_backend_for let pass. */
     nade_status (*open)(nade_context *context, const struct plan *plan, nade_precision precision,

@@ -65,6 +65,7 @@ nade_status nade_context_create(const nade_context_options *options, nade_contex
     created->warn = chosen.warn;
     created->warn_user = chosen.warn_user;
     created->threads = chosen.threads ? chosen.threads : usable_processors();
+    created->world = chosen.world;
     *context = created;
     return NADE_OK;
 }

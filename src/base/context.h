@@ -30,7 +30,8 @@ struct nade_context {
     nade_allocator allocator;
     void (*warn)(void *user, const char *warning);
     void *warn_user;
-    unsigned threads; /* at least 1 */
+    unsigned threads;               /* at least 1 */
+    const struct nade_world *world; /* NULL: there are no other ranks (base/shared_work.h) */
     char error[ND_SENTENCE];
     struct cuda_search cuda;
 };

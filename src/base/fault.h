@@ -272,6 +272,8 @@ enum fault {
     FAULT_BOUND_ENTROPY_TWICE = 557, /* test_dbn: the bound has its entropy twice */
     FAULT_SWEEP_NOT_REVERSED = 558,  /* test_dbn: chains go back by the transition that goes forward */
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
+    FAULT_RANKS_SAME_ROWS = 600,     /* test_ranks: each rank takes the first rows of a batch */
+    FAULT_SUMS_NOT_EXACT = 601,      /* test_ranks: exact sums are the fast ones */
     FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
     FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */
     FAULT_RBM_RATE_FIXED = 562,      /* test_rbm_train: the rate stays what it was at the first update */

@@ -38,7 +38,7 @@ static nade_reader *create(nade_context *context, const nade_read_options *optio
     struct arena arena = {context->allocator, NULL};
     struct nade_reader *reader = nd_arena_alloc(&arena, 1, sizeof *reader);
     if (!reader) return NULL;
-    reader->context = (struct nade_context){.allocator = context->allocator, .threads = 1};
+    reader->context = (struct nade_context){.allocator = context->allocator, .threads = 1, .world = context->world};
     reader->options = *options;
     reader->options.map = 0; /* parts are for all functions */
     reader->arena = arena;

@@ -11,6 +11,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "base/shared_work.h"
 
 enum { RAW_BYTES = 1 << 18, BUFFER_BYTES = 1 << 18 };
 
@@ -99,6 +100,10 @@ nade_status nd_source_open(nade_context *context, const char *path, struct sourc
 {
     *source = (struct source){.context = context, .path = path, .raw_left = UINT64_MAX};
     if (strcmp(path, "-") == 0) {
+        if (nd_ranks(context) > 1)
+            return nd_fail(context, NADE_BAD_CALL,
+                           "standard input reaches the first of %u ranks alone, expected a file that all can read",
+                           nd_ranks(context));
         source->path = "standard input";
         source->descriptor = STDIN_FILENO;
     } else {

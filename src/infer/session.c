@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "infer/shared_blocks.h"
 #include "model/head.h"
 #include "model/log_sum.h"
 #include "model/mixed_column.h"
@@ -51,6 +52,11 @@ nade_status nd_session_begin(nade_context *context, const nade_model *model, nad
 void nd_session_end(nade_session *session, const nade_session *given)
 {
     if (session != given) nd_session_free(session);
+}
+
+static struct opened opened_of(const nade_session *session)
+{
+    return (struct opened){session->entries, session->backend};
 }
 
 /* Gives the backend the parameters of a member. */
@@ -110,8 +116,7 @@ nade_status nd_member_outputs(nade_context *context, nade_session *session, size
     const struct plan *plan = &session->model->plan;
     size_t widest = nd_widest_block(plan);
     nade_status status = turn_to(context, session, member);
-    if (status == NADE_OK)
-        status = session->entries->conditional_block(context, session->backend, cells, target, outputs);
+    if (status == NADE_OK) status = nd_shared_outputs(context, opened_of(session), cells, target, widest, outputs);
     for (size_t row = 0; row < cells->rows && status == NADE_OK; row++)
         if (!nd_outputs_are_finite(&plan->column[target[row]], outputs + row * widest))
             status = found_at(session, row, target[row]);
@@ -178,7 +183,7 @@ static nade_status member_scores(nade_context *context, nade_session *session, s
                                  const struct encoded_rows *cells, const struct score_query *query, double *log_density)
 {
     nade_status status = turn_to(context, session, member);
-    if (status == NADE_OK) status = session->entries->score_block(context, session->backend, cells, query, log_density);
+    if (status == NADE_OK) status = nd_shared_scores(context, opened_of(session), cells, query, log_density);
     for (size_t row = 0; row < cells->rows && status == NADE_OK; row++)
         for (size_t k = 0; k < query->orders && status == NADE_OK; k++)
             if (!isfinite(log_density[k * cells->rows + row]))
@@ -208,7 +213,7 @@ nade_status nd_member_draws(nade_context *context, nade_session *session, size_t
 {
     size_t columns = session->model->plan.columns;
     nade_status status = turn_to(context, session, member);
-    if (status == NADE_OK) status = session->entries->sample_block(context, session->backend, query, rows, cells);
+    if (status == NADE_OK) status = nd_shared_draws(context, opened_of(session), query, rows, columns, cells);
     for (size_t at = 0; at < rows * columns && status == NADE_OK; at++) {
         size_t row = at / columns, c = query->order[at];
         if (isnan(cells[row * columns + c])) status = found_at(session, row, c);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/shared_work.h"
 #include "train/bootstrap.h"
 #include "train/checkpoint_options.h"
 #include "train/fresh_rows.h"
@@ -183,7 +184,7 @@ nade_status nd_checkpoint_after_iteration(struct run *run)
 {
     double begun = nd_seconds();
     bool last = run->iteration == run->iterations, first = run->checkpoint_written <= 0;
-    if (!run->options.checkpoint || run->cut_short) return NADE_OK;
+    if (!run->options.checkpoint || run->cut_short || nd_rank(run->context) > 0) return NADE_OK;
     if (!last && !first && is_recent(run, begun)) return NADE_OK;
     struct arena arena = {run->context->allocator, NULL};
     nade_status status = write_checkpoint(run, &arena);

@@ -17,9 +17,9 @@ struct checkpoint {
     bool is_open;
 };
 
-/* Writes run->options.checkpoint, if there is one and the last writing is not too recent: a fiftieth of the time at
- * most goes into it, and a hundredth of the time that the run has taken so far passes in between.  The last iteration
- * of a stage is always written. */
+/* Writes run->options.checkpoint, of several ranks the first, if there is one and the last writing is not too recent: a
+ * fiftieth of the time at most goes into it, and a hundredth of the time that the run has taken so far passes in
+ * between.  The last iteration of a stage is always written. */
 nade_status nd_checkpoint_after_iteration(struct run *run);
 
 /* Opens run->options.resume and lets its options replace the run's, except for paths, device, precision, time limit and

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/fault.h"
+#include "train/agreement.h"
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
@@ -74,7 +75,7 @@ static void look_for_longer(struct run *run)
     run->longer = run->stage + 1 == run->stages && run->turns == 0 && over && run->best_iteration == run->iteration;
 }
 
-void nd_tell(struct run *run, bool iteration_done)
+static void tell_caller(struct run *run, bool iteration_done)
 {
     const nade_train_options *o = &run->options;
     nade_progress *p = &run->progress;
@@ -110,6 +111,12 @@ void nd_tell(struct run *run, bool iteration_done)
     if (!o->progress(o->progress_user, p)) return;
     run->stop = true;
     run->out_of_time = false; /* the caller's wish goes before */
+}
+
+void nd_tell(struct run *run, bool iteration_done)
+{
+    tell_caller(run, iteration_done);
+    nd_agree_to_stop(run);
 }
 
 /* The updates of one iteration of a network, in slices short enough for a sign of life.  *loss grows by their mean in

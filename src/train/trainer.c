@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "model/initial.h"
 #include "model/option_rows.h"
+#include "train/agreement.h"
 #include "train/bootstrap.h"
 #include "train/checkpoint.h"
 #include "train/closed.h"
@@ -104,8 +105,12 @@ static void free_run(struct run *run)
 /* The network, or those of folds, or those of trials until one is chosen. */
 static nade_status begin(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
-    if (run->options.resume) return nd_checkpoint_restore(run, checkpoint);
-    nade_status status = nd_bootstrap_draw(run);
+    nade_status status;
+    if (run->options.resume) {
+        status = nd_checkpoint_restore(run, checkpoint);
+        return status == NADE_OK ? nd_agree_on_checkpoint(run) : status;
+    }
+    status = nd_bootstrap_draw(run);
     if (status != NADE_OK) return status;
     if (run->candidates) return nd_trials_run(run, train);
     if (run->options.folds) return nd_folds_begin(run, run, 1, train);
@@ -134,9 +139,11 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     struct run run;
     struct checkpoint checkpoint = {0};
     nade_status status = open_run(&run, context, options);
+    if (status == NADE_OK) status = nd_agree_on_options(context, &run.options);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_check_rows(&run, &checkpoint);
+    if (status == NADE_OK) status = nd_agree_on_run(&run);
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
     if (status == NADE_OK) status = nd_run_marginals(&run, run.sample.rows ? &run.sample : &run.whole);
     run.started = nd_seconds();

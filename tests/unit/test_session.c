@@ -98,7 +98,7 @@ static void test_refusals(void **state)
     nade_score_options options;
     assert_int_equal(nade_session_open(f->context, f->model, NADE_DEVICE_CUDA, NADE_PRECISION_AUTO, &untouched),
                      NADE_NO_DEVICE);
-    assert_int_equal(nade_session_open(f->context, f->model, NADE_DEVICE_CPU, NADE_PRECISION_BF16, &untouched),
+    assert_int_equal(nade_session_open(f->context, f->model, NADE_DEVICE_CPU, NADE_PRECISION_TF32, &untouched),
                      NADE_BAD_CALL);
     assert_int_equal(nade_session_open(f->context, NULL, NADE_DEVICE_CPU, NADE_PRECISION_AUTO, &untouched),
                      NADE_BAD_CALL);

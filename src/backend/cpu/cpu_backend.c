@@ -192,6 +192,7 @@ nade_status nd_cpu_reserve(nade_context *context, struct cpu_backend *backend, s
     if (rows <= batch->capacity) return NADE_OK;
     nd_arena_free(&batch->arena);
     batch->capacity = 0;
+    batch->sent = NULL;
     if (!allocate_batch(backend, rows)) return nd_no_memory(context, "a batch of rows");
     batch->capacity = rows;
     return NADE_OK;
@@ -247,6 +248,7 @@ const struct backend_entries nd_cpu_entries = {
     .slice = ND_HOST_SLICE,
     .residual = true,
     .linear = true,
+    .shares = true,
     .open = open_cpu,
     .close = close_cpu,
     .set_block = set_block_cpu,

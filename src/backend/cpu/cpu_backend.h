@@ -64,6 +64,8 @@ struct batch_buffers {
     struct fixed_scratch *fixed;      /* (threads), fixed order only, which has no input, hidden and lower delta */
     double *scale_gradient;           /* (blocks of ND_UNITS hidden units, D), fixed order with factors only */
     struct residual_buffers residual; /* which has no hidden and sums */
+    char *sent;                       /* between ranks (cpu_shared.c); NULL until needed */
+    size_t *sent_end;                 /* (ranks): where the part of each ends */
 };
 
 /* Scratch of one worker. */

@@ -56,6 +56,7 @@ void nd_cpu_fixed_chunk(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
     struct worker_scratch *scratch = &job->backend->scratch[worker];
+    task += job->first_task;
     size_t first = task * job->chunk, last = first + job->chunk < job->rows ? first + job->chunk : job->rows;
     for (size_t slot = first; slot < last; slot++) {
         nd_cpu_prepare_slot(job, slot, scratch);
@@ -244,9 +245,10 @@ static void run_output_bias(const struct batch_job *job)
 }
 
 /* The last task is the output bias, which belongs to no hidden unit. */
-static void run_block(void *argument, size_t task, unsigned worker)
+void nd_cpu_fixed_block(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
+    task += job->first_task;
     size_t first = task * ND_UNITS, all = job->backend->plan->hidden[0];
     struct unit_block b = {job, &job->backend->batch.fixed[worker], first,
                            all - first < ND_UNITS ? all - first : ND_UNITS};
@@ -262,7 +264,7 @@ static size_t blocks_of(const struct plan *plan)
 }
 
 /* Adds the blocks' parts up, in their order. */
-static void run_scales(const struct batch_job *job)
+void nd_cpu_fixed_scales(const struct batch_job *job)
 {
     const struct cpu_backend *backend = job->backend;
     const struct plan *plan = backend->plan;
@@ -275,11 +277,9 @@ static void run_scales(const struct batch_job *job)
     if (job->takes_steps) nd_cpu_take_step(job, nd_scale_index(plan), 0, scale->rows);
 }
 
-void nd_cpu_fixed_weights(struct batch_job *job)
+size_t nd_cpu_fixed_tasks(const struct plan *plan)
 {
-    const struct plan *plan = job->backend->plan;
-    nd_parallel_for(job->backend->pool, blocks_of(plan) + 1, run_block, job);
-    if (plan->rescale) run_scales(job);
+    return blocks_of(plan) + 1;
 }
 
 bool nd_cpu_fixed_reserve(struct cpu_backend *backend, struct arena *arena)

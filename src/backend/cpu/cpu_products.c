@@ -304,6 +304,7 @@ extern const struct cpu_products JOIN(nd_cpu_products_, ND_KERNELS);
 
 const struct cpu_products JOIN(nd_cpu_products_, ND_KERNELS) = {
     .name = TEXT(ND_KERNELS),
+    .panel = PANEL,
     .pack = pack,
     .pack_transpose = pack_transpose,
     .multiply = multiply,

@@ -24,6 +24,8 @@ struct product_space {
 
 struct cpu_products {
     const char *name;
+    size_t panel; /* columns that are packed together: panel p of a packed matrix (depth, columns) begins at number
+                     p · depth · panel and has `depth` lines; 0: packed otherwise */
 
     /* Packs lines first … first+count-1 of a product's right matrix (depth, columns), which are from (count, columns).
      * Different lines fill different parts of `packed`. */

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/cpu_chain.h"
 #include "backend/cpu/cpu_train.h"
+#include "base/shared_work.h"
 #include "model/draws.h"
 #include "model/head.h"
 #include "model/mixture.h"
@@ -230,6 +231,7 @@ static void run_chunk(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
     struct worker_scratch *scratch = &job->backend->scratch[worker];
+    task += job->first_task;
     size_t first = task * job->chunk, rows = job->rows - first;
     if (rows > job->chunk) rows = job->chunk;
     bool residual = job->backend->plan->blocks > 0;
@@ -299,7 +301,7 @@ static void take_steps(const struct batch_job *job, const struct weight_block *b
 static void run_block(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
-    const struct weight_block *block = &job->backend->blocks[task];
+    const struct weight_block *block = &job->backend->blocks[job->first_task + task];
     if (block->kind != WEIGHT_LAYER) {
         nd_cpu_residual_weights(job, block, worker);
         return;
@@ -319,39 +321,68 @@ static nade_status prepare(nade_context *context, struct cpu_backend *backend, s
                                        : nd_cpu_pack_weights(context, backend, true);
 }
 
-/* Sum over the batch's rows, in row order. */
-static double run_rows(struct batch_job *job)
+void nd_cpu_run_chunks(struct batch_job *job, size_t first, size_t count)
 {
     struct cpu_backend *backend = job->backend;
-    job->chunk = nd_cpu_chunk_rows(backend, job->rows);
-    nd_parallel_for(backend->pool, (job->rows + job->chunk - 1) / job->chunk,
-                    nd_cpu_walks(backend->plan) ? nd_cpu_fixed_chunk : run_chunk, job);
+    job->first_task = first;
+    nd_parallel_for(backend->pool, count, nd_cpu_walks(backend->plan) ? nd_cpu_fixed_chunk : run_chunk, job);
+}
+
+double nd_cpu_batch_loss(const struct batch_job *job)
+{
     double sum = 0;
-    for (size_t slot = 0; slot < job->rows; slot++) sum += backend->batch.loss[slot];
+    for (size_t slot = 0; slot < job->rows; slot++) sum += job->backend->batch.loss[slot];
     return sum;
 }
 
-static void run_section(struct batch_job *job, bool makes_gradients, bool takes_steps)
+double nd_cpu_run_rows(struct batch_job *job)
+{
+    job->chunk = nd_cpu_chunk_rows(job->backend, job->rows);
+    nd_cpu_run_chunks(job, 0, (job->rows + job->chunk - 1) / job->chunk);
+    return nd_cpu_batch_loss(job);
+}
+
+size_t nd_cpu_count_tasks(const struct cpu_backend *backend)
+{
+    return nd_cpu_walks(backend->plan) ? nd_cpu_fixed_tasks(backend->plan) : backend->block_count;
+}
+
+void nd_cpu_run_tasks(struct batch_job *job, size_t first, size_t count)
+{
+    struct cpu_backend *backend = job->backend;
+    job->first_task = first;
+    nd_parallel_for(backend->pool, count, nd_cpu_walks(backend->plan) ? nd_cpu_fixed_block : run_block, job);
+}
+
+void nd_cpu_run_section(struct batch_job *job, bool makes_gradients, bool takes_steps)
 {
     job->makes_gradients = makes_gradients;
     job->takes_steps = takes_steps;
-    if (nd_cpu_walks(job->backend->plan))
-        nd_cpu_fixed_weights(job);
-    else
-        nd_parallel_for(job->backend->pool, job->backend->block_count, run_block, job);
+    nd_cpu_run_tasks(job, 0, nd_cpu_count_tasks(job->backend));
+    if (job->backend->plan->rescale) nd_cpu_fixed_scales(job);
 }
 
-/* Gradients and steps, at once where nothing comes between them. */
-static void run_weights(struct batch_job *job, const struct update_rule *rule)
+/* What is left of an update when its gradient is made. */
+static void finish_update(struct batch_job *job)
 {
-    job->rule = rule;
-    if (!nd_is_between(rule)) {
-        run_section(job, true, true);
-        return;
+    if (nd_is_between(job->rule)) nd_cpu_between(job->backend, job->rule);
+    nd_cpu_run_section(job, false, true);
+}
+
+/* An update, gradients and steps at once where nothing comes between them.  A loss that is not finite leaves it at the
+ * gradient. */
+static nade_status run_update(nade_context *context, struct batch_job *job, double *loss)
+{
+    if (nd_ranks(context) > 1) {
+        nade_status status = nd_cpu_shared_gradient(context, job, loss);
+        if (status == NADE_OK && isfinite(*loss)) finish_update(job);
+        return status;
     }
-    run_section(job, true, false);
-    nd_cpu_between(job->backend, rule);
-    run_section(job, false, true);
+    *loss = nd_cpu_run_rows(job);
+    bool at_once = isfinite(*loss) && !nd_is_between(job->rule);
+    nd_cpu_run_section(job, true, at_once);
+    if (isfinite(*loss) && !at_once) finish_update(job);
+    return NADE_OK;
 }
 
 nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
@@ -378,18 +409,18 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
             .factor = 1 / (double)rule->batch,
             .gradients = true,
             .scaled_means = rule->scaled_means,
+            .rule = rule,
             .rates = nd_float_rates(&rates),
             .dropout = {rule->seed, rule->first_draw + update, threshold, (float)nd_dropout_scale(threshold)},
         };
-        double one = run_rows(&job) / (double)rule->batch;
-        if (isfinite(one)) {
-            run_weights(&job, rule);
-        } else {
-            run_section(&job, true, false);
+        double one;
+        status = run_update(context, &job, &one);
+        if (status != NADE_OK) return status;
+        if (!isfinite(one)) {
             *failed = update;
             return nd_fail(context, NADE_NOT_FINITE, "the loss is not finite");
         }
-        sum += one;
+        sum += one / (double)rule->batch;
     }
     *loss = sum / (double)count;
     return NADE_OK;
@@ -403,8 +434,12 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
     size_t all = backend->data[DATA_VALID].rows * repeats;
     nade_status status = prepare(context, backend, ROWS);
     if (status != NADE_OK) return status;
-    double sum = 0;
-    for (size_t first = 0; first < all; first += ROWS) {
+    /* Ranks take turns at the batches, whose sums are then added up in their order. */
+    size_t batches = (all + ROWS - 1) / ROWS;
+    double sum = 0, *sums = nd_alloc(&context->allocator, batches, sizeof *sums);
+    if (!sums) return nd_no_memory(context, "the validation");
+    for (size_t b = nd_rank(context); b < batches; b += nd_ranks(context)) {
+        size_t first = b * ROWS;
         struct batch_job job = {
             .backend = backend,
             .cells = &backend->data[DATA_VALID],
@@ -414,10 +449,13 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
             .first = first,
             .rows = all - first < ROWS ? all - first : ROWS,
         };
-        sum += run_rows(&job);
+        sums[b] = nd_cpu_run_rows(&job);
     }
+    status = nd_unite(context, sums, batches * sizeof *sums);
+    for (size_t b = 0; b < batches; b++) sum += sums[b];
+    nd_free(&context->allocator, sums);
     *loss = sum / (double)all;
-    return NADE_OK;
+    return status;
 }
 
 nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opaque, const struct encoded_rows *cells,
@@ -435,7 +473,7 @@ nade_status nd_cpu_loss_and_gradients(nade_context *context, struct backend *opa
         .factor = 1 / (double)cells->rows,
         .gradients = true,
     };
-    *loss = run_rows(&job) / (double)cells->rows;
-    run_section(&job, true, false);
+    *loss = nd_cpu_run_rows(&job) / (double)cells->rows;
+    nd_cpu_run_section(&job, true, false);
     return NADE_OK;
 }

@@ -24,6 +24,7 @@ struct batch_job {
     bool gradients;
     bool scaled_means;                 /* as in the update rule */
     bool makes_gradients, takes_steps; /* what the section of weights is to do, in this order */
+    size_t first_task;                 /* of those that a section runs */
     const struct update_rule *rule;    /* of the steps */
     struct float_rates rates;
     struct dropout_draw dropout;
@@ -43,11 +44,27 @@ void nd_cpu_take_step(const struct batch_job *job, size_t tensor, size_t first, 
 nade_status nd_cpu_prepare_between(nade_context *context, struct cpu_backend *backend, const struct update_rule *rule);
 void nd_cpu_between(struct cpu_backend *backend, const struct update_rule *rule);
 
+/* The first section: all of it, which gives the sum of the rows' losses, in their order; or some chunks alone, and the
+ * sum from what batch.loss has then. */
+double nd_cpu_run_rows(struct batch_job *job);
+void nd_cpu_run_chunks(struct batch_job *job, size_t first, size_t count);
+double nd_cpu_batch_loss(const struct batch_job *job);
+
+/* The second section: all of it; or some of its tasks alone, as the job says, and how many there are. */
+void nd_cpu_run_section(struct batch_job *job, bool makes_gradients, bool takes_steps);
+void nd_cpu_run_tasks(struct batch_job *job, size_t first, size_t count);
+size_t nd_cpu_count_tasks(const struct cpu_backend *backend);
+
+/* A batch's gradient, and the sum of its rows' losses, by all ranks together (cpu_shared.c). */
+nade_status nd_cpu_shared_gradient(nade_context *context, struct batch_job *job, double *loss);
+
 /* Fixed order, first section: task number `task` is a chunk of the batch's rows. */
 void nd_cpu_fixed_chunk(void *job, size_t task, unsigned worker);
 
-/* Fixed order, second section. */
-void nd_cpu_fixed_weights(struct batch_job *job);
+/* Fixed order, second section: a task, how many there are, and what follows them where positions have factors. */
+void nd_cpu_fixed_block(void *job, size_t task, unsigned worker);
+size_t nd_cpu_fixed_tasks(const struct plan *plan);
+void nd_cpu_fixed_scales(const struct batch_job *job);
 
 /* Residual networks: rows first … first+rows-1, whole parts of the batch, to their outputs in the last of batch.delta,
  * and back from the gradients that are there then. */

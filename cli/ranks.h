@@ -1,0 +1,37 @@
+/* Runs that mpirun has started: this process is one of several ranks, which share a verb's work through the library
+ * (nade/world.h).  Rank 0 alone speaks and writes; the others read the same files and do their part. */
+#ifndef CLI_RANKS_H
+#define CLI_RANKS_H
+
+#include <stdbool.h>
+
+#include "nade/world.h"
+#include "options.h"
+
+/* --mpi: join where the environment says that mpirun has started this process; join in any case; never. */
+enum mpi_wish { MPI_AUTO, MPI_ON, MPI_OFF };
+extern const struct choice mpi_choices[];
+
+/* Looks at the environment, and at the words for `--mpi off`: from now on ranks_speak is known. */
+void ranks_begin(int count, char **words);
+
+/* Whether this process prints and writes. */
+bool ranks_speak(void);
+
+/* Joins the other ranks for a verb that shares its work.  Of one that does not, rank 0 does it all: *idle says that
+ * there is nothing to do here. */
+int ranks_join(const struct common *common, bool shares, bool *idle);
+
+/* The world to create contexts with; NULL: there are no other ranks. */
+const nade_world *ranks_world(void);
+
+/* All ranks know of a signal that one of them has noted. */
+void ranks_agree_on_signal(void);
+
+/* What a rank that does not speak had to say. */
+void ranks_keep_error(const char *sentence);
+
+/* The end of the program.  A rank that has failed ends the others too, which may wait for it. */
+int ranks_leave(int exit_status);
+
+#endif

@@ -1,0 +1,10 @@
+# The ranks' connection: libnade_mpi.so from src/world/mpi, which the library opens at run time.  Nothing else knows MPI.
+find_package(MPI REQUIRED COMPONENTS C)
+file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/world/mpi/*.c)
+add_library(nade_mpi MODULE ${mpi_sources})
+target_compile_definitions(nade_mpi PRIVATE NADE_BUILD="${NADE_BUILD}")
+target_include_directories(nade_mpi PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(nade_mpi SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
+target_link_libraries(nade_mpi PRIVATE MPI::MPI_C)
+set_target_properties(nade_mpi PROPERTIES C_VISIBILITY_PRESET hidden)
+install(TARGETS nade_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/nade)

@@ -1,0 +1,77 @@
+#include "base/shared_work.h"
+
+#include "base/memory.h"
+
+struct share nd_share(unsigned rank, unsigned ranks, size_t all)
+{
+    size_t least = all / ranks, longer = all % ranks; /* the first so many ranks have one more */
+    return (struct share){rank * least + (rank < longer ? rank : longer), least + (rank < longer)};
+}
+
+struct share nd_own_share(const nade_context *context, size_t all)
+{
+    return nd_share(nd_rank(context), nd_ranks(context), all);
+}
+
+static nade_status check_call(nade_context *context, int failed)
+{
+    if (!failed) return NADE_OK;
+    return nd_fail(context, NADE_NO_DEVICE, "the other ranks can't be reached any more, of which there are %u",
+                   nd_ranks(context) - 1);
+}
+
+nade_status nd_begin_sum(nade_context *context, float *values, size_t count)
+{
+    const nade_world *world = context->world;
+    return world ? check_call(context, world->begin_sum(world->user, values, count)) : NADE_OK;
+}
+
+nade_status nd_begin_sum_of_doubles(nade_context *context, double *values, size_t count)
+{
+    const nade_world *world = context->world;
+    return world ? check_call(context, world->begin_sum_of_doubles(world->user, values, count)) : NADE_OK;
+}
+
+nade_status nd_finish_sums(nade_context *context)
+{
+    const nade_world *world = context->world;
+    return world ? check_call(context, world->finish_sums(world->user)) : NADE_OK;
+}
+
+nade_status nd_unite(nade_context *context, void *bytes, size_t count)
+{
+    const nade_world *world = context->world;
+    return world ? check_call(context, world->unite(world->user, bytes, count)) : NADE_OK;
+}
+
+nade_status nd_gather(nade_context *context, void *bytes, const size_t *end)
+{
+    const nade_world *world = context->world;
+    return world ? check_call(context, world->gather(world->user, bytes, end)) : NADE_OK;
+}
+
+nade_status nd_agree(nade_context *context, const struct agreed *list, size_t count)
+{
+    size_t ranks = nd_ranks(context);
+    if (ranks == 1) return NADE_OK;
+    uint64_t *all = nd_alloc(&context->allocator, ranks * count, sizeof *all);
+    if (!all) return nd_no_memory(context, "what ranks compare");
+    for (size_t i = 0; i < count; i++) all[nd_rank(context) * count + i] = list[i].value;
+    nade_status status = nd_unite(context, all, ranks * count * sizeof *all);
+    for (size_t i = 0; i < count && status == NADE_OK; i++)
+        for (size_t r = 1; r < ranks && status == NADE_OK; r++)
+            if (all[r * count + i] != all[i])
+                status = nd_fail(context, NADE_BAD_CALL,
+                                 "%s differs between rank 0 and rank %zu, expected the same on "
+                                 "all %zu ranks",
+                                 list[i].what, r, ranks);
+    nd_free(&context->allocator, all);
+    return status;
+}
+
+uint64_t nd_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ from[i]) * UINT64_C(0x100000001b3) + 1;
+    return hash;
+}

@@ -1,0 +1,68 @@
+# Ranks that mpirun has started: the bytes of one process, a rank that dies, another number of them, what they refuse.
+. "$(dirname "$0")/../support/checks.bash"
+
+[ -e "$(dirname "$NADE")/libnade_mpi.so" ] || { echo "skipped: libnade_mpi.so was not built (make mpi)"; exit 77; }
+mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "skipped: there is no mpirun of Open MPI"; exit 77; }
+# Containers: root is the only user, there is no ssh, and processes may not read each other's memory.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+
+ranks() {
+    local count=$1
+    shift
+    mpirun --oversubscribe -n "$count" "$NADE" "$@"
+}
+
+awk 'BEGIN { srand(5); print "a,b,c"
+    for (i = 0; i < 300; i++) { a = rand() < 0.4; print a "," (rand() < (a ? 0.8 : 0.2)) "," (i % 9 ? rand() : "") } }' >table.csv
+short=(--hidden 9,8 --components 3 --iterations 4 --updates 5 --batch 40 --device cpu --threads 1 --seed 7)
+
+expect 0 "$NADE" train table.csv "${short[@]}" --json -o alone
+expected=$(sed -n 's/.*"valid_log_density":\([-0-9.e]*\).*/\1/p' err)
+for count in 1 2 4; do
+    expect 0 ranks $count train table.csv "${short[@]}" --exact-sums --mpi on -q -o model
+    cmp alone model || fail "$count ranks with exact sums end in other bytes"
+    [ ! -s err ] || fail "--quiet is not: $(cat err)"
+done
+expect 0 ranks 2 train table.csv "${short[@]}" --json -o fast
+[ "$(wc -l <err)" = 1 ] || fail "one rank is expected to speak: $(cat err)"
+sed -n 's/.*"valid_log_density":\([-0-9.e]*\).*/\1/p' err |
+    awk -v e="$expected" '{ d = $1 / e - 1; exit !(d < 1e-4 && d > -1e-4) }' || fail "far from $expected: $(cat err)"
+
+# Rates are jobs of their own, with the bytes of one process.
+"$NADE" train table.csv "${short[@]}" --lr 0.05,0.01,0.02 -q --log one.csv -o rates
+expect 0 ranks 2 train table.csv "${short[@]}" --lr 0.05,0.01,0.02 -q --log two.csv -o spread
+cmp rates spread || fail "rates that are spread over ranks end in other bytes"
+[ "$(cut -d, -f1-8 one.csv | sort)" = "$(cut -d, -f1-8 two.csv | sort)" ] || fail "the log has other lines: $(cat two.csv)"
+
+# Rows in order in one file, from the first rank alone.
+"$NADE" score alone table.csv -q >scores
+"$NADE" sample alone -n 30 -q >samples
+expect 0 ranks 2 score alone table.csv -q
+cmp out scores || fail "two ranks score otherwise"
+expect 0 ranks 3 sample alone -n 30 -q -o rows
+cmp rows samples || fail "three ranks sample otherwise"
+[ ! -s out ] || fail "a rank wrote to stdout"
+
+# A rank that dies ends all with a sentence; another number of them goes on from the checkpoint, to the same bytes.
+long=(table.csv --hidden 60,60 --components 3 --iterations 150 --updates 8 --patience 0 --batch 200 --device cpu --threads 1 --exact-sums)
+expect 0 "$NADE" train "${long[@]}" -q -o alone
+mpirun --oversubscribe -n 1 "$NADE" train "${long[@]}" --checkpoint checkpoint -q -o never : \
+    -n 1 bash -c 'echo $$ >pid; exec "$@"' bash "$NADE" train "${long[@]}" --checkpoint checkpoint -q -o never >out 2>err &
+until [ -s checkpoint ]; do sleep 0.02; done
+kill -9 "$(cat pid)"
+wait $! && fail "a rank was killed and mpirun ended well"
+holds err "--resume goes on from the last checkpoint"
+[ ! -e never ] || fail "a run without all of its ranks wrote a model"
+expect 0 ranks 4 train "${long[@]}" --resume checkpoint -q -o resumed
+cmp alone resumed || fail "four ranks go on otherwise from the checkpoint of two"
+
+# What can't begin.
+expect 2 mpirun --oversubscribe -n 1 "$NADE" train table.csv "${short[@]}" -q -o model : \
+    -n 1 "$NADE" train table.csv "${short[@]}" --lr 0.5 -q -o model
+holds err "the option learning_rate differs between rank 0 and rank 1"
+expect 2 ranks 2 score alone - -q
+holds err "standard input reaches the first of 2 ranks alone"
+export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 NADE_MPI_OBJECT=/nowhere/libnade_mpi.so
+refuse 1 "this is one of several ranks" "/nowhere/libnade_mpi.so" -- "$NADE" train table.csv "${short[@]}" -o model
+expect 0 "$NADE" train table.csv "${short[@]}" --mpi off -q -o model

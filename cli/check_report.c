@@ -48,7 +48,7 @@ static void note_column(const struct check_answer *answer, size_t c)
 {
     const nade_column_check *column = &answer->column[c];
     const double *inside = column->inside;
-    char name[NAME_MOST + 1], held[64];
+    char name[NAME_MOST + 1], held[64], error[32] = "";
     if (column->cells == 0) return;
     if (has_labels(answer, c))
         snprintf(held, sizeof held, "right in %.1f %%, expected %.1f %%", 100 * column->hits,
@@ -57,8 +57,9 @@ static void note_column(const struct check_answer *answer, size_t c)
         snprintf(held, sizeof held, "%5.1f %5.1f %5.1f %5.1f %%", 100 * inside[0], 100 * inside[1], 100 * inside[2],
                  100 * inside[3]);
     printable(column_name(answer, c), name, NAME_MOST);
-    report_note(answer->common, "  %-*s %-33s p %-8.2g gain %.3g +- %.2g", padded_width(name, 24), name, held,
-                column->p_value, column->gain + 0.0, column->standard_error);
+    if (!isnan(column->standard_error)) snprintf(error, sizeof error, " +- %.2g", column->standard_error);
+    report_note(answer->common, "  %-*s %-33s p %-8.2g gain %.3g%s", padded_width(name, 24), name, held,
+                column->p_value, column->gain + 0.0, error);
 }
 
 static void note_worst(const struct check_answer *answer)

@@ -78,7 +78,8 @@ void free_predicted(struct predicted_column *p)
 nade_status predict_column(struct predicted_column *p, nade_context *context, const nade_model *model,
                            nade_session *session, double interval, size_t rows, const double *values)
 {
-    const double levels[QUANTILES] = {(1 - interval) / 2, 0.5, (1 + interval) / 2};
+    /* Of intervals that hold nearly all the sum is rounded to 1, which no quantile has. */
+    const double levels[QUANTILES] = {(1 - interval) / 2, 0.5, fmin((1 + interval) / 2, nextafter(1, 0))};
     const nade_prediction prediction = {
         .size = sizeof prediction,
         .column = p->column,
@@ -229,6 +230,13 @@ static void write_one(struct output *output, const struct predicted_column *p, d
         output_print(output, "%s", format_exact(value, number));
 }
 
+/* A date can be written no finer than its form, which cuts; so it is rounded, as impute rounds it. */
+static double written_mean(const struct predicted_column *p, double mean)
+{
+    double step = p->known.step;
+    return p->known.form && step > 0 && !ND_FAULT(FAULT_MEAN_CUT) ? step * round(mean / step) : mean;
+}
+
 void write_predicted_row(struct output *output, const struct predicted_column *p, size_t row)
 {
     char number[EXACT_SIZE];
@@ -239,7 +247,7 @@ void write_predicted_row(struct output *output, const struct predicted_column *p
         return;
     }
     const double *quantile = p->quantile + row * QUANTILES;
-    const double values[] = {p->mean[row], quantile[MEDIAN], quantile[LOW], quantile[HIGH]};
+    const double values[] = {written_mean(p, p->mean[row]), quantile[MEDIAN], quantile[LOW], quantile[HIGH]};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (i > 0) output_print(output, ",");
         write_one(output, p, values[i]);

@@ -151,11 +151,12 @@ static void note_columns_of(const struct contest *contest)
     report_note(contest->common, "cells given the rest of their row, A - B in nats a cell:");
     for (size_t j = 0; j < contest->columns; j++) {
         struct difference d = contest_cells(contest, j);
-        char name[NAME_MOST + 1];
+        char name[NAME_MOST + 1], error[32] = "";
         printable(contest_column(contest, j), name, NAME_MOST);
+        if (d.count > 1) snprintf(error, sizeof error, "+- %.3g", d.standard_error);
         if (d.count > 0)
-            report_note(contest->common, "  %-*s %9.4g +- %-9.3g A better in %zu of %zu", padded_width(name, 24), name,
-                        d.difference + 0.0, d.standard_error, d.better[0], d.count);
+            report_note(contest->common, "  %-*s %9.4g %-12s A better in %zu of %zu", padded_width(name, 24), name,
+                        d.difference + 0.0, error, d.better[0], d.count);
     }
 }
 
@@ -216,10 +217,13 @@ static int write_json(const struct contest *contest, const struct difference *d)
     return write_json_answer(contest->common, object);
 }
 
+/* What there are too few cells for is empty, as in check. */
 static void print_difference(struct output *output, const struct difference *d)
 {
-    char number[EXACT_SIZE], error[EXACT_SIZE];
-    output_print(output, "%s,%s", format_exact(d->difference + 0.0, number), format_exact(d->standard_error, error));
+    char number[EXACT_SIZE] = "", error[EXACT_SIZE] = "";
+    if (!isnan(d->difference)) format_exact(d->difference + 0.0, number);
+    if (!isnan(d->standard_error)) format_exact(d->standard_error, error);
+    output_print(output, "%s,%s", number, error);
 }
 
 static int write_csv(const struct contest *contest, const struct difference *d)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "conditions.h"
 #include "device.h"
 #include "exact_event.h"
@@ -148,12 +149,20 @@ static int write_answer(const struct prob_arguments *prob, double share, double 
     return output_close(&output);
 }
 
-/* The share of draws in which the event happens, and the deviation that such a share has from run to run. */
+/* The deviation that a share of draws has from run to run.  Where none or all are hits that would be 0, as if the share
+ * were exact: there it is that of the probability itself, of which nothing else is known (a uniform prior). */
+static double error_of(double share, double draws)
+{
+    double mean = (share * draws + 1) / (draws + 2);
+    if ((share > 0 && share < 1) || ND_FAULT(FAULT_NO_HIT_NO_ERROR)) return sqrt(share * (1 - share) / draws);
+    return sqrt(mean * (1 - mean) / (draws + 3));
+}
+
 static int answer(const struct prob_arguments *prob, const struct prob_run *run)
 {
     double draws = (double)prob->draws, share = (double)run->hits / draws;
     double bound = 1 - pow(0.05, 1 / draws); /* so probable an event happens in none of the draws once in 20 times */
-    int status = write_answer(prob, share, sqrt(share * (1 - share) / draws), prob->draws);
+    int status = write_answer(prob, share, error_of(share, draws), prob->draws);
     if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
                     "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
@@ -206,7 +215,8 @@ const struct verb verb_prob = {
         "0. "
         "Else it is the share of rows drawn from the model that meet them, so an event of probability p needs well "
         "over "
-        "1/p draws. Values are compared as the data would record them.",
+        "1/p draws; where none or all of N meet them the error is about 1/N, never 0. Values are compared as the data "
+        "would record them.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

@@ -80,7 +80,7 @@ static const struct option options[] = {
     {.name = "split-by", .metavar = "COL", .kind = OPTION_TEXT, AT(row_columns.split_by), .excludes = "valid",
      .help = "hold out the rows with the greatest values of this column, numbers or dates, the latest say, not any; it is no part of the model"},
     {.name = "weights", .metavar = "COL", .kind = OPTION_TEXT, AT(row_columns.weights),
-     .help = "how much each row counts: a column of numbers, 0 or more, which is no part of the model; --valid has one too"},
+     .help = "how much each row counts: a column of numbers, 0 or more, which is no part of the model; whole ones are copies of the row; --valid has one too"},
     {.name = "columns", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.columns),
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},

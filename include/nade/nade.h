@@ -421,8 +421,11 @@ typedef struct nade_score_options {
      * which values that repeat can't drive up.  Wherever log densities are spoken of below, it takes their place. */
     int cells;
     nade_precision precision;
-    double *each; /* (rows, orderings) nade_score: gets the log density of each row under each ordering, one for a model
-                     of a fixed ordering, of several members that of their mean; NULL: not wanted */
+    /* (rows, the summary's orderings) nade_score: gets the log density of each row under each ordering that was
+     * averaged, row by row, of several members that of their mean.  With room for rows · orderings there is always
+     * enough: a model of a fixed ordering, or in closed form, has one ordering however many are asked for.  NULL: not
+     * wanted */
+    double *each;
     /* An open session of this model to use, on its device and in its precision; NULL: one is opened for this call. */
     nade_session *session;
     /* (rows) nade_score: gets the log density of each row if its columns were independent, as the summary's gain counts
@@ -442,11 +445,12 @@ typedef struct nade_score_summary {
     double mean;            /* of the rows' log densities; NaN, as the others, when no row has a cell to score */
     double standard_error;  /* of that mean, over rows; NaN for a single row */
     double mean_ordering;   /* mean over orderings of each one's average log density (the paper's "one ordering") */
-    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering */
+    double mean_spread;     /* mean over rows of the standard deviation over orderings; NaN for one ordering, but 0 for
+                               models in closed form, all of whose orderings give the same */
     double gain;            /* mean minus the mean log density under independent marginals */
     double bits_per_cell;   /* mean in bits per present cell, negated; NaN unless all columns are discrete */
     size_t cells;           /* present cells that were scored */
-    size_t orderings;       /* that were averaged: 1 for a model of one fixed ordering */
+    size_t orderings;       /* that were averaged: 1 for a model of one fixed ordering or in closed form */
     size_t unseen;          /* cells that count as missing because their column does not have the value */
     char first_unseen[256]; /* where the first of them is and what it holds; "" when there is none */
     size_t empty_rows;      /* of the rows, those without a cell to score: log density 0, left out of all means */

@@ -37,7 +37,7 @@ class Not:
 
 
 class Probability(float):
-    """A number with its standard error, and the draws that it is a share of: 0 where it is exact.
+    """A number with its standard error, and the draws that it is a share of: both 0 where it is exact, and only there.
 
     >>> p = m.prob(season="summer")
     >>> p.standard_error, p.draws  # of one column it is exact
@@ -49,12 +49,30 @@ class Probability(float):
 
     def __new__(cls, share: float, draws: int = 0) -> Probability:
         self = super().__new__(cls, share)
-        self.standard_error = math.sqrt(share * (1 - share) / draws) if draws else 0.0
+        self.standard_error = _error_of(share, draws)
         self.draws = draws
         return self
 
     def __repr__(self) -> str:
         return f"Probability({float(self)!r}, standard_error={self.standard_error:.2g}, draws={self.draws})"
+
+
+def _error_of(share: float, draws: int) -> float:
+    """As the command has it: of no hits, or hits alone, the deviation of the probability under a uniform prior."""
+    if draws == 0:
+        return 0.0
+    if 0 < share < 1:
+        return math.sqrt(share * (1 - share) / draws)
+    mean = (share * draws + 1) / (draws + 2)
+    return math.sqrt(mean * (1 - mean) / (draws + 3))
+
+
+def _value_of(column: Column, value: Any) -> float:
+    """As the command takes it: a count that can't be is a slip, not an event of probability 0."""
+    found = column.encode(value)
+    if column.type == "count" and (found < 0 or found != math.floor(found)):
+        raise BadCall(f"column '{column.name}': found {value!r}, expected a whole number from 0 on")
+    return found
 
 
 class Conditions:
@@ -83,9 +101,9 @@ class Conditions:
         if isinstance(what, tuple):
             self._take_range(place, column, what)
         elif isinstance(what, Not):
-            self.sets.append((place, False, np.array([column.encode(value) for value in what.values])))
+            self.sets.append((place, False, np.array([_value_of(column, value) for value in what.values])))
         elif isinstance(what, (list, set, frozenset, np.ndarray)):
-            values = np.unique([column.encode(value) for value in what])
+            values = np.unique([_value_of(column, value) for value in what])
             if len(values) == 0:
                 raise BadCall(f"column '{column.name}': found an empty list, expected values")
             if len(values) == 1:
@@ -93,7 +111,7 @@ class Conditions:
             else:
                 self.sets.append((place, True, values))
         else:
-            self.given[place] = column.encode(what)
+            self.given[place] = _value_of(column, what)
 
     def _take_range(self, place: int, column: Column, ends: tuple[Any, ...]) -> None:
         if len(ends) != 2:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._model import Model
 
 _QUANTILE_STEPS = 60  # halvings of an interval
+_JUMP_LEAST = 1e-12  # probability between its ends then that is a value's own
 
 
 def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | None = None,
@@ -42,6 +43,11 @@ def ask(model: Model, place: int, values: np.ndarray, *, points: np.ndarray | No
         call(library.nade_predict, model._pointer, ctypes.byref(question), part.stop - part.start,
              doubles(values[part]))
     return found
+
+
+def central_levels(probability: float) -> tuple[float, float]:
+    """The levels of the ends of a central interval; the upper one would be rounded to 1 where it holds nearly all."""
+    return (1 - probability) / 2, min((1 + probability) / 2, np.nextafter(1.0, 0.0))
 
 
 class Density:
@@ -158,7 +164,21 @@ class Density:
             points = np.broadcast_to(middle, (len(self._values), len(levels)))
             enough = self._ask(points=points, exact=exact, wanted=("upto",))["upto"].mean(axis=0) >= levels
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        return high
+        return self._at_jump(low, high, exact) if len(found) > 1 else high
+
+    def _at_jump(self, low: np.ndarray, high: np.ndarray, exact: bool) -> np.ndarray:
+        """high, or where a value that the column records lies right before it, that value: the quantile of the row
+        that finds it likeliest, at a level in the middle of its probability."""
+        every = np.arange(len(high))
+        points = np.broadcast_to(np.concatenate([low, high]), (len(self._values), 2 * len(high)))
+        upto = self._ask(points=points, exact=exact, wanted=("upto",))["upto"]
+        before, after = upto[:, :len(high)], upto[:, len(high):]
+        row = (after - before).argmax(axis=0)
+        before, after = before[row, every], after[row, every]
+        jumps = after - before > _JUMP_LEAST
+        levels = np.where(jumps, (before + after) / 2, 0.5)
+        values = self._ask(levels=levels, exact=exact, wanted=("quantile",))["quantile"]
+        return np.where(jumps, values[row, every], high)
 
     def _as_values(self, numbers: np.ndarray) -> Any:
         if self.column.type == "date":
@@ -182,8 +202,7 @@ class Density:
         >>> bool(low < high)
         True
         """
-        rest = (1 - share_of("probability", probability)) / 2
-        return self.quantile([rest, 1 - rest])
+        return self.quantile(central_levels(share_of("probability", probability)))
 
     def mean(self) -> Any:
         """The mean, of dates in the same way.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._density import ask
+from ._density import ask, central_levels
 from ._errors import BadCall
 from ._numbers import share_of
 
@@ -46,7 +46,7 @@ def places_of(model: Model, columns: Any) -> list[int]:
 def _predict(model: Model, place: int, values: np.ndarray, interval: float) -> dict[str, np.ndarray]:
     column = model.columns[place]
     if column.numeric:
-        levels = np.array([0.5, (1 - interval) / 2, (1 + interval) / 2])
+        levels = np.array([0.5, *central_levels(interval)])
         answer = ask(model, place, values, levels=levels, wanted=("mean", "quantile"))
         numbers = [answer["mean"], *answer["quantile"].T.copy()]
         return {f"{column.name}_{what}": column.decode_ends(array)

@@ -162,10 +162,21 @@ class _Estimator(BaseEstimator):
 
     def _seed(self, random_state: Any) -> int:
         if random_state is None:
-            return int(np.random.default_rng().integers(2**32))
+            return int(np.random.randint(2**31 - 1))  # NumPy's own, as scikit-learn takes it
         if isinstance(random_state, (int, np.integer)):
             return int(random_state)
         return int(random_state.randint(2**31 - 1))  # numpy.random.RandomState
+
+    def _values(self, frame: Frame) -> np.ndarray:
+        """The library's numbers, infinite where a column can't have the value."""
+        return self.model_._values(frame.table(), None, "missing", warn=False)[0]
+
+    def _possible_values(self, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
+        """These with missing cells in the place of infinite ones, and which rows have such."""
+        values = self._values(frame)
+        impossible = np.isinf(values)
+        values[impossible] = np.nan
+        return values, impossible.any(axis=1)
 
     def _fit_model(self, data: Any, types: Any = None) -> Model:
         model = fit_model(data, kind=self.kind, effort=self.effort, iterations=self.iterations, members=self.members,
@@ -185,7 +196,8 @@ def _has_text(X: Any) -> bool:
 
 
 class DensityEstimator(_Estimator):
-    """A density over tables: score_samples, score and sample, as of sklearn.neighbors.KernelDensity.
+    """A density over tables: score_samples and sample as of sklearn.neighbors.KernelDensity; score is the mean log
+    density, as of sklearn.mixture.GaussianMixture, where KernelDensity's is the sum.
 
     kind, effort, iterations, members, time_limit, types, device: as of nade.fit; random_state is its seed, options a
     dict of further ones. orderings: over how many the density is a mean.
@@ -215,16 +227,17 @@ class DensityEstimator(_Estimator):
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The log density of each row."""
-        frame = self._take(X, reset=False)
-        return np.asarray(self.model_.log_density(frame, orderings=self.orderings, unseen="missing"))
+        """The log density of each row: -inf where a value is one that its column can't have, a label that training has
+        not seen or a number beyond the column's bounds. Missing cells are marginalised."""
+        values, impossible = self._possible_values(self._take(X, reset=False))
+        return np.where(impossible, -np.inf, self.model_._score_values(values, self.orderings))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean log density of the rows."""
+        """The mean log density of the rows, -inf where one is impossible."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1, random_state: Any = 0) -> Any:
-        """Draw rows, as a table of the kind that the model was fitted to."""
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        """Draw rows, as a table of the kind that the model was fitted to; without random_state others each time."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("This DensityEstimator instance is not fitted yet. Call 'fit' first.")
         return self.model_.sample(n_samples, seed=self._seed(random_state))
@@ -265,17 +278,12 @@ class OutlierDetector(OutlierMixin, _Estimator):
         self.offset_ = self._thresholds.whole
         return self
 
-    def _values(self, frame: Frame) -> np.ndarray:
-        return self.model_._values(frame.table(), None, "missing", warn=False)[0]
-
     def score_samples(self, X: Any) -> np.ndarray:
         """The log density of each row: the lower, the odder. That of a row with holes is shifted, by as much as the
         density that divides rows with its cells alone differs from offset_; -inf where a value is impossible."""
-        values = self._values(self._take(X, reset=False))
-        impossible = np.isinf(values)
-        values[impossible] = np.nan
+        values, impossible = self._possible_values(self._take(X, reset=False))
         shift = self.offset_ - self._thresholds.of(values)
-        return np.where(impossible.any(axis=1), -np.inf, self.model_._score_values(values, self.orderings) + shift)
+        return np.where(impossible, -np.inf, self.model_._score_values(values, self.orderings) + shift)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """score_samples less offset_: negative for outliers."""

@@ -54,6 +54,31 @@ def test_density_estimator():
     assert search.best_params_["iterations"] in (1, 5)
 
 
+def test_density_of_the_impossible():
+    """A label that training has not seen makes a row impossible, not likelier."""
+    pd = pytest.importorskip("pandas")
+    x, _ = table()
+    frame = pd.DataFrame({"x": x[:, 0], "kind": np.where(x[:, 1] > 0, "high", np.where(x[:, 2] > 0, "low", "none"))})
+    estimator = nade.DensityEstimator(**SMALL).fit(frame)
+    odd = frame.head(3).copy()
+    odd.loc[1, "kind"] = "pink"
+    scores = estimator.score_samples(odd)
+    assert np.isneginf(scores).tolist() == [False, True, False] and estimator.score(odd) == -np.inf
+    np.testing.assert_array_equal(scores[[0, 2]], estimator.score_samples(frame.head(3))[[0, 2]])
+
+
+def test_samples_without_a_seed():
+    """Others each time, as scikit-learn draws them: NumPy's seed fixes them."""
+    x, _ = table()
+    estimator = nade.DensityEstimator(**SMALL).fit(x)
+    assert not np.array_equal(estimator.sample(5), estimator.sample(5))
+    np.testing.assert_array_equal(estimator.sample(5, random_state=3), estimator.sample(5, random_state=3))
+    np.random.seed(1)
+    once = estimator.sample(5)
+    np.random.seed(1)
+    np.testing.assert_array_equal(estimator.sample(5), once)
+
+
 def test_outliers():
     x, _ = table()
     odd = np.vstack([x, [[9, -9, 9]]])

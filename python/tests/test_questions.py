@@ -26,6 +26,7 @@ def test_cdf_and_quantiles_agree(number_model):
     assert (density.cdf(values) >= levels).all() and (density.below(values) <= levels).all()
     assert density.median() == values[2]
     np.testing.assert_array_equal(density.interval(0.9), density.quantile([0.05, 0.95]))
+    assert np.isfinite(density.interval(0.9999999999999999)).all()
     low, high = density.quantile([1e-6, 1 - 1e-6], exact=True)
     points = np.linspace(low, high, 20001)
     mass = np.trapezoid(density.pdf(points), points) if hasattr(np, "trapezoid") else np.trapz(density.pdf(points),
@@ -34,6 +35,31 @@ def test_cdf_and_quantiles_agree(number_model):
     drawn = density.sample(4000, seed=1)
     assert abs(drawn.mean() - density.mean()) < 5 * drawn.std() / np.sqrt(4000)
     np.testing.assert_array_equal(drawn, density.sample(4000, seed=1))
+
+
+def test_quantiles_given_ranges_are_values():
+    """Of a mean over rows too: counts are whole, times whole seconds, ordered values some that were seen."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=600).round(2)
+    data = {"x": x, "count": rng.poisson(3 + np.abs(x)), "hours": 20 + 2.5 * rng.integers(8, size=600),
+            "price": np.round(5 + x + rng.normal(size=600), 2),
+            "when": np.datetime64("2022-05-01T00:00:00") + rng.integers(10**7, size=600)}
+    model = nade.fit(data, types={"count": "count", "hours": "ordered"}, **QUICK)
+    given = model.where(x=(0, 1))
+    levels = [0.05, 0.3, 0.5, 0.9]
+    for name in ("count", "hours", "price"):
+        density = given.density(name, draws=20)
+        values = density.quantile(levels)
+        assert (density.cdf(values) >= np.array(levels) - 1e-9).all() and (density.below(values) < levels).all()
+        assert [float(repr(float(value))) for value in values] == np.round(values, 2).tolist(), (name, values)
+    assert set(given.density("hours", draws=20).quantile(levels)) <= set(data["hours"])
+    assert (given.density("count", draws=20).quantile(levels) % 1 == 0).all()
+    when = given.density("when", draws=20).quantile(levels)
+    assert (when.astype("datetime64[us]").astype(np.int64) % 10**6 == 0).all(), when
+    with pytest.raises(nade.BadCall, match="found 2.5, expected a whole number from 0 on"):
+        model.prob(count=2.5)
+    with pytest.raises(nade.BadCall, match="found -1, expected a whole number from 0 on"):
+        model.where(count=[1, -1])
 
 
 def test_many_rows(number_model, numbers):

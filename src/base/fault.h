@@ -214,6 +214,10 @@ enum fault {
     FAULT_ENERGY_BY_COLUMN = 427, /* test_calibration: distances of rows are sums over columns, blind to dependence */
     FAULT_LEVEL_NOT_SHARED = 428, /* test_calibration: each column is tested at the level of all together */
     FAULT_HARMLESS_COUNTS = 429,  /* test_calibration: what is measurable is called a fault however small */
+    FAULT_SHIFT_AS_WIDTH = 730,   /* test_calibration: large shifts are called narrow intervals */
+    FAULT_QUANTILE_OF_CELL = 731, /* test_predict: medians and ends of times to the second are whole minutes */
+    FAULT_MEAN_CUT = 732,         /* date_columns: the mean of a date is cut to its unit, not rounded */
+    FAULT_NO_HIT_NO_ERROR = 733,  /* prob: a share of no draws is as sure as an exact 0 */
     FAULT_PREDICTED_FORM = 430,   /* number_forms: predictions have the decimal commas and units of their column */
     FAULT_TRUTH_REFUSED = 431,    /* predict: a truth that the column can't have stops the run */
     FAULT_WAY_OUT_HIDDEN = 432,   /* column_bounds: refused numbers do not say that they can be missing cells */

@@ -46,11 +46,14 @@ static void describe_numbers(const struct checked_column *column, char *words, s
     const struct calibration *places = &column->places;
     size_t worst = worst_level(places);
     double level = nd_calibration_level[worst], inside = places->inside[worst];
-    double shift = fabs(places->moment[0]), width = fabs(places->moment[1]);
-    if (shift >= width && shift > 2)
+    /* Shares of the cells: those that lie on one side of their median only, and those that their interval lacks or has
+     * too many.  Moments would not do: where all cells lie above, the second is the larger one. */
+    double one_sided = fabs(2 * places->above - 1), misplaced = fabs(inside - level);
+    if (ND_FAULT(FAULT_SHIFT_AS_WIDTH)) misplaced = fabs(places->moment[1]) / sqrt((double)places->cells);
+    if (one_sided >= misplaced && fabs(places->moment[0]) > 2)
         nd_append(words, size, "values are %s than expected: %.0f %% of the cells lie above their median",
                   places->moment[0] > 0 ? "higher" : "lower", 100 * places->above);
-    else if (fabs(inside - level) >= nd_check_harm)
+    else if (misplaced >= nd_check_harm)
         nd_append(words, size, "intervals are too %s: %.0f %% intervals hold %.0f %% of the cells",
                   inside < level ? "narrow" : "wide", 100 * level, 100 * inside);
     else

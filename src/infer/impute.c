@@ -79,9 +79,9 @@ static double point_of(const struct imputing *s, const struct column_spec *spec,
         double mean = head->mean(column, outputs);
         return s->options->exact ? mean : head->nearest(spec, mean);
     }
-    double cell = method == NADE_IMPUTE_MEDIAN && head->quantile ? head->quantile(column, outputs, 0.5)
-                                                                 : head->mode(column, outputs);
-    return nd_decode_value(spec, cell, s->options->exact);
+    if (method == NADE_IMPUTE_MEDIAN && head->quantile)
+        return nd_quantile_value(spec, column, outputs, 0.5, s->options->exact);
+    return nd_decode_value(spec, head->mode(column, outputs), s->options->exact);
 }
 
 /* What is asked of one missing cell. */
@@ -96,8 +96,9 @@ static void answer(void *user, size_t row, size_t c, const struct plan_column *c
     else if (s->options->method != NADE_IMPUTE_DRAW)
         s->value[at] = point_of(s, spec, column, outputs);
     if (s->options->interval == 0 || !column->head->quantile) return;
-    s->low[at] = nd_decode_value(spec, column->head->quantile(column, outputs, outside), s->options->exact);
-    s->high[at] = nd_decode_value(spec, column->head->quantile(column, outputs, 1 - outside), s->options->exact);
+    s->low[at] = nd_quantile_value(spec, column, outputs, outside, s->options->exact);
+    double upto = fmin(1 - outside, nextafter(1, 0)); /* rounded to 1 where nearly all is asked for */
+    s->high[at] = nd_quantile_value(spec, column, outputs, upto, s->options->exact);
 }
 
 static struct row_place place_of(const void *user, size_t row)

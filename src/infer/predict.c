@@ -65,12 +65,6 @@ static nade_status check(nade_context *context, const struct predicting *s)
     return NADE_OK;
 }
 
-/* A date's cell may be a minute of 60 seconds, all as likely. */
-static bool has_parts(const struct column_spec *spec)
-{
-    return nd_head_for(spec->type)->within && spec->step < spec->cell;
-}
-
 /* A range that holds no value is refused by a sentence; here it is an answer, so a context of its own takes it. */
 static struct reach find_reach(const struct predicting *s, double least, double most)
 {
@@ -126,7 +120,7 @@ static void look_at_point(const struct predicting *s, double value, struct point
     point->possible = isfinite(value) && head->encode(s->spec, value, &cell);
     point->cell = cell;
     if (head->labels) return;
-    if (!has_parts(s->spec) || !isfinite(value) || !find_sides_of_part(s, value, point)) find_sides(s, value, point);
+    if (!nd_has_parts(s->spec) || !isfinite(value) || !find_sides_of_part(s, value, point)) find_sides(s, value, point);
 }
 
 /* One ordering knows the next cell's distribution alone. */
@@ -251,19 +245,6 @@ static void answer_points(const struct predicting *s, size_t row, const struct p
     }
 }
 
-/* Where a cell has several values, all as likely, the one that is reached within it. */
-static double quantile_of(const struct predicting *s, const struct plan_column *column, const double *outputs,
-                          double level)
-{
-    const struct column_spec *spec = s->spec;
-    double cell = column->head->quantile(column, outputs, level), value = nd_decode_value(spec, cell, s->asked->exact);
-    if (!has_parts(spec)) return value;
-    const struct point before = {.side[UPTO] = find_reach(s, -HUGE_VAL, value - spec->step / 2)};
-    double left = level - probability_of(column, outputs, &before, UPTO);
-    double number = ceil(left / exp(column->head->log_density(column, outputs, (double)(float)cell))) - 1;
-    return value + spec->step * fmin(fmax(number, 0), round(spec->cell / spec->step) - 1);
-}
-
 static void answer(void *user, size_t row, size_t c, const struct plan_column *column, const double *outputs)
 {
     const struct predicting *s = user;
@@ -272,7 +253,7 @@ static void answer(void *user, size_t row, size_t c, const struct plan_column *c
     if (s->probability) answer_labels(s, column, outputs, s->probability + row * label_count(s->spec));
     if (s->mean) s->mean[row] = column->head->mean(column, outputs);
     for (size_t i = 0; s->quantile && i < p->level_count; i++)
-        s->quantile[row * p->level_count + i] = quantile_of(s, column, outputs, p->levels[i]);
+        s->quantile[row * p->level_count + i] = nd_quantile_value(s->spec, column, outputs, p->levels[i], p->exact);
     if (s->points) answer_points(s, row, column, outputs);
 }
 

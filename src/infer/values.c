@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "model/head.h"
 
 const char *nd_row_place(struct row_names names, size_t rows, size_t columns, const double *values, size_t row,
@@ -92,4 +93,21 @@ double nd_decode_value(const struct column_spec *spec, double cell, int exact)
 {
     const struct head *head = nd_head_for(spec->type);
     return head->decode ? head->decode(spec, cell, exact != 0) : cell;
+}
+
+bool nd_has_parts(const struct column_spec *spec)
+{
+    return nd_head_for(spec->type)->within && spec->step < spec->cell;
+}
+
+double nd_quantile_value(const struct column_spec *spec, const struct plan_column *column, const double *outputs,
+                         double level, int exact)
+{
+    const struct head *head = column->head;
+    double cell = head->quantile(column, outputs, level), value = nd_decode_value(spec, cell, exact);
+    if (!nd_has_parts(spec) || ND_FAULT(FAULT_QUANTILE_OF_CELL)) return value;
+    double until = cell - 0.5 * spec->cell / spec->sd; /* between the cell and the one before */
+    double left = level - exp(head->log_between(column, outputs, -HUGE_VAL, until));
+    double number = ceil(left / exp(head->log_density(column, outputs, (double)(float)cell))) - 1;
+    return value + spec->step * fmin(fmax(number, 0), round(spec->cell / spec->step) - 1);
 }

@@ -31,4 +31,11 @@ nade_status nd_encode_any_values(nade_context *context, const nade_model *model,
 /* A cell in the data's units: the head's decode, or the number of a label. */
 double nd_decode_value(const struct column_spec *spec, double cell, int exact);
 
+/* Whether a cell of the column has several values: a date's may be a minute of 60 seconds, all as likely. */
+bool nd_has_parts(const struct column_spec *spec);
+
+/* The value up to which the column has this probability: where a cell has several, the one that is reached within. */
+double nd_quantile_value(const struct column_spec *spec, const struct plan_column *column, const double *outputs,
+                         double level, int exact);
+
 #endif

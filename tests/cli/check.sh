@@ -96,6 +96,7 @@ figures "assert found['rows'] == 40"
 head -2 new.csv >one.csv
 expect 0 "$NADE" check model one.csv
 holds err "1 row can't tell"
+! grep -q nan out err || fail "$(cat out err)"
 sed '3s/,[a-z]*,/,pink,/' new.csv >pink.csv
 refuse 2 "pink" "--unseen" -- "$NADE" check model pink.csv
 expect 0 "$NADE" check model pink.csv --unseen missing

@@ -43,6 +43,26 @@ for method in draw mean median mode; do
         END { exit bad || holes != 21 }' out || fail "$method: $(cat out)"
 done
 
+# predict says what impute fills in, to the second, and the ends of its intervals.
+awk -F, -v OFS=, '{ $1 = NR > 1 ? "" : $1; print }' data.csv >no_days.csv
+awk -F, -v OFS=, '{ $2 = NR > 1 ? "" : $2; print }' data.csv >no_times.csv
+for column in day time; do
+    expect 0 "$NADE" predict model no_${column}s.csv --of $column --interval 0.8 --quiet -o predicted.csv
+    for method in mean median; do
+        expect 0 "$NADE" impute model no_${column}s.csv --method $method --interval 0.8 --quiet -o filled.csv
+        python3 - $column $method <<'END' || fail "$column, $method: $(paste predicted.csv filled.csv)"
+import csv, sys
+column, method = sys.argv[1:]
+pairs = list(zip(csv.DictReader(open("predicted.csv")), csv.DictReader(open("filled.csv"))))
+assert len(pairs) == 600
+for predicted, filled in pairs:
+    assert filled[column] == predicted[column + "_" + method], (predicted, filled)
+    assert [filled[column + end] for end in ("_low", "_high")] == [predicted[column + end] for end in ("_low", "_high")]
+assert column == "day" or not all(predicted["time_high"].endswith(":00") for predicted, _ in pairs)
+END
+    done
+done
+
 # Predictions are dates, and what they are off by is counted in days.
 expect 0 "$NADE" predict model data.csv --of day --quiet -o days.csv
 expect 0 "$NADE" predict model data.csv --of day -o days.csv

@@ -188,6 +188,17 @@ expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 5 --iterations 1
 expect 0 "$NADE" predict fixed rows.csv --of price --quiet
 refuse 2 "rows.csv, row 0, column 'size' is given but 'kind'" "fixed ordering" -- "$NADE" predict fixed rows.csv --of kind
 
+# An interval of nearly everything has ends, the same for impute.
+awk -F, -v OFS=, '{ if (NR > 1) $COLUMN = ""; print }' COLUMN="$(head -1 rows.csv | tr , '\n' | grep -nx price | cut -d: -f1)" rows.csv >unpriced.csv
+expect 0 "$NADE" predict model unpriced.csv --of price --interval 0.9999999999999999 --quiet -o nearly.csv
+expect 0 "$NADE" impute model unpriced.csv --method median --interval 0.9999999999999999 --quiet -o filled.csv
+python3 - <<'END' || fail "$(cat nearly.csv)"
+import csv
+nearly, filled = (list(csv.DictReader(open(name))) for name in ("nearly.csv", "filled.csv"))
+assert nearly and all(float(row["price_low"]) < float(row["price_high"]) for row in nearly)
+assert [row["price_high"] for row in nearly] == [row["price_high"] for row in filled]
+END
+
 # No two columns under one name.
 awk 'BEGIN { print "c,c=a,x,x_mean"; for (i = 0; i < 60; i++) print (i % 3 ? "a" : "b") "," (i % 2 ? "u" : "v") "," i * 7 % 11 / 10 "," (i % 5 ? "p" : "q") }' >names.csv
 expect 0 "$NADE" train names.csv -o names "${network[@]}" --iterations 1 --real x --quiet

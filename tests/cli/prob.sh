@@ -58,10 +58,10 @@ awk -v p="$(prob --where "x>=$far" --given flag=0)" 'BEGIN { exit !(p > 0 && p <
 
 # What does not happen, and what always does, is said in words too.
 expect 0 "$NADE" prob model -n 50 --where kind=red --given kind=red
-[ "$(sed -n 2p out)" = 1,0 ] || fail "$(cat out)"
+awk -F, 'NR == 2 { exit !($1 == 1 && ($2 - sqrt(51 / 53) / 52) ^ 2 < 1e-20) }' out || fail "$(cat out)"
 grep -q 'all of 50 draws: the probability is above 0.94 ' err || fail "$(cat err)"
 expect 0 "$NADE" prob model -n 50 --where 'x>9' --given 'x<2' --json
-[ "$(cat out)" = '{"probability":0,"standard_error":0,"draws":50,"seed":0}' ] || fail "$(cat err out)"
+grep -qE '^\{"probability":0,"standard_error":0\.01886[0-9]*,"draws":50,"seed":0\}$' out || fail "$(cat err out)"
 
 refuse() {
     expect 2 "$NADE" prob model "${@:2}"

@@ -4,6 +4,7 @@
 
 #include "base/philox.h"
 #include "check/checked.h"
+#include "model/normal.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
 
@@ -228,6 +229,40 @@ static void test_verdict(void **state)
     check_words(&checked, "1 row can't tell");
 }
 
+/* Cells of N(shift, sd) where N(0, 1) is said: what is wrong is named by what it is, however much of it there is. */
+static void test_named(void **state)
+{
+    static const struct {
+        double shift, sd;
+        const char *words;
+    } cases[] = {
+        {0.3, 1, "values are higher than expected: 62 % of the cells lie above their median"},
+        {1, 1, "values are higher than expected: 84 % of the cells lie above their median"},
+        {2, 1, "values are higher than expected: 98 % of the cells lie above their median"},
+        {-3, 1, "values are lower than expected: 0 % of the cells lie above their median"},
+        {9, 1, "values are higher than expected: 100 % of the cells lie above their median"},
+        {0, 2, "intervals are too narrow: 80 % intervals hold 48 % of the cells"},
+        {0.5, 3, "intervals are too narrow: 90 % intervals hold 41 % of the cells"},
+        {0, 0.5, "intervals are too wide: 50 % intervals hold 82 % of the cells"},
+        {0.1, 0.5, "intervals are too wide: 50 % intervals hold 82 % of the cells"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct checked checked = make_checked();
+        double places[CELLS];
+        char words[256];
+        for (size_t i = 0; i < CELLS; i++) {
+            double z = nd_normal_quantile_between(-HUGE_VAL, HUGE_VAL, ((double)i + 0.5) / CELLS);
+            places[i] = nd_normal_share(cases[k].shift + cases[k].sd * z);
+        }
+        columns[0].places = nd_calibrate(places, CELLS);
+        columns[0].p_value = columns[0].places.p_value;
+        columns[0].off = 0.2;
+        assert_int_equal(nd_column_fault(&checked, 0, words, sizeof words), NADE_FAULT_FOUND);
+        assert_string_equal(words, cases[k].words);
+    }
+}
+
 int main(void)
 {
     allocator = nd_default_allocator();
@@ -235,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_figures),         cmocka_unit_test(test_null),
         cmocka_unit_test(test_bound),           cmocka_unit_test(test_few),
         cmocka_unit_test(test_energy_of_holes), cmocka_unit_test(test_energy),
-        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_verdict),         cmocka_unit_test(test_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

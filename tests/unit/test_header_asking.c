@@ -168,6 +168,32 @@ static void test_edges_of_summaries(void **state)
     assert_true(isnan(s.mean) && isnan(s.standard_error) && isnan(s.gain) && s.empty_rows == 2 && s.cells == 0);
 }
 
+/* A model in closed form has one ordering, whose densities are written row by row, and no spread. */
+static void test_closed_form(void **state)
+{
+    enum { ASKED = 3, ORDERINGS = 8 };
+    static const char rows[] = "size,colour,kind\n3,red,b\n4,blue,a\n5,,c\n";
+    struct fixture *f = *state;
+    nade_score_options o = options_of(ORDERINGS, 1);
+    nade_train_options train;
+    double log_density[ASKED], each[ASKED * ORDERINGS];
+    nade_table *table = table_of(f, rows);
+    nade_train_options_init(&train, sizeof train);
+    train.kind = NADE_KIND_MIXTURE;
+    train.components = 2;
+    train.valid_fraction = 0;
+    nade_model_free(f->model);
+    f->model = NULL;
+    support_assert_ok(f->context, nade_train(f->context, table, NULL, &train, &f->model));
+    nade_table_free(table);
+    for (size_t i = 0; i < ASKED * ORDERINGS; i++) each[i] = 7;
+    o.each = each;
+    nade_score_summary s = score(f, rows, &o, log_density);
+    assert_true(s.orderings == 1 && s.mean_spread == 0);
+    assert_memory_equal(each, log_density, sizeof log_density);
+    for (size_t i = ASKED; i < ASKED * ORDERINGS; i++) assert_true(each[i] == 7);
+}
+
 /* A reader copies its options and outlives its context. */
 static void test_reader(void **state)
 {
@@ -204,6 +230,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unseen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seeds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_edges_of_summaries, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_closed_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reader, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,34 +170,39 @@ static void check_numbers(struct world *w, size_t column)
     }
 }
 
-/* Mean and median are those that impute fills in, and draws of impute fall below a point as often as is said. */
+/* Mean, median and ends of intervals are those of impute, and draws of impute fall below a point as often as is said.
+ */
 static void check_against_fills(struct world *w, size_t column)
 {
+    enum { LEVELS = 3 };
     double mean[ASKED], median[ASKED], upto[ASKED], rows[ASKED * COLUMNS];
-    static const double half = 0.5;
+    double quantile[ASKED * LEVELS], low[ASKED * COLUMNS], high[ASKED * COLUMNS];
+    static const double levels[LEVELS] = {0.5, 0.125, 0.875};
     static double drawn[DRAWS * COLUMNS];
     nade_impute_options options;
     nade_prediction asked = {.size = sizeof asked,
                              .column = column,
-                             .levels = &half,
-                             .level_count = 1,
+                             .levels = levels,
+                             .level_count = LEVELS,
                              .mean = mean,
-                             .quantile = median,
+                             .quantile = quantile,
                              .exact = 1};
     predict(w, &asked);
     for (int method = 0; method < 2; method++) {
         nade_impute_options_init(&options, sizeof options);
         options.method = method ? NADE_IMPUTE_MEDIAN : NADE_IMPUTE_MEAN;
         options.exact = 1;
+        options.interval = 0.75;
         memcpy(rows, w->values, sizeof rows);
         for (size_t row = 0; row < ASKED; row++) rows[row * COLUMNS + column] = NAN;
-        support_assert_ok(w->context, nade_impute(w->context, w->model, &options, ASKED, rows, NULL, NULL));
-        for (size_t row = 0; row < ASKED; row++)
-            if (column == TIME && method) /* fills are to the minute */
-                assert_true(fabs(rows[row * COLUMNS + column] - median[row]) < 60);
-            else
-                assert_true(rows[row * COLUMNS + column] == (method ? median[row] : mean[row]));
+        support_assert_ok(w->context, nade_impute(w->context, w->model, &options, ASKED, rows, low, high));
+        for (size_t row = 0; row < ASKED; row++) {
+            const double *found = quantile + row * LEVELS;
+            size_t at = row * COLUMNS + column;
+            assert_true(rows[at] == (method ? found[0] : mean[row]) && low[at] == found[1] && high[at] == found[2]);
+        }
     }
+    for (size_t row = 0; row < ASKED; row++) median[row] = quantile[row * LEVELS];
     asked = (nade_prediction){
         .size = sizeof asked, .column = column, .points = median, .point_count = 1, .upto = upto, .exact = 0};
     predict(w, &asked);

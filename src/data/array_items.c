@@ -148,10 +148,9 @@ static size_t count_whole_rows(const struct item_reader *reader, const double *n
 {
     const struct array_layout *layout = &reader->layout;
     if (layout->fortran || layout->kind == 'b' || reader->rows || reader->column != 0) return 0;
-    size_t rows = items / layout->columns;
-    for (size_t i = 0; i < rows * layout->columns; i++)
+    for (size_t i = 0; i < items; i++)
         if (isinf(numbers[i])) return 0;
-    return rows;
+    return items / layout->columns;
 }
 
 static nade_status add_rows(struct item_reader *reader, const double *numbers, size_t rows)

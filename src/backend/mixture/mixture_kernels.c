@@ -39,8 +39,8 @@ static void add_narrow(size_t count, const uint32_t *list, size_t first, const d
 static void add_rows(size_t count, const uint32_t *list, size_t first, const double *matrix, size_t stride,
                      size_t width, double *sum)
 {
-    size_t at = 0;
-    for (; at + WIDE * LANES <= width; at += WIDE * LANES) add_wide(count, list, first, matrix + at, stride, sum + at);
+    size_t at = 0, wide = (size_t)WIDE * LANES;
+    for (; at + wide <= width; at += wide) add_wide(count, list, first, matrix + at, stride, sum + at);
     for (; at < width; at += LANES) add_narrow(count, list, first, matrix + at, stride, sum + at);
 }
 

@@ -105,8 +105,8 @@ class Column:
         if wanted == "text" or (wanted is None and self.labels and self.number_of_labels() is None):
             return self._texts(values, missing)
         found = self._numbers(values, missing)
-        if wanted is None and not missing.any() and self._whole():
-            wanted = "int"
+        if wanted is None and not missing.any() and self._whole() and np.array_equal(found, np.rint(found)):
+            wanted = "int"  # prices that all end in .99 have steps of 1, too
         if wanted in ("int", "bool") and not missing.any():
             found = np.rint(found)
             return found.astype(bool) if wanted == "bool" else found.astype(np.int64)

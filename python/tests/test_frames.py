@@ -291,3 +291,13 @@ def test_parts_without_rows(model, number_model, columns, numbers, kind):
 def test_no_tables(nothing):
     with pytest.raises(nade.Error, match="expected a table|no-such-file.csv: cannot be opened"):
         nade.fit(nothing)
+
+
+def test_prices_that_end_alike_stay_what_they_are(tmp_path):
+    """Their step is 1, yet they are no whole numbers."""
+    prices = np.random.default_rng(0).integers(5, 60, 400) + 0.99
+    nade.fit({"price": prices, "x": np.arange(400) % 7 + 0.5}, **QUICK).save(tmp_path / "m")
+    model = nade.load(tmp_path / "m")
+    assert "0.99" in model.columns[0].kind
+    drawn = model.sample(50, kind="dict")["price"]
+    np.testing.assert_allclose(drawn - np.floor(drawn), 0.99)

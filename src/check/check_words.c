@@ -137,7 +137,7 @@ void nd_check_verdict(const struct checked *checked, char *words, size_t size)
         nd_append(words, size, "%zu of %zu column%s %s not calibrated", faults, checked->columns,
                   checked->columns == 1 ? "" : "s", faults == 1 ? "is" : "are");
     else if (checked->by_column)
-        nd_append(words, size, "no fault found: the columns are calibrated");
+        nd_append(words, size, "%sthe columns are calibrated", nd_samples_differ(checked) ? "" : "no fault found: ");
     else
         nd_append(words, size,
                   "its columns can't be checked given the rest of their rows, since it knows one ordering only");

@@ -190,6 +190,10 @@ static void test_verdict(void **state)
         &checked,
         "no fault found: the columns are calibrated and the energy test finds no difference between samples and "
         "rows; it is better");
+    checked.energy.p_value = 1e-9;
+    nd_check_verdict(&checked, words, sizeof words);
+    assert_ptr_equal(strstr(words, "the columns are calibrated, but samples can be told from the rows"), words);
+    checked.energy.p_value = 0.4;
     columns[0].p_value = 0.003; /* low by itself, not among three columns and samples */
     columns[0].off = 0.2;
     assert_int_equal(nd_column_fault(&checked, 0, words, sizeof words), NADE_FAULT_NONE);

@@ -169,8 +169,8 @@ static int answer(const struct prob_arguments *prob, const struct prob_run *run)
     if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
                     "%s of %zu draws: the probability is %s %.*g (with 95 %% confidence); more --draws tell more",
-                    run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below", run->hits ? 6 : 2,
-                    run->hits ? 1 - bound : bound);
+                    run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",
+                    run->hits ? (int)ceil(-log10(bound)) : 2, run->hits ? 1 - bound : bound);
     return status;
 }
 

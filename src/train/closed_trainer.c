@@ -95,7 +95,7 @@ static nade_status go_on_with_some(struct fit *f)
     struct encoded_rows rows;
     double before = HUGE_VAL, gain = HUGE_VAL, loss = 0;
     uint64_t failed, most = run->options.iterations < SOME_ROUNDS ? run->options.iterations : SOME_ROUNDS;
-    if (run->plan.components == 1 || run->train.rows <= 2 * SOME_ROWS) return NADE_OK;
+    if (run->plan.components == 1 || run->train.rows <= 2 * (size_t)SOME_ROWS) return NADE_OK;
     nade_status status = take_rows(f, SOME_ROWS, &rows);
     if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_TRAIN, &rows);
     for (uint64_t i = 0; i < most && gain > GAIN_LEAST_OF_SOME && !run->stop && status == NADE_OK; i++) {

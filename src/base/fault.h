@@ -274,6 +274,8 @@ enum fault {
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
     FAULT_RANKS_SAME_ROWS = 600,     /* test_ranks: each rank takes the first rows of a batch */
     FAULT_SUMS_NOT_EXACT = 601,      /* test_ranks: exact sums are the fast ones */
+    FAULT_MODELS_APART = 721,        /* test_ranks: each rank scores its rows with a model of its own */
+    FAULT_ASKED_APART = 722,         /* test_ranks: and along orderings of its own */
     FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
     FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */
     FAULT_RBM_RATE_FIXED = 562,      /* test_rbm_train: the rate stays what it was at the first update */

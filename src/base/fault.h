@@ -283,8 +283,8 @@ enum fault {
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
-    FAULT_ZEROS_DROPPED = 600,       /* test_awkward: a column that always has two decimals is one of any */
-    FAULT_FILLED_IN_UTF8 = 601,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
+    FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

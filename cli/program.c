@@ -87,6 +87,7 @@ int run_verb(const struct verb *verb, const struct common *common, int count, ch
     bool idle = false;
     if (status == EXIT_DONE && !arguments->help) status = open_memory(arguments);
     if (status == EXIT_DONE && !arguments->help) status = ranks_join(arguments, verb->shares, &idle);
+    if (status == EXIT_DONE && !arguments->help) status = ranks_agree(arguments, verb);
     if (status == EXIT_DONE && !idle) status = arguments->help ? show_help(common, verb) : verb->run(arguments);
     close_memory(arguments);
     free(arguments->given);

@@ -14,8 +14,9 @@ enum { PATIENCE = 3, ERROR_MOST = 2048 };
 
 /* The process's part in a run, and so one for the process. */
 static struct {
-    bool started, silent; /* by the environment: there are several ranks; this is not the first */
-    bool joined;
+    unsigned long told_rank, told_ranks; /* by the environment; told_ranks is 0 where it does not tell of several */
+    bool joined, shares;                 /* shares: the verb's work, else rank 0 does it alone */
+    bool silent;                         /* this is not the first rank */
     nade_world world;
     char error[ERROR_MOST];
 } state;
@@ -50,10 +51,11 @@ static void silence(void)
 
 void ranks_begin(int count, char **words)
 {
-    for (size_t i = 0; i < sizeof told / sizeof *told && !state.started; i++) {
+    for (size_t i = 0; i < sizeof told / sizeof *told && !state.told_ranks; i++) {
         const char *rank = getenv(told[i].rank), *ranks = getenv(told[i].ranks);
-        state.started = rank && ranks && strtoul(ranks, NULL, 10) > 1 && !is_switched_off(count, words);
-        if (state.started && strtoul(rank, NULL, 10) > 0) silence();
+        if (!rank || !ranks || strtoul(ranks, NULL, 10) <= 1 || is_switched_off(count, words)) continue;
+        state.told_rank = strtoul(rank, NULL, 10);
+        state.told_ranks = strtoul(ranks, NULL, 10);
     }
 }
 
@@ -62,24 +64,41 @@ bool ranks_speak(void)
     return !state.silent;
 }
 
+/* Whether MPI's world is the one that the environment tells of.  It is not where variables were left over from another
+ * program, nor where mpirun belongs to another MPI than libnade_mpi.so: then each rank would be alone. */
+static bool is_as_told(void)
+{
+    return !state.told_ranks || (state.world.rank == state.told_rank && state.world.ranks == state.told_ranks);
+}
+
+static int check_joined(const struct common *common, const nade_context *context, nade_status status)
+{
+    if (status == NADE_NO_DEVICE)
+        return report_error(common, status, "this is one of several ranks (--mpi off: it is not), but %s",
+                            nade_last_error(context));
+    if (status != NADE_OK) return report_failure(common, context, status);
+    if (is_as_told()) return EXIT_DONE;
+    return report_error(common, NADE_NO_DEVICE,
+                        "the environment tells of rank %lu of %lu, but MPI of rank %u of %u: expected an mpirun of the "
+                        "MPI that libnade_mpi.so was built with, or --mpi off where there are no ranks",
+                        state.told_rank, state.told_ranks, state.world.rank, state.world.ranks);
+}
+
 int ranks_join(const struct common *common, bool shares, bool *idle)
 {
     nade_context *context;
-    *idle = state.silent && !shares;
-    bool wanted = common->mpi == MPI_ON || (common->mpi == MPI_AUTO && state.started);
-    if (!shares || !wanted) return EXIT_DONE;
+    bool wanted = common->mpi == MPI_ON || (common->mpi == MPI_AUTO && state.told_ranks > 0);
+    if (!wanted) return EXIT_DONE;
     if (nade_context_create(NULL, &context) != NADE_OK) return report_no_memory(common);
     state.world.size = sizeof state.world;
     nade_status status = nade_world_open(context, &state.world);
     state.joined = state.world.ranks > 0;
+    state.shares = shares;
     state.world.exact_sums = common->exact_sums;
-    int exit_status = EXIT_DONE;
-    if (status == NADE_NO_DEVICE)
-        exit_status = report_error(common, status, "this is one of several ranks (--mpi off: it is not), but %s",
-                                   nade_last_error(context));
-    else if (status != NADE_OK)
-        exit_status = report_failure(common, context, status);
-    if (state.joined && state.world.rank > 0 && !state.silent) silence();
+    if (state.joined && state.world.rank > 0) silence();
+    *idle = state.silent && !shares;
+    /* A verb that every process can do by itself is done, whatever the variables are about. */
+    int exit_status = shares ? check_joined(common, context, status) : EXIT_DONE;
     if (ranks_world() && ranks_speak())
         interrupt_announce("nade: this rank was told to end, as all are when one has died; --resume goes on from the "
                            "last checkpoint, where there is one\n");
@@ -89,7 +108,7 @@ int ranks_join(const struct common *common, bool shares, bool *idle)
 
 const nade_world *ranks_world(void)
 {
-    return state.joined && state.world.ranks > 1 ? &state.world : NULL;
+    return state.joined && state.shares && state.world.ranks > 1 ? &state.world : NULL;
 }
 
 void ranks_agree_on_signal(void)
@@ -108,7 +127,7 @@ int ranks_leave(int exit_status)
 {
     if (!state.joined) return exit_status;
     interrupt_announce(NULL);
-    if (exit_status == EXIT_DONE) {
+    if (exit_status == EXIT_DONE || state.world.ranks == 1) {
         nade_world_close(&state.world);
         return exit_status;
     }

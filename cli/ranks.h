@@ -12,18 +12,22 @@
 enum mpi_wish { MPI_AUTO, MPI_ON, MPI_OFF };
 extern const struct choice mpi_choices[];
 
-/* Looks at the environment, and at the words for `--mpi off`: from now on ranks_speak is known. */
+/* Looks at the environment, and at the words for `--mpi off`.  Variables alone silence nobody: that they were left over
+ * from another program is known once MPI has begun. */
 void ranks_begin(int count, char **words);
 
 /* Whether this process prints and writes. */
 bool ranks_speak(void);
 
-/* Joins the other ranks for a verb that shares its work.  Of one that does not, rank 0 does it all: *idle says that
- * there is nothing to do here. */
+/* Joins the other ranks, and from now on ranks_speak is known.  Of a verb that does not share its work rank 0 does it
+ * all: *idle says that there is nothing to do here. */
 int ranks_join(const struct common *common, bool shares, bool *idle);
 
 /* The world to create contexts with; NULL: there are no other ranks. */
 const nade_world *ranks_world(void);
+
+/* Refuses options that change what is computed and differ between ranks (ranks_options.c). */
+int ranks_agree(const struct common *common, const struct verb *verb);
 
 /* All ranks know of a signal that one of them has noted. */
 void ranks_agree_on_signal(void);

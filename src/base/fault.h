@@ -274,6 +274,8 @@ enum fault {
     FAULT_RBM_WORST_KEPT = 559,      /* test_rbm_runs: of a run's iterations the worst is kept */
     FAULT_RANKS_SAME_ROWS = 600,     /* test_ranks: each rank takes the first rows of a batch */
     FAULT_SUMS_NOT_EXACT = 601,      /* test_ranks: exact sums are the fast ones */
+    FAULT_MODELS_APART = 721,        /* test_ranks: each rank scores its rows with a model of its own */
+    FAULT_ASKED_APART = 722,         /* test_ranks: and along orderings of its own */
     FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
     FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */
     FAULT_RBM_RATE_FIXED = 562,      /* test_rbm_train: the rate stays what it was at the first update */
@@ -281,8 +283,8 @@ enum fault {
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
-    FAULT_ZEROS_DROPPED = 600,       /* test_awkward: a column that always has two decimals is one of any */
-    FAULT_FILLED_IN_UTF8 = 601,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
+    FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

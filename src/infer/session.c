@@ -20,6 +20,7 @@ nade_status nd_session_open(nade_context *context, const nade_model *model, nade
     opened->model = model;
     opened->threads = context->threads;
     nade_status status = nd_backend_open(context, &model->plan, device, precision, &opened->entries, &opened->backend);
+    if (status == NADE_OK) status = nd_agree_on_model(context, model, opened->entries, precision);
     if (status == NADE_OK)
         status = opened->entries->set_block(context, opened->backend, BLOCK_PARAMETERS, model->parameters);
     if (status != NADE_OK) {

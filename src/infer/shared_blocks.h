@@ -5,12 +5,18 @@
 #define ND_INFER_SHARED_BLOCKS_H
 
 #include "backend/backend.h"
+#include "model/model.h"
 
 /* A backend at work. */
 struct opened {
     const struct backend_entries *entries;
     struct backend *backend;
 };
+
+/* Fails on all ranks where one of them has another model, or would compute with it in another way: each would answer
+ * for its share of the rows by itself. */
+nade_status nd_agree_on_model(nade_context *context, const struct nade_model *model,
+                              const struct backend_entries *entries, nade_precision precision);
 
 /* As score_block, conditional_block and sample_block.  widest: nd_widest_block of the plan. */
 nade_status nd_shared_scores(nade_context *context, struct opened at, const struct encoded_rows *cells,

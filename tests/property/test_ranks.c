@@ -374,10 +374,105 @@ static void test_stop(void **state)
     }
 }
 
+/* ---- answers of a model ------------------------------------------------------------------------------------------ */
+
+enum { ASKED_ROWS = 40 };
+
+struct asked {
+    nade_model *model;
+    uint32_t seed;
+    bool draws;
+    nade_status status;
+    double scores[ASKED_ROWS];
+    char sentence[ND_SENTENCE];
+};
+
+static nade_table *asked_table(nade_context *context)
+{
+    double cells[ASKED_ROWS * 3];
+    nade_table *table = NULL;
+    for (size_t i = 0; i < ASKED_ROWS * 3; i++) cells[i] = (double)(i * i % 7);
+    assert_int_equal(nade_table_from_array(context, cells, ASKED_ROWS, 3, NULL, &table), NADE_OK);
+    return table;
+}
+
+static nade_model *train_model(uint32_t seed)
+{
+    static const size_t hidden[] = {8};
+    nade_context *context = NULL;
+    nade_model *model = NULL;
+    nade_train_options options;
+    assert_int_equal(nade_context_create(NULL, &context), NADE_OK);
+    nade_table *table = asked_table(context);
+    nade_train_options_init(&options, sizeof options);
+    options.device = NADE_DEVICE_CPU;
+    options.hidden = hidden;
+    options.layers = 1;
+    options.iterations = 1;
+    options.updates = 2;
+    options.seed = seed;
+    assert_int_equal(nade_train(context, table, NULL, &options, &model), NADE_OK);
+    nade_table_free(table);
+    nade_context_free(context);
+    return model;
+}
+
+static void ask(nade_context *context, void *user)
+{
+    struct asked *a = user;
+    nade_table *table = asked_table(context);
+    double drawn[ASKED_ROWS * 3];
+    nade_score_options score;
+    nade_sample_options sample;
+    nade_score_options_init(&score, sizeof score);
+    nade_sample_options_init(&sample, sizeof sample);
+    for (size_t i = 0; i < ASKED_ROWS * 3; i++) drawn[i] = NAN;
+    score.device = sample.device = NADE_DEVICE_CPU;
+    score.seed = sample.seed = a->seed;
+    a->status = a->draws ? nade_sample(context, a->model, &sample, ASKED_ROWS, drawn)
+                         : nade_score(context, a->model, table, &score, a->scores, NULL, NULL);
+    snprintf(a->sentence, sizeof a->sentence, "%s", nade_last_error(context));
+    nade_table_free(table);
+}
+
+static void expect_refused(struct asked *a, const char *sentence)
+{
+    void *user[] = {&a[0], &a[1]};
+    run_ranks(2, false, ask, user);
+    for (size_t r = 0; r < 2; r++) {
+        assert_int_equal(a[r].status, NADE_BAD_CALL);
+        assert_non_null(strstr(a[r].sentence, sentence));
+    }
+}
+
+/* Else each would answer for its share of the rows with its own model, seed and orderings. */
+static void test_answers(void **state)
+{
+    nade_model *one = train_model(1), *other = train_model(2);
+    struct asked a[2] = {{.model = one, .seed = 5}, {.model = one, .seed = 5}};
+    void *user[] = {&a[0], &a[1]};
+    (void)state;
+    for (int draws = 0; draws < 2; draws++) {
+        a[0].draws = a[1].draws = draws;
+        run_ranks(2, false, ask, user);
+        assert_int_equal(a[0].status, NADE_OK);
+        assert_int_equal(a[1].status, NADE_OK);
+        a[1].model = other;
+        expect_refused(a, "the model differs between rank 0 and rank 1");
+        a[1].model = one;
+        a[1].seed = 6;
+        expect_refused(a, "what is asked of the model differs between rank 0 and rank 1");
+        a[1].seed = 5;
+    }
+    nade_model_free(one);
+    nade_model_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),    cmocka_unit_test(test_fixed_order),
                                        cmocka_unit_test(test_residual), cmocka_unit_test(test_agreement),
-                                       cmocka_unit_test(test_shares),   cmocka_unit_test(test_stop)};
+                                       cmocka_unit_test(test_shares),   cmocka_unit_test(test_stop),
+                                       cmocka_unit_test(test_answers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

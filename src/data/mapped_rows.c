@@ -34,21 +34,22 @@ bool nd_can_be_mapped(const struct source *source, const struct array_layout *la
 }
 
 /* The file stays open through a descriptor of its own.  It is read, not mapped: to read a file that has become shorter
- * is an error, to touch its memory would end the program. */
-static nade_status keep_file(const struct source *source, const struct array_layout *layout, struct mapped_rows **kept)
+ * is an error, to touch its memory would end the program.  NULL after a failure, which is then told in *status. */
+static struct mapped_rows *keep_file(const struct source *source, const struct array_layout *layout,
+                                     nade_status *status)
 {
     const nade_allocator *allocator = &source->context->allocator;
     struct mapped_rows *mapped = nd_alloc(allocator, 1, sizeof *mapped);
-    if (!mapped) return nd_no_memory(source->context, "an array that stays in its file");
+    if (!mapped) {
+        *status = nd_no_memory(source->context, "an array that stays in its file");
+        return NULL;
+    }
     *mapped = (struct mapped_rows){.layout = *layout, .place = place_of(source)};
     mapped->descriptor = fcntl(source->descriptor, F_DUPFD_CLOEXEC, 0);
-    if (mapped->descriptor < 0) {
-        int error = errno;
-        nd_free(allocator, mapped);
-        return nd_source_fail_system(source, "read", error);
-    }
-    *kept = mapped;
-    return NADE_OK;
+    if (mapped->descriptor >= 0) return mapped;
+    *status = nd_source_fail_system(source, "read", errno);
+    nd_free(allocator, mapped);
+    return NULL;
 }
 
 void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
@@ -244,9 +245,10 @@ static nade_status load_sample(nade_context *context, const char *path, const st
 nade_status nd_load_mapped(struct source *source, const struct array_layout *layout, const struct load_request *request,
                            nade_table **table)
 {
-    struct mapped_rows *mapped = NULL;
-    nade_status status = keep_file(source, layout, &mapped);
-    if (status == NADE_OK) status = load_sample(source->context, source->path, mapped, request, table);
+    nade_status status = NADE_OK;
+    struct mapped_rows *mapped = keep_file(source, layout, &status);
+    if (!mapped) return status;
+    status = load_sample(source->context, source->path, mapped, request, table);
     if (status == NADE_OK)
         (*table)->mapped = mapped;
     else

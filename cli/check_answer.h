@@ -6,9 +6,10 @@
 #include "nade/check.h"
 #include "progress.h"
 
-/* Begins all zero but for common. */
+/* Begins all zero but for common and output. */
 struct check_answer {
     struct common *common;
+    const char *output; /* a file for the data; NULL: stdout */
     struct model_input input;
     nade_table *table;
     size_t rows, columns; /* of the table, of the model */

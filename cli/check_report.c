@@ -147,7 +147,7 @@ static void print_column(struct output *output, const struct check_answer *answe
 int write_check_csv(const struct check_answer *answer)
 {
     struct output output;
-    int status = output_open(&output, answer->common, NULL);
+    int status = output_open(&output, answer->common, answer->output);
     if (status) return status;
     output_print(&output, "column,cells,p_value,distance,inside_50,inside_80,inside_90,inside_95,hits,expected_hits,"
                           "gain,standard_error\n");
@@ -216,7 +216,7 @@ int write_check_json(const struct check_answer *answer)
         json_pack("{s:I,s:o,s:o,s:o,s:b}", "rows", (json_int_t)summary->sample_rows, "energy_distance",
                   json_number(summary->energy_distance), "shuffled_columns", json_number(summary->shuffled_columns),
                   "p_value", json_number(summary->sample_p_value), "differ", summary->samples_differ);
-    return write_json_answer(answer->common,
+    return write_json_answer(answer->common, answer->output,
                              json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "rows",
                                        (json_int_t)summary->rows, "mean", json_number(summary->mean), "standard_error",
                                        json_number(summary->standard_error), "gain", json_number(summary->gain),

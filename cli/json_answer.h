@@ -1,4 +1,4 @@
-/* Answers as JSON on stdout: the data of verbs whose data are a few figures. */
+/* Answers as JSON: the data of verbs whose data are a few figures. */
 #ifndef CLI_JSON_ANSWER_H
 #define CLI_JSON_ANSWER_H
 
@@ -6,7 +6,8 @@
 
 #include "options.h"
 
-/* Writes the object, which is released, on a line of its own: an exit status.  NULL: it could not be made. */
-int write_json_answer(const struct common *common, json_t *object);
+/* Writes the object, which is released, on a line of its own, to stdout or to path where that is not NULL: an exit
+ * status.  NULL: it could not be made. */
+int write_json_answer(const struct common *common, const char *path, json_t *object);
 
 #endif

@@ -235,7 +235,7 @@ static int tell_as_json(const struct bench_work *work)
         json_object_set_new(object, "reading",
                             json_pack("{s:I,s:o,s:o}", "rows", (json_int_t)nade_table_rows(work->table), "bytes",
                                       json_number(work->read_bytes), "seconds", json_number(work->read_seconds)));
-    return write_json_answer(&work->arguments->common, object);
+    return write_json_answer(&work->arguments->common, NULL, object);
 }
 
 static void print_figures(struct output *output, const struct bench_work *work, const struct bench_figures *f)

@@ -11,7 +11,7 @@
 
 struct check_arguments {
     struct common common;
-    const char *model, *data, *png;
+    const char *model, *data, *png, *output;
     size_t rows;
     uint32_t threads;
     nade_read_options read;
@@ -42,6 +42,8 @@ static const struct option options[] = {
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+     .help = "write here instead of to stdout"},
     {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(png),
      .help = "draw for each column where its cells lie in their distributions: level where the model is right"},
 };
@@ -119,9 +121,9 @@ static int check_model(struct check_arguments *check, struct check_answer *answe
 static int run_check(void *arguments)
 {
     struct check_arguments *check = arguments;
-    struct check_answer answer = {.common = &check->common};
-    int status =
-        output_check_files(&check->common, NULL, check->png, (const char *[]){check->model, check->data, NULL});
+    struct check_answer answer = {.common = &check->common, .output = check->output};
+    int status = output_check_files(&check->common, check->output, check->png,
+                                    (const char *[]){check->model, check->data, NULL});
     if (!status) status = check_model(check, &answer);
     if (!status) warn_of_known_rows(&check->common, answer.input.model, check->model, answer.rows);
     if (!status) status = check->common.json ? write_check_json(&answer) : write_check_csv(&answer);

@@ -15,7 +15,7 @@
 
 struct compare_arguments {
     struct common common;
-    const char *a, *b, *data, *train, *of;
+    const char *a, *b, *data, *train, *of, *output;
     int per_column;
     uint32_t threads;
     nade_read_options read;
@@ -57,6 +57,9 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+     .help = "write here instead of to stdout"},
 };
 /* clang-format on */
 
@@ -190,7 +193,7 @@ static json_t *json_difference(const struct difference *d)
                      (json_int_t)d->better[1]);
 }
 
-static int write_json(const struct contest *contest, const struct difference *d)
+static int write_json(const struct contest *contest, const char *path, const struct difference *d)
 {
     static const char *const kinds[] = {"model", "independent", "gaussian", "mixture"};
     char verdict[SENTENCE];
@@ -204,7 +207,7 @@ static int write_json(const struct contest *contest, const struct difference *d)
                   kinds[contest->side[1].kind], "cell_score", contest->options.cells, "verdict", json_text(verdict));
     json_object_update(object, more);
     json_decref(more);
-    if (!contest->per_column) return write_json_answer(contest->common, object);
+    if (!contest->per_column) return write_json_answer(contest->common, path, object);
     json_t *list = json_array();
     for (size_t j = 0; j < contest->columns; j++) {
         struct difference of = contest_cells(contest, j);
@@ -214,7 +217,7 @@ static int write_json(const struct contest *contest, const struct difference *d)
         json_array_append_new(list, column);
     }
     json_object_set_new(object, "columns", list);
-    return write_json_answer(contest->common, object);
+    return write_json_answer(contest->common, path, object);
 }
 
 /* What there are too few cells for is empty, as in check. */
@@ -226,10 +229,10 @@ static void print_difference(struct output *output, const struct difference *d)
     output_print(output, "%s,%s", number, error);
 }
 
-static int write_csv(const struct contest *contest, const struct difference *d)
+static int write_csv(const struct contest *contest, const char *path, const struct difference *d)
 {
     struct output output;
-    int status = output_open(&output, contest->common, NULL);
+    int status = output_open(&output, contest->common, path);
     if (status) return status;
     output_print(&output, contest->per_column ? "column,cells,difference,standard_error,a_better\n"
                                               : "difference,standard_error\n");
@@ -258,13 +261,15 @@ static int run_compare(void *arguments)
         .read = compare->read,
         .options = compare->options,
     };
-    int status = contest_run(&contest, compare->a, compare->b);
+    int status = output_check_files(&compare->common, compare->output, NULL,
+                                    (const char *[]){compare->a, compare->b, compare->data, compare->train, NULL});
+    if (!status) status = contest_run(&contest, compare->a, compare->b);
     if (!status) {
         for (size_t i = 0; i < 2; i++)
             if (contest.side[i].input.model)
                 warn_of_known_rows(&compare->common, contest.side[i].input.model, contest.side[i].word, contest.rows);
         struct difference d = contest_rows(&contest);
-        status = compare->common.json ? write_json(&contest, &d) : write_csv(&contest, &d);
+        status = (compare->common.json ? write_json : write_csv)(&contest, compare->output, &d);
         if (!status) note_summary(&contest, &d);
     }
     contest_free(&contest);

@@ -16,7 +16,7 @@
 
 struct prob_arguments {
     struct common common;
-    const char *model;
+    const char *model, *output;
     size_t draws;
     struct text_list where, given;
     uint32_t threads;
@@ -59,6 +59,9 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(options.device)),
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
+    {.kind = OPTION_HEADING, .help = "Output"},
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+     .help = "write here instead of to stdout"},
 };
 /* clang-format on */
 
@@ -132,12 +135,12 @@ static int draw_all(struct prob_arguments *prob, struct prob_run *run)
     return EXIT_DONE;
 }
 
-/* The answer is the verb's data, so it goes to stdout, with --json too. */
+/* The answer is the verb's data, so it goes where data go, with --json too. */
 static int write_answer(const struct prob_arguments *prob, double share, double error, size_t draws)
 {
     char number[EXACT_SIZE], deviation[EXACT_SIZE];
     struct output output;
-    int status = output_open(&output, &prob->common, NULL);
+    int status = output_open(&output, &prob->common, prob->output);
     if (status) return status;
     format_exact(share, number);
     format_exact(error, deviation);
@@ -165,9 +168,9 @@ static int answer(const struct prob_arguments *prob, const struct prob_run *run)
     int status = write_answer(prob, share, error_of(share, draws), prob->draws);
     if (!status && (run->hits == 0 || run->hits == prob->draws))
         report_note(&prob->common,
-                    "%s of %zu draws: the probability is %s %.2g (with 95 %% confidence); more --draws tell more",
+                    "%s of %zu draws: the probability is %s %.*g (with 95 %% confidence); more --draws tell more",
                     run->hits ? "all" : "none", prob->draws, run->hits ? "above" : "below",
-                    run->hits ? 1 - bound : bound);
+                    run->hits ? (int)ceil(-log10(bound)) : 2, run->hits ? 1 - bound : bound);
     return status;
 }
 
@@ -191,7 +194,8 @@ static int run_prob(void *arguments)
     struct prob_arguments *prob = arguments;
     struct prob_run run = {0};
     bool needs_draws = false;
-    int status = open_context(&prob->common, prob->threads, &run.context);
+    int status = output_check_files(&prob->common, prob->output, NULL, (const char *[]){prob->model, NULL});
+    if (!status) status = open_context(&prob->common, prob->threads, &run.context);
     if (!status) status = prepare(prob, &run);
     if (!status) status = answer_exactly(prob, &run, &needs_draws);
     if (!status && needs_draws) status = draw_all(prob, &run);

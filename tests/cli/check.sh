@@ -110,3 +110,12 @@ refuse 2 "--png" "fixed ordering" -- "$NADE" check fixed whole.csv --png no.png
 [ ! -e no.png ] || fail "a picture in spite of an error"
 refuse 2 "no-such.csv" -- "$NADE" check model no-such.csv
 refuse 2 "new.csv" -- "$NADE" check model new.csv --png new.csv
+
+# A file in place of stdout.
+expect 0 "$NADE" check model new.csv --quiet
+cp out said
+expect 0 "$NADE" check model new.csv --quiet -o checked.csv
+[ ! -s out ] && cmp -s checked.csv said || fail "$(cat out checked.csv)"
+expect 0 "$NADE" check model new.csv --quiet --json -o checked.json
+holds checked.json '"verdict"'
+refuse 2 "new.csv" -- "$NADE" check model new.csv -o new.csv

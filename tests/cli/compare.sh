@@ -147,3 +147,12 @@ refuse 2 "nobody" -- "$NADE" compare a b new.csv --of nobody
 expect 0 "$NADE" train data.csv -o fixed --hidden 8 --components 3 --batch 50 --updates 100 --lr 0.01 --iterations 2 --order fixed --quiet
 expect 0 "$NADE" compare a fixed new.csv
 refuse 2 "fixed ordering" -- "$NADE" compare a fixed new.csv --per-column
+
+# A file in place of stdout.
+expect 0 "$NADE" compare a fixed new.csv --quiet
+cp out said
+expect 0 "$NADE" compare a fixed new.csv --quiet -o compared.csv
+[ ! -s out ] && cmp -s compared.csv said || fail "$(cat out compared.csv)"
+expect 0 "$NADE" compare a fixed new.csv --quiet --json -o compared.json
+holds compared.json '"difference"'
+refuse 2 "new.csv" -- "$NADE" compare a fixed new.csv -o new.csv

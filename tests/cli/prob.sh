@@ -78,3 +78,10 @@ expect 0 "$NADE" prob fixed --where flag=1 --json -n 100
 holds out '"draws":100'
 expect 0 "$NADE" prob fixed --where 'x<5' --json
 holds out '"standard_error":0,"draws":0'
+
+# A file in place of stdout.
+expect 0 "$NADE" prob fixed --where 'x<5' --quiet
+cp out said
+expect 0 "$NADE" prob fixed --where 'x<5' --quiet -o answer.csv
+[ ! -s out ] && cmp -s answer.csv said || fail "$(cat out answer.csv)"
+refuse "would be overwritten" --where 'x<5' -o model

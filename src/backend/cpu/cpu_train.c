@@ -434,10 +434,12 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
     size_t all = backend->data[DATA_VALID].rows * repeats;
     nade_status status = prepare(context, backend, ROWS);
     if (status != NADE_OK) return status;
-    /* Ranks take turns at the batches, whose sums are then added up in their order. */
+    /* Ranks take turns at the batches, whose sums are then added up in their order.  One alone needs no memory for it.
+     */
+    bool shared = nd_ranks(context) > 1;
     size_t batches = (all + ROWS - 1) / ROWS;
-    double sum = 0, *sums = nd_alloc(&context->allocator, batches, sizeof *sums);
-    if (!sums) return nd_no_memory(context, "the validation");
+    double sum = 0, *sums = shared ? nd_alloc(&context->allocator, batches, sizeof *sums) : NULL;
+    if (shared && !sums) return nd_no_memory(context, "the validation");
     for (size_t b = nd_rank(context); b < batches; b += nd_ranks(context)) {
         size_t first = b * ROWS;
         struct batch_job job = {
@@ -449,10 +451,14 @@ nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint3
             .first = first,
             .rows = all - first < ROWS ? all - first : ROWS,
         };
-        sums[b] = nd_cpu_run_rows(&job);
+        double one = nd_cpu_run_rows(&job);
+        if (shared)
+            sums[b] = one;
+        else
+            sum += one;
     }
-    status = nd_unite(context, sums, batches * sizeof *sums);
-    for (size_t b = 0; b < batches; b++) sum += sums[b];
+    if (shared) status = nd_unite(context, sums, batches * sizeof *sums);
+    for (size_t b = 0; shared && b < batches; b++) sum += sums[b];
     nd_free(&context->allocator, sums);
     *loss = sum / (double)all;
     return status;

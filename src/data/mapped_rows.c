@@ -196,7 +196,8 @@ static bool list_rows(struct sampling *s)
 {
     size_t count = 0;
     for (size_t c = 0; c < s->columns; c++)
-        if (s->seen[c].begun) s->wanted[s->seen[c].low_row] = s->wanted[s->seen[c].high_row] = true;
+        if (s->seen[c].begun && !ND_FAULT(FAULT_SAMPLE_ENDS))
+            s->wanted[s->seen[c].low_row] = s->wanted[s->seen[c].high_row] = true;
     for (size_t row = 0; row < s->rows; row++) count += s->wanted[row];
     s->list.row = nd_alloc(s->allocator, count, sizeof *s->list.row);
     if (!s->list.row) return false;

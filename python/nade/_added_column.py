@@ -11,6 +11,8 @@ from ._frames import ArrayFrame, ArrowFrame, DictFrame, Frame, PandasFrame, Pola
 
 def with_column(frame: Frame, name: str, values: np.ndarray) -> tuple[Frame, str | int]:
     """The frame with one more column behind the others, and that column's name, or its number where there are none."""
+    if frame.kind in ("file", "stream"):
+        raise BadCall(f"{name}: found an array for the rows of a file or stream, expected the name of a column")
     if len(values) != frame.rows or values.ndim != 1:
         raise BadCall(f"{name}: found {values.shape} values, expected one for each of {frame.rows} rows")
     if frame.names is not None and name in frame.names:
@@ -32,6 +34,5 @@ def with_column(frame: Frame, name: str, values: np.ndarray) -> tuple[Frame, str
         import pyarrow
 
         return ArrowFrame(data.append_column(name, pyarrow.array(values))), name
-    if not isinstance(frame, DictFrame):
-        raise BadCall(f"{name}: found an array for the rows of a file or stream, expected the name of a column")
+    assert isinstance(frame, DictFrame)
     return DictFrame({**dict(zip(frame.names or (), frame._columns())), name: values}), name

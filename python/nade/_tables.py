@@ -12,6 +12,7 @@ from ._arrow import ArrowBatch, batch_of, stream_of
 from ._context import Handle, as_bytes, call, column_list, doubles, path_bytes, text_bytes
 from ._errors import BadCall
 from ._library import library
+from ._numbers import checked
 
 WHOLE = ctypes.c_size_t(-1).value  # as many rows as there are
 
@@ -62,7 +63,7 @@ def read_options(given: dict[str, Any]) -> Any:
             value = ",".join('"' + str(text).replace('"', '""') + '"' for text in value)
             value = text_bytes(value)
         elif name in ("header", "missing_only", "map"):
-            value = int(value)
+            value = checked(name, value, ctypes.c_int)
         elif name in READ_OPTIONS:
             value = as_bytes(value)
         else:

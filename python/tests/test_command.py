@@ -48,6 +48,17 @@ def test_mapped_file_gives_the_same_model(tmp_path):
                                                                                       **asked).to_bytes()
 
 
+@pytest.mark.parametrize("asked, sentence", [
+    ({"map": [1]}, r"map: found \[1\], expected a number"),
+    ({"map": 2}, "map is 2, expected 1 or 0"),
+    ({"map": True, "weights": np.ones(10000)}, "array for the rows of a file or stream, expected the name of a column"),
+])
+def test_mapped_file_asked_for_wrongly(tmp_path, asked, sentence):
+    np.save(tmp_path / "large.npy", np.zeros((10000, 2)))
+    with pytest.raises(nade.BadCall, match=sentence):
+        nade.fit(tmp_path / "large.npy", **asked, **QUICK)
+
+
 def test_file_gives_the_same_model(files):
     assert nade.fit(files / "mixed.csv", **QUICK).to_bytes() == (files / "mixed.nade").read_bytes()
 

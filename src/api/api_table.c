@@ -50,6 +50,8 @@ static nade_status check_options(nade_context *context, const nade_read_options 
                        options->decimal);
     if (options->header < -1 || options->header > 1)
         return nd_fail(context, NADE_BAD_CALL, "the option header is %d, expected 1, 0 or -1", options->header);
+    if (options->map != 0 && options->map != 1)
+        return nd_fail(context, NADE_BAD_CALL, "the option map is %d, expected 1 or 0", options->map);
     return NADE_OK;
 }
 

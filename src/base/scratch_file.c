@@ -40,6 +40,11 @@ static int map_scratch(int descriptor, struct scratch_file *scratch)
     return 0;
 }
 
+static bool is_full(int error)
+{
+    return error == ENOSPC || error == EFBIG || error == EDQUOT;
+}
+
 nade_status nd_scratch_create(nade_context *context, size_t bytes, const char *what, struct scratch_file *scratch)
 {
     const char *folder = folder_of_scratch();
@@ -51,9 +56,9 @@ nade_status nd_scratch_create(nade_context *context, size_t bytes, const char *w
         close(descriptor);
     }
     if (!error) return NADE_OK;
-    return nd_fail(context, NADE_NO_OUTPUT,
-                   "%s: there is no room for %s, %zu bytes (%s); name another folder in the variable TMPDIR", folder,
-                   what, bytes, strerror_r(error, buffer, sizeof buffer));
+    return nd_fail(context, NADE_NO_OUTPUT, "%s: %s %s, %zu bytes (%s); name another folder in the variable TMPDIR",
+                   folder, is_full(error) ? "there is no room for" : "can't be written to, for", what, bytes,
+                   strerror_r(error, buffer, sizeof buffer));
 }
 
 void nd_scratch_free(struct scratch_file *scratch)

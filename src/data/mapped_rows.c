@@ -1,10 +1,12 @@
 #include "data/mapped_rows.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 
@@ -24,49 +26,47 @@ bool nd_can_be_mapped(const struct source *source, const struct array_layout *la
 {
     struct stat info;
     size_t items, bytes;
-    if (request->options->map != 1 || request->rows || layout->fortran || layout->rows < ND_MAPPED_ROWS_LEAST)
-        return false;
+    if (request->options->map != 1 || request->rows || layout->fortran) return false;
+    if (layout->rows < ND_MAPPED_ROWS_LEAST || layout->columns == 0) return false;
     if (!nd_source_seeks(source) || source->claimed || fstat(source->descriptor, &info) != 0) return false;
     if (!nd_multiply(layout->rows, layout->columns, &items) || !nd_multiply(items, layout->size, &bytes)) return false;
     return (uint64_t)info.st_size == place_of(source) + bytes;
 }
 
-static struct mapped_rows *map_file(const struct source *source, const struct array_layout *layout)
+/* The file stays open through a descriptor of its own.  It is read, not mapped: to read a file that has become shorter
+ * is an error, to touch its memory would end the program.  NULL after a failure, which is then told in *status. */
+static struct mapped_rows *keep_file(const struct source *source, const struct array_layout *layout,
+                                     nade_status *status)
 {
     const nade_allocator *allocator = &source->context->allocator;
-    uint64_t place = place_of(source);
     struct mapped_rows *mapped = nd_alloc(allocator, 1, sizeof *mapped);
-    if (!mapped) return NULL;
-    mapped->layout = *layout;
-    mapped->bytes = (size_t)place + layout->rows * layout->columns * layout->size;
-    mapped->file = mmap(NULL, mapped->bytes, PROT_READ, MAP_SHARED, source->descriptor, 0);
-    if (mapped->file == MAP_FAILED) {
-        nd_free(allocator, mapped);
+    if (!mapped) {
+        *status = nd_no_memory(source->context, "an array that stays in its file");
         return NULL;
     }
-    mapped->items = (const unsigned char *)mapped->file + place;
-    return mapped;
+    *mapped = (struct mapped_rows){.layout = *layout, .place = place_of(source)};
+    mapped->descriptor = fcntl(source->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (mapped->descriptor >= 0) return mapped;
+    *status = nd_source_fail_system(source, "read", errno);
+    nd_free(allocator, mapped);
+    return NULL;
 }
 
 void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
 {
     if (!mapped) return;
-    munmap(mapped->file, mapped->bytes);
+    close(mapped->descriptor);
     nd_free(allocator, mapped->columns);
     nd_free(allocator, mapped);
 }
 
 /* A source of some of the rows. */
-static struct source view_of(nade_context *context, const char *path, const struct mapped_rows *mapped, size_t first,
-                             size_t count)
+static nade_status open_rows(nade_context *context, const char *path, const struct mapped_rows *mapped, size_t first,
+                             size_t count, struct source *source)
 {
     size_t row_bytes = mapped->layout.columns * mapped->layout.size;
-    return (struct source){.context = context,
-                           .path = path,
-                           .buffer = (unsigned char *)mapped->items + first * row_bytes,
-                           .capacity = count * row_bytes,
-                           .end = count * row_bytes,
-                           .ended = true};
+    return nd_source_open_range(context, path, mapped->descriptor, mapped->place + first * row_bytes, count * row_bytes,
+                                source);
 }
 
 /* ---- the sample -------------------------------------------------------------------------------------------------- */
@@ -76,14 +76,16 @@ struct seen {
     double *slot; /* (slots) hash table, NaN = free */
     size_t slots, count;
     double low, high;
+    size_t low_row, high_row; /* the first that hold them */
     bool begun, missing, many;
 };
 
 struct sampling {
     const nade_allocator *allocator;
     struct seen *seen; /* (columns) */
-    size_t columns, taken, capacity;
+    size_t columns, rows;
     double share; /* of rows that are taken in any case */
+    bool *wanted; /* (rows) */
     struct row_list list;
 };
 
@@ -127,7 +129,22 @@ static bool is_new_value(const nade_allocator *allocator, struct seen *seen, dou
     return true;
 }
 
-static bool is_new(const nade_allocator *allocator, struct seen *seen, double number, bool *good)
+/* Only the ends that a column has at last are kept: each row of one that ascends is its largest so far. */
+static void note_ends(struct seen *seen, double number, size_t row)
+{
+    if (!seen->begun || number < seen->low) {
+        seen->low = number;
+        seen->low_row = row;
+    }
+    if (!seen->begun || number > seen->high) {
+        seen->high = number;
+        seen->high_row = row;
+    }
+    seen->begun = true;
+}
+
+/* Whether a column has not held this cell before.  *good false: no memory. */
+static bool is_new(const nade_allocator *allocator, struct seen *seen, double number, size_t row, bool *good)
 {
     if (isnan(number)) {
         bool first = !seen->missing;
@@ -135,26 +152,8 @@ static bool is_new(const nade_allocator *allocator, struct seen *seen, double nu
         return first;
     }
     number += 0.0; /* -0 is 0 */
-    bool outside = !seen->begun || number < seen->low || number > seen->high;
-    if (outside) {
-        seen->low = seen->begun && seen->low < number ? seen->low : number;
-        seen->high = seen->begun && seen->high > number ? seen->high : number;
-        seen->begun = true;
-    }
-    return is_new_value(allocator, seen, number, good) || outside;
-}
-
-static bool list_row(struct sampling *s, size_t row)
-{
-    if (s->list.count == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 1 << 14;
-        struct listed_row *grown = nd_grow(s->allocator, s->list.row, s->list.count, capacity, sizeof *grown);
-        if (!grown) return false;
-        s->list.row = grown;
-        s->capacity = capacity;
-    }
-    s->list.row[s->list.count++] = (struct listed_row){.row = row};
-    return true;
+    note_ends(seen, number, row);
+    return is_new_value(allocator, seen, number, good);
 }
 
 /* Multiples of the golden ratio fill the unit evenly, whatever rhythm rows may have. */
@@ -163,47 +162,83 @@ static bool is_spread(const struct sampling *s, size_t row)
     return (double)((uint32_t)row * 2654435769u) < s->share * 4294967296.0;
 }
 
+/* False: no memory. */
 static bool sample_row(struct sampling *s, const double *numbers, size_t row)
 {
-    bool wanted = is_spread(s, row), good = true;
+    bool good = true;
+    s->wanted[row] = is_spread(s, row);
     for (size_t c = 0; c < s->columns && good; c++)
-        if (is_new(s->allocator, &s->seen[c], numbers[c], &good) && !ND_FAULT(FAULT_SAMPLE_SPREAD)) wanted = true;
-    return good && (!wanted || list_row(s, row));
-}
-
-/* Lists the rows of the sample, in one pass over the file. */
-static bool choose_rows(struct sampling *s, const struct mapped_rows *mapped)
-{
-    const struct array_layout *layout = &mapped->layout;
-    double *numbers = nd_alloc(s->allocator, s->columns, sizeof *numbers);
-    bool good = numbers != NULL;
-    for (size_t row = 0; row < layout->rows && good; row++) {
-        nd_convert_items(layout, mapped->items + row * s->columns * layout->size, s->columns, numbers);
-        good = sample_row(s, numbers, row);
-    }
-    nd_free(s->allocator, numbers);
+        if (is_new(s->allocator, &s->seen[c], numbers[c], row, &good) && !ND_FAULT(FAULT_SAMPLE_SPREAD))
+            s->wanted[row] = true;
     return good;
 }
 
-static nade_status load_sample(struct source *source, const struct mapped_rows *mapped,
+/* Marks the rows that the sample has, but for the columns' ends, in one pass over the file. */
+static nade_status mark_rows(struct sampling *s, struct source *source, const struct array_layout *layout)
+{
+    size_t row_bytes = s->columns * layout->size;
+    double *numbers = nd_alloc(s->allocator, s->columns, sizeof *numbers);
+    nade_status status = NADE_OK;
+    bool good = numbers != NULL;
+    for (size_t row = 0; row < s->rows && good && status == NADE_OK; row++) {
+        status = nd_source_look(source, row_bytes);
+        if (status != NADE_OK) break;
+        nd_convert_items(layout, source->buffer + source->begin, s->columns, numbers);
+        source->begin += row_bytes;
+        good = sample_row(s, numbers, row);
+    }
+    nd_free(s->allocator, numbers);
+    return good ? status : nd_no_memory(source->context, "a sample of the rows");
+}
+
+/* The rows that are marked and those of the columns' ends.  False: no memory. */
+static bool list_rows(struct sampling *s)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < s->columns; c++)
+        if (s->seen[c].begun && !ND_FAULT(FAULT_SAMPLE_ENDS))
+            s->wanted[s->seen[c].low_row] = s->wanted[s->seen[c].high_row] = true;
+    for (size_t row = 0; row < s->rows; row++) count += s->wanted[row];
+    s->list.row = nd_alloc(s->allocator, count, sizeof *s->list.row);
+    if (!s->list.row) return false;
+    for (size_t row = 0; row < s->rows; row++)
+        if (s->wanted[row]) s->list.row[s->list.count++] = (struct listed_row){.row = row};
+    return true;
+}
+
+static nade_status choose_rows(struct sampling *s, nade_context *context, const struct mapped_rows *mapped)
+{
+    struct source source = {0};
+    s->seen = nd_alloc(s->allocator, s->columns, sizeof *s->seen);
+    s->wanted = nd_alloc(s->allocator, s->rows, sizeof *s->wanted);
+    nade_status status = s->seen && s->wanted ? open_rows(context, s->list.path, mapped, 0, s->rows, &source)
+                                              : nd_no_memory(context, "a sample of the rows");
+    if (status == NADE_OK) status = mark_rows(s, &source, &mapped->layout);
+    if (status == NADE_OK && !list_rows(s)) status = nd_no_memory(context, "a sample of the rows");
+    nd_source_close(&source);
+    for (size_t c = 0; s->seen && c < s->columns; c++) nd_free(s->allocator, s->seen[c].slot);
+    nd_free(s->allocator, s->seen);
+    nd_free(s->allocator, s->wanted);
+    return status;
+}
+
+static nade_status load_sample(nade_context *context, const char *path, const struct mapped_rows *mapped,
                                const struct load_request *request, nade_table **table)
 {
     const struct array_layout *layout = &mapped->layout;
-    nade_context *context = source->context;
     size_t wanted = SAMPLE_CELLS / layout->columns;
     if (wanted < SAMPLE_ROWS_LEAST) wanted = SAMPLE_ROWS_LEAST;
+    struct source source = {0};
     struct sampling s = {.allocator = &context->allocator,
                          .columns = layout->columns,
+                         .rows = layout->rows,
                          .share = (double)wanted / (double)layout->rows,
-                         .list.path = source->path};
-    s.seen = nd_alloc(s.allocator, s.columns, sizeof *s.seen);
-    bool good = s.seen && choose_rows(&s, mapped);
-    for (size_t c = 0; s.seen && c < s.columns; c++) nd_free(s.allocator, s.seen[c].slot);
-    nd_free(s.allocator, s.seen);
-    struct source view = view_of(context, source->path, mapped, 0, layout->rows);
+                         .list.path = path};
     const struct load_request sample = {.options = request->options, .rows = &s.list, .whole = true};
-    nade_status status =
-        good ? nd_load_items(&view, layout, &sample, table) : nd_no_memory(context, "a sample of the rows");
+    nade_status status = choose_rows(&s, context, mapped);
+    if (status == NADE_OK) status = open_rows(context, path, mapped, 0, layout->rows, &source);
+    if (status == NADE_OK) status = nd_load_items(&source, layout, &sample, table);
+    nd_source_close(&source);
     nd_free(s.allocator, s.list.row);
     return status;
 }
@@ -211,9 +246,10 @@ static nade_status load_sample(struct source *source, const struct mapped_rows *
 nade_status nd_load_mapped(struct source *source, const struct array_layout *layout, const struct load_request *request,
                            nade_table **table)
 {
-    struct mapped_rows *mapped = map_file(source, layout);
-    if (!mapped) return nd_load_items(source, layout, request, table);
-    nade_status status = load_sample(source, mapped, request, table);
+    nade_status status = NADE_OK;
+    struct mapped_rows *mapped = keep_file(source, layout, &status);
+    if (!mapped) return status;
+    status = load_sample(source->context, source->path, mapped, request, table);
     if (status == NADE_OK)
         (*table)->mapped = mapped;
     else
@@ -242,10 +278,13 @@ nade_status nd_mapped_block(nade_context *context, const nade_table *table, size
     struct mapped_rows *mapped = table->mapped;
     struct array_layout layout = mapped->layout;
     if (!list_columns(&context->allocator, table, mapped)) return nd_no_memory(context, "the table's columns");
-    struct source view = view_of(context, table->source, mapped, first, count);
+    struct source source = {0};
     const nade_read_options options = {.size = sizeof options, .columns = mapped->columns};
     const struct load_request request = {.options = &options, .whole = true};
     layout.rows = count;
     layout.first_row = first;
-    return nd_load_items(&view, &layout, &request, block);
+    nade_status status = open_rows(context, table->source, mapped, first, count, &source);
+    if (status == NADE_OK) status = nd_load_items(&source, &layout, &request, block);
+    nd_source_close(&source);
+    return status;
 }

@@ -11,20 +11,20 @@
 enum { ND_MAPPED_ROWS_LEAST = 10000 };
 
 struct mapped_rows {
-    void *file; /* (bytes) */
-    size_t bytes;
-    const unsigned char *items; /* within it */
+    int descriptor;
+    uint64_t place; /* of the first item in the file */
     struct array_layout layout;
     char *columns; /* which of the array's are the table's, a COLS list; NULL until a block is asked for */
 };
 
 /* Whether the items that follow in the source can be left in the file: those of a plain file, rows one after the other,
- * no rows chosen, enough of them. */
+ * no rows chosen, enough of them, and columns. */
 bool nd_can_be_mapped(const struct source *source, const struct array_layout *layout,
                       const struct load_request *request);
 
 /* A table of the sample, with `mapped` set: about 16 million cells of rows that are spread evenly, at least 10,000
- * rows, and every row that is the first to hold a value of a column (of its first 1000), or its least or largest. */
+ * rows, every row that is the first to hold a value of a column (of its first 1000) or a missing cell of it, and the
+ * first that hold its least and its largest number. */
 nade_status nd_load_mapped(struct source *source, const struct array_layout *layout, const struct load_request *request,
                            nade_table **table);
 

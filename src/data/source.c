@@ -42,10 +42,17 @@ static nade_status read_raw(struct source *source)
     if (source->raw_begin == source->raw_end) source->raw_begin = source->raw_end = 0;
     size_t wanted = RAW_BYTES - source->raw_end;
     if (source->raw_left < wanted) wanted = (size_t)source->raw_left;
+    unsigned char *to = source->raw + source->raw_end;
     ssize_t count;
-    do count = read(source->descriptor, source->raw + source->raw_end, wanted);
+    do
+        count = source->placed ? pread(source->descriptor, to, wanted, (off_t)source->place)
+                               : read(source->descriptor, to, wanted);
     while (count < 0 && errno == EINTR);
     if (count < 0) return nd_source_fail_system(source, "read", errno);
+    if (source->placed && count == 0 && wanted > 0)
+        return nd_fail(source->context, NADE_BAD_INPUT,
+                       "%s: has become shorter while it was read, expected a file that does not change", source->path);
+    source->place += (uint64_t)count;
     source->raw_end += (size_t)count;
     source->raw_left -= (size_t)count;
     source->raw_ended = count == 0;
@@ -144,6 +151,16 @@ nade_status nd_source_open_part(const struct source *archive, const struct sourc
     }
     nade_status status = take_buffers(source);
     if (status == NADE_OK && part->packing != PACKED_NOT) status = begin_unpacking(source, part->packing);
+    if (status != NADE_OK) nd_source_close(source);
+    return status;
+}
+
+nade_status nd_source_open_range(nade_context *context, const char *path, int descriptor, uint64_t place,
+                                 uint64_t bytes, struct source *source)
+{
+    *source = (struct source){
+        .context = context, .path = path, .descriptor = descriptor, .raw_left = bytes, .placed = true, .place = place};
+    nade_status status = take_buffers(source);
     if (status != NADE_OK) nd_source_close(source);
     return status;
 }

@@ -29,6 +29,8 @@ struct source {
     unsigned char *raw; /* bytes as they are in the file */
     size_t raw_begin, raw_end;
     uint64_t raw_left; /* bytes behind raw_end that may be read, if the file has them */
+    bool placed;       /* a range: those bytes are at `place`, and the file must have them */
+    uint64_t place;
     bool raw_ended;
     enum packing packing; /* unless PACKED_NOT, stream is in use */
     bool in_member;       /* the gzip member that is being unpacked has not ended */
@@ -55,6 +57,11 @@ struct source_part {
  * be all (offset counts from its begin).  Reading fails unless size and CRC are as claimed.  The archive must outlive
  * the part and is not to be filled meanwhile. */
 nade_status nd_source_open_part(const struct source *archive, const struct source_part *part, struct source *source);
+
+/* Opens a range of a plain file's bytes, read at their place whatever the descriptor's position is.  Reading fails when
+ * the file has become shorter. */
+nade_status nd_source_open_range(nade_context *context, const char *path, int descriptor, uint64_t place,
+                                 uint64_t bytes, struct source *source);
 
 /* True when the file's bytes can be read at any place through its descriptor. */
 bool nd_source_seeks(const struct source *source);

@@ -134,6 +134,8 @@ nade_status nd_mapped_encode(struct run *run, const nade_table *train, const str
     struct mapped_encoder e = {.run = run, .train = train, .cells = cells};
     size_t block_rows = BLOCK_CELLS / train->mapped->layout.columns + 1;
     *cells = (struct encoded_rows){.columns = nd_network_columns(schema), .kind = nd_encoding_of(schema)};
+    *scale = 0;
+    if (cells->columns == 0) return NADE_OK; /* all columns were left out: no row has a present cell */
     e.each = nd_alloc(&run->context->allocator, block_rows, sizeof *e.each);
     e.rows = nd_alloc(&run->context->allocator, block_rows, sizeof *e.rows);
     nade_status status =

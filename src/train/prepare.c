@@ -200,6 +200,13 @@ static size_t repeats_for(size_t rows)
     return repeats < 4 ? 4 : repeats > 64 ? 64 : repeats;
 }
 
+static nade_status fail_too_few(const struct run *run, const char *source, size_t rows, size_t learnt)
+{
+    return nd_fail(run->context, NADE_BAD_INPUT,
+                   "%s has %zu row%s, %zu of them to learn from, expected at least 2 rows", source, rows,
+                   rows == 1 ? "" : "s", learnt);
+}
+
 /* The lists of rows to learn from and to validate on; the latter may be empty. */
 static nade_status list_rows(struct run *run, const nade_table *train, const nade_table *valid,
                              struct row_copies *learnt, struct row_copies *held)
@@ -211,9 +218,7 @@ static nade_status list_rows(struct run *run, const nade_table *train, const nad
     if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
     if (status != NADE_OK) return status;
     if (train->rows < 2 || split.train_count < 1)
-        return nd_fail(run->context, NADE_BAD_INPUT,
-                       "%s has %zu row%s, %zu of them to learn from, expected at least 2 rows", train->source,
-                       train->rows, train->rows == 1 ? "" : "s", split.train_count);
+        return fail_too_few(run, train->source, train->rows, split.train_count);
     struct copying copying = {.seed = seed, .part = PART_TRAIN};
     status = nd_copy_rows(run->context, &run->arena, train, split.train, split.train_count, &copying, learnt);
     if (status != NADE_OK) return status;
@@ -259,6 +264,7 @@ static nade_status prepare_mapped(struct run *run, const nade_table *train, cons
     if (status == NADE_OK) status = nd_encode_rows(run, &table, sample.listed, true, &run->sample, &scale, NULL);
     if (status == NADE_OK) status = nd_mapped_encode(run, train, &learnt.listed, true, &run->train, &run->train_scale);
     if (status != NADE_OK) return status;
+    if (run->train.rows < 1) return fail_too_few(run, train->source, all.table.rows, run->train.rows);
     run->whole = run->train;
     run->train_rows = run->train.rows;
     run->valid_rows = held.counted.count;

@@ -294,7 +294,7 @@ void nd_form_write(const struct number_form *form, const char *plain, char text[
 void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE])
 {
     char mark[] = {form->thousands, '\0'};
-    const char *decimals = form->decimals ? "000000" + (ND_DECIMALS_MOST - form->decimals) : "5";
+    const char *decimals = form->decimals ? &"000000"[ND_DECIMALS_MOST - form->decimals] : "5";
     snprintf(name, ND_NUMBER_FORM_SIZE, "%s1%s234%c%s%s", form->prefix, mark, form->decimal, decimals, form->suffix);
 }
 

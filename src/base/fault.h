@@ -258,7 +258,6 @@ enum fault {
     FAULT_FIT_WORSE = 508,           /* test_em: counts and dates are fitted worse than they were */
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
     FAULT_EM_COMMON = 513,           /* test_em: rows of other labels count as of the commonest too */
-    FAULT_FACTORS_TOGETHER = 514,    /* gaussian_kinds: few components of more factors must better many of fewer */
     FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */

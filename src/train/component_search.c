@@ -65,7 +65,7 @@ static nade_status choose_components(struct component_search *s)
     if (most > run->train.rows) most = run->train.rows;
     for (size_t k = 1; k <= most && misses < 2 && !run->stop && status == NADE_OK; k *= 2) {
         status = fit(s, k);
-        bool better = s->loss < least && !(ND_FAULT(FAULT_FACTORS_TOGETHER) && s->loss > run->best_loss);
+        bool better = s->loss < least;
         misses = better ? 0 : misses + 1;
         if (better) least = s->loss;
         if (better || k == 1) best = k;

@@ -52,14 +52,6 @@ static struct mapped_rows *keep_file(const struct source *source, const struct a
     return NULL;
 }
 
-void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
-{
-    if (!mapped) return;
-    close(mapped->descriptor);
-    nd_free(allocator, mapped->columns);
-    nd_free(allocator, mapped);
-}
-
 /* A source of some of the rows. */
 static nade_status open_rows(nade_context *context, const char *path, const struct mapped_rows *mapped, size_t first,
                              size_t count, struct source *source)

@@ -2,10 +2,20 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/cell_text.h"
 #include "data/mapped_rows.h"
 #include "data/number_form.h"
+
+/* Here, not with what reads such rows: the CUDA backend has tables, and needs no reader. */
+void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
+{
+    if (!mapped) return;
+    close(mapped->descriptor);
+    nd_free(allocator, mapped->columns);
+    nd_free(allocator, mapped);
+}
 
 void nd_table_release(struct nade_table *table)
 {

@@ -16,11 +16,20 @@ struct weighted_cells {
 
 static double log_likelihood(const struct weighted_cells *cells, const double *outputs)
 {
+    enum { PART = 256 };
     const struct plan_column *column = cells->column;
-    double sum = 0;
-    for (size_t i = 0; i < cells->count; i++)
-        if (cells->weights[i] > 0)
-            sum += cells->weights[i] * column->head->log_density(column, outputs, (double)cells->values[i]);
+    const struct head *head = column->head;
+    double sum = 0, found[PART];
+    for (size_t first = 0; first < cells->count; first += PART) {
+        size_t count = cells->count - first < PART ? cells->count - first : PART;
+        const float *values = cells->values + first;
+        if (head->log_densities) head->log_densities(column, outputs, values, count, 1, found);
+        for (size_t i = 0; i < count; i++) {
+            double weight = cells->weights[first + i];
+            if (!(weight > 0)) continue;
+            sum += weight * (head->log_densities ? found[i] : head->log_density(column, outputs, (double)values[i]));
+        }
+    }
     return sum;
 }
 

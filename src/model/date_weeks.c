@@ -158,15 +158,42 @@ static double share_of_week(const struct calendar *c, const struct shares *s, do
 
 /* ---- the density ------------------------------------------------------------------------------------------------- */
 
-double nd_date_log_density(const struct plan_column *column, const double *outputs, double x)
+/* Logs of what the weekdays' and the hours' exponentials sum to. */
+struct log_totals {
+    double day, hour;
+};
+
+static struct log_totals log_totals_of(const struct plan_column *column, const double *outputs)
+{
+    const struct calendar *c = column->own;
+    const double *day = outputs + 3 * column->components;
+    return (struct log_totals){nd_log_sum(day, ND_WEEKDAYS),
+                               c->a_day == 1 ? 0 : nd_log_sum(day + ND_WEEKDAYS, ND_HOURS)};
+}
+
+static double log_density_with(const struct plan_column *column, const double *outputs, const struct log_totals *total,
+                               double x)
 {
     const struct calendar *c = column->own;
     const double *day = outputs + 3 * column->components, *hour = day + ND_WEEKDAYS;
     struct moment m = nd_moment(c, round(x * c->scale));
-    double sum = nd_date_log_weeks(column, outputs, m.week, m.week) + day[m.weekday] - nd_log_sum(day, ND_WEEKDAYS) -
-                 c->log_parts;
+    double sum = nd_date_log_weeks(column, outputs, m.week, m.week) + day[m.weekday] - total->day - c->log_parts;
     if (c->a_day == 1) return sum;
-    return sum + hour[nd_hour(c, m.of_day)] - nd_log_sum(hour, ND_HOURS) - log(c->a_day / ND_HOURS);
+    return sum + hour[nd_hour(c, m.of_day)] - total->hour - log(c->a_day / ND_HOURS);
+}
+
+double nd_date_log_density(const struct plan_column *column, const double *outputs, double x)
+{
+    struct log_totals total = log_totals_of(column, outputs);
+    return log_density_with(column, outputs, &total, x);
+}
+
+void nd_date_log_densities(const struct plan_column *column, const double *outputs, const float *values, size_t count,
+                           size_t stride, double *log_density)
+{
+    struct log_totals total = log_totals_of(column, outputs);
+    for (size_t i = 0; i < count; i++)
+        log_density[i * stride] = log_density_with(column, outputs, &total, (double)values[i]);
 }
 
 /* Adds the loss of a softmax to another; its gradient. */

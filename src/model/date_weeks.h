@@ -63,6 +63,8 @@ struct shares nd_date_shares(const struct plan_column *column, const double *out
 
 /* The functions of struct head. */
 double nd_date_log_density(const struct plan_column *column, const double *outputs, double x);
+void nd_date_log_densities(const struct plan_column *column, const double *outputs, const float *values, size_t count,
+                           size_t stride, double *log_density);
 double nd_date_loss_gradient(const struct plan_column *column, const double *outputs, double x, double *gradient);
 double nd_date_sample(const struct plan_column *column, const double *outputs, const uint32_t words[4]);
 double nd_date_sample_between(const struct plan_column *column, const double *outputs, double low, double high,

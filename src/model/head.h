@@ -87,6 +87,11 @@ struct head {
     /* log p(x | outputs). */
     double (*log_density)(const struct plan_column *column, const double *outputs, double x);
 
+    /* The same of many values under the same outputs, the i-th at log_density[i * stride]; NULL where nothing is shared
+     * by them. */
+    void (*log_densities)(const struct plan_column *column, const double *outputs, const float *values, size_t count,
+                          size_t stride, double *log_density);
+
     /* log of the mean density over the bin x ± half, half > 0; NULL: it has no cells. */
     double (*log_bin)(const struct plan_column *column, const double *outputs, double x, double half);
 

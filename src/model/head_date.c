@@ -319,6 +319,7 @@ const struct head nd_head_date = {
     .nearest = nearest,
     .range = range,
     .log_density = nd_date_log_density,
+    .log_densities = nd_date_log_densities,
     .loss_gradient = nd_date_loss_gradient,
     .fit_marginal = fit_marginal,
     .fit_weighted = nd_fit_dates,

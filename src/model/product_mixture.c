@@ -97,9 +97,14 @@ static void refresh_column(void *argument, size_t c, unsigned worker)
     (void)worker;
     for (size_t k = 0; k < m->components; k++) {
         if (column->mean) refresh_real(m, c, k);
+        const double *outputs = nd_product_outputs(m, k, c);
+        if (column->listed && one->head->log_densities) {
+            one->head->log_densities(one, outputs, column->listed, column->values, m->components, column->table + k);
+            continue;
+        }
         for (size_t v = 0; v < column->values; v++)
-            column->table[v * m->components + k] = one->head->log_density(
-                one, nd_product_outputs(m, k, c), column->listed ? (double)column->listed[v] : (double)v);
+            column->table[v * m->components + k] =
+                one->head->log_density(one, outputs, column->listed ? (double)column->listed[v] : (double)v);
     }
 }
 

@@ -207,13 +207,21 @@ static nade_status fail_too_few(const struct run *run, const char *source, size_
                    rows == 1 ? "" : "s", learnt);
 }
 
+/* One Gaussian has nothing that rows held out would choose: none are, unless someone asks for some. */
+static bool wants_no_valid(const nade_train_options *o, const nade_table *train)
+{
+    return o->kind == NADE_KIND_GAUSSIAN && !train->roles.time &&
+           !nd_is_given(o->given, o->given_count, offsetof(nade_train_options, valid_fraction));
+}
+
 /* The lists of rows to learn from and to validate on; the latter may be empty. */
 static nade_status list_rows(struct run *run, const nade_table *train, const nade_table *valid,
                              struct row_copies *learnt, struct row_copies *held)
 {
     struct split split = {0}, other = {0};
     uint32_t seed = run->options.seed;
-    double fraction = valid || run->options.folds ? 0 : run->options.valid_fraction;
+    bool none = valid || run->options.folds || wants_no_valid(&run->options, train);
+    double fraction = none ? 0 : run->options.valid_fraction;
     nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, seed, &split);
     if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
     if (status != NADE_OK) return status;

@@ -160,6 +160,30 @@ static void test_density(void **state)
     end(&b);
 }
 
+/* Many values at once have the densities of single ones, and nothing between them is written. */
+static void test_densities(void **state)
+{
+    enum { VALUES = 50, STRIDE = 3 };
+    const struct column_spec *specs[] = {&days, &hours, &seconds};
+    (void)state;
+    for (size_t s = 0; s < 3; s++) {
+        struct bench b;
+        begin(&b, specs[s]);
+        float values[VALUES];
+        double found[VALUES * STRIDE];
+        for (size_t i = 0; i < VALUES * STRIDE; i++) found[i] = -1;
+        for (size_t i = 0; i < VALUES; i++)
+            values[i] = (float)cell_of(specs[s], MONDAY + 86400 * (double)i + 3600 * (double)(i % 24));
+        for (size_t i = 0; i < CASES; i++) {
+            b.head->log_densities(&b.column, cases[i], values, VALUES, STRIDE, found);
+            for (size_t k = 0; k < VALUES * STRIDE; k++)
+                assert_true(found[k] ==
+                            (k % STRIDE ? -1 : b.head->log_density(&b.column, cases[i], (double)values[k / STRIDE])));
+        }
+        end(&b);
+    }
+}
+
 /* All that a column can hold, where much lies beyond its first and last week. */
 static void test_sum_of_all(void **state)
 {
@@ -416,7 +440,7 @@ int main(void)
         cmocka_unit_test(test_cells),    cmocka_unit_test(test_density),   cmocka_unit_test(test_sum_of_all),
         cmocka_unit_test(test_gradient), cmocka_unit_test(test_summaries), cmocka_unit_test(test_tails),
         cmocka_unit_test(test_samples),  cmocka_unit_test(test_between),   cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_marginal), cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_marginal), cmocka_unit_test(test_inputs),    cmocka_unit_test(test_densities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

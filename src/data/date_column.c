@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/numbers.h"
 
 /* Fewer different dates than that are names of days, of surveys say. */
@@ -40,6 +41,16 @@ bool nd_date_cell(const struct table_column *column, size_t row, const char *for
     if (code == SIZE_MAX) return true;
     const char *text = column->labels[code].text;
     return nd_date_read(form, text, strlen(text), seconds);
+}
+
+bool nd_date_cell_loosely(const struct table_column *column, size_t row, const char *form, double *seconds)
+{
+    if (nd_date_cell(column, row, form, seconds)) return true;
+    size_t code = nd_table_code(column, row);
+    if (code == SIZE_MAX || ND_FAULT(FAULT_DATES_IN_ONE_FORM)) return false;
+    const char *text = column->labels[code].text;
+    if (strchr(form, 'h') && !strchr(text, ':')) return false;
+    return nd_date_read_loosely(form, text, seconds);
 }
 
 /* The row of the first cell that is no date in this form; the table's rows: none. */

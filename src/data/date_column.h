@@ -34,4 +34,8 @@ void nd_format_cell(const struct table_column *column, double number, char text[
 /* A cell of any table's column in seconds, NaN: missing; false: it is no date in this form. */
 bool nd_date_cell(const struct table_column *column, size_t row, const char *form, double *seconds);
 
+/* The same of a table that a model with this form is asked about: what can be read in one way alone is a date too,
+ * but a day is no time. */
+bool nd_date_cell_loosely(const struct table_column *column, size_t row, const char *form, double *seconds);
+
 #endif

@@ -7,8 +7,10 @@
 
 static const char epoch[] = "epoch", epoch_ms[] = "epoch ms";
 static const char digits[] = "0123456789";
+static const char *const month_names[] = {"January", "February", "March",     "April",   "May",      "June",
+                                          "July",    "August",   "September", "October", "November", "December"};
 
-enum { FRACTION_MOST = 6 };
+enum { FRACTION_MOST = 6, MONTHS = 12, SHORT_NAME = 3, LONG_NAME = 4, CENTURY_BEGINS = 69 };
 
 /* ---- the calendar ------------------------------------------------------------------------------------------------ */
 
@@ -66,7 +68,7 @@ bool nd_date_is_epoch(const char *form)
 
 bool nd_date_form_is_good(const char *form)
 {
-    static const size_t most[PARTS] = {4, 2, 2, 2, 2, 2, FRACTION_MOST};
+    static const size_t most[PARTS] = {4, LONG_NAME, 2, 2, 2, 2, FRACTION_MOST};
     size_t found[PARTS] = {0}, halves = 0, width;
     if (nd_date_is_epoch(form)) return true;
     if (strlen(form) >= ND_FORM_SIZE) return false;
@@ -76,7 +78,8 @@ bool nd_date_form_is_good(const char *form)
         halves += part == UPPER_HALF || part == LOWER_HALF;
         if (part >= PARTS) continue;
         if (found[part] || width > most[part]) return false;
-        if (width < most[part] && (part == YEAR || part == MINUTE || part == SECOND)) return false;
+        if (part == YEAR && width != 2 && width != 4) return false;
+        if (width < most[part] && (part == MINUTE || part == SECOND)) return false;
         found[part] = width;
     }
     return found[YEAR] && found[MONTH] && found[DAY] && !found[HOUR] == !found[MINUTE] && halves <= !!found[HOUR] &&
@@ -111,6 +114,33 @@ static bool read_digits(const char **text, const char *end, size_t width, bool f
     return free ? length > 0 && !padded : length == width;
 }
 
+/* How many letters of a month's name a form writes. */
+static size_t name_length(size_t month, size_t width)
+{
+    return width == SHORT_NAME ? SHORT_NAME : strlen(month_names[month]);
+}
+
+static bool read_month(const char **text, const char *end, size_t width, long *number)
+{
+    for (size_t month = 0; month < MONTHS; month++) {
+        size_t length = name_length(month, width);
+        if ((size_t)(end - *text) < length || strncmp(*text, month_names[month], length) != 0) continue;
+        *text += length;
+        *number = (long)month + 1;
+        return true;
+    }
+    return false;
+}
+
+/* A part that is a number, or a month's name. */
+static bool read_part(const char **text, const char *end, enum part part, size_t width, long *number)
+{
+    if (part == MONTH && width >= SHORT_NAME) return read_month(text, end, width, number);
+    if (!read_digits(text, end, width, width == 1 && part != FRACTION, number)) return false;
+    if (part == YEAR && width == 2) *number += *number < CENTURY_BEGINS ? 2000 : 1900;
+    return true;
+}
+
 /* AM or PM, or am or pm. */
 static bool read_half(const char **text, const char *end, enum part part, long *half)
 {
@@ -135,8 +165,7 @@ static const char *read_parts(const char *form, const char *text, const char *en
         if (part == LITERAL)
             good = text < end && *text++ == *form;
         else
-            good = part < PARTS ? read_digits(&text, end, width, width == 1 && part != FRACTION, &value[part])
-                                : read_half(&text, end, part, half);
+            good = part < PARTS ? read_part(&text, end, part, width, &value[part]) : read_half(&text, end, part, half);
         if (!good) return NULL;
     }
     return text;
@@ -190,14 +219,21 @@ bool nd_date_read(const char *form, const char *text, size_t length, double *sec
     return read_prefix(form, text, end, seconds, &rest) && rest == end;
 }
 
+/* Of other forms day and month may be either.  So may those with points where the form has them the other way round. */
 bool nd_date_read_loosely(const char *form, const char *text, double *seconds)
 {
-    static const char *const iso[] = {"YYYY-MM-DD", "YYYY-MM-DD hh:mm", "YYYY-MM-DDThh:mm", "YYYY-MM-DD hh:mm:ss",
-                                      "YYYY-MM-DDThh:mm:ss"};
-    size_t length = strlen(text);
-    bool read = nd_date_read(form, text, length, seconds);
-    for (size_t i = 0; i < sizeof iso / sizeof *iso && !read; i++) read = nd_date_read(iso[i], text, length, seconds);
-    return read;
+    static const char *const days[] = {"YYYY-MM-DD", "DD.MM.YYYY", "D.M.YYYY"};
+    static const char *const times[] = {"", " hh:mm", "Thh:mm", " hh:mm:ss", "Thh:mm:ss"};
+    size_t length = strlen(text),
+           count = *form == 'M' && form[strspn(form, "M")] == '.' ? 1 : sizeof days / sizeof *days;
+    if (nd_date_read(form, text, length, seconds)) return true;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
+            char other[ND_FORM_SIZE];
+            snprintf(other, sizeof other, "%s%s", days[i], times[j]);
+            if (nd_date_read(other, text, length, seconds)) return true;
+        }
+    return false;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -212,6 +248,11 @@ static void take_apart(int64_t units, int64_t per_second, long value[PARTS])
     value[MINUTE] = of_day / 60 % 60;
     value[SECOND] = of_day % 60;
     date_of_days((long)day, &value[YEAR], &value[MONTH], &value[DAY]);
+}
+
+static void write_month(char *to, size_t room, size_t month, size_t width)
+{
+    snprintf(to, room, "%.*s", (int)name_length(month, width), month_names[month]);
 }
 
 void nd_date_write(const char *form, double seconds, char text[ND_DATE_SIZE])
@@ -232,8 +273,10 @@ void nd_date_write(const char *form, double seconds, char text[ND_DATE_SIZE])
         enum part part = next_part(form, &width);
         char *to = text + used;
         size_t room = ND_DATE_SIZE - used;
-        if (part < PARTS)
-            snprintf(to, room, "%0*ld", (int)width, value[part]);
+        if (part == MONTH && width >= SHORT_NAME)
+            write_month(to, room, (size_t)value[MONTH] - 1, width);
+        else if (part < PARTS)
+            snprintf(to, room, "%0*ld", (int)width, part == YEAR && width == 2 ? value[part] % 100 : value[part]);
         else if (part == LITERAL)
             snprintf(to, room, "%c", *form);
         else
@@ -246,8 +289,11 @@ void nd_date_write(const char *form, double seconds, char text[ND_DATE_SIZE])
 
 /* Forms of days, each before those that also read its texts. */
 static const char *const days[] = {
-    "YYYY-MM-DD", "YYYY/MM/DD", "YYYY.MM.DD", "YYYY-M-D",   "YYYY/M/D", "DD.MM.YYYY", "D.M.YYYY", "DD/MM/YYYY",
-    "D/M/YYYY",   "MM/DD/YYYY", "M/D/YYYY",   "DD-MM-YYYY", "D-M-YYYY", "MM-DD-YYYY", "M-D-YYYY",
+    "YYYY-MM-DD",   "YYYY/MM/DD",  "YYYY.MM.DD", "YYYY-M-D",    "YYYY/M/D",     "DD.MM.YYYY",    "D.M.YYYY",
+    "DD/MM/YYYY",   "D/M/YYYY",    "MM/DD/YYYY", "M/D/YYYY",    "DD-MM-YYYY",   "D-M-YYYY",      "MM-DD-YYYY",
+    "M-D-YYYY",     "DD.MM.YY",    "DD/MM/YY",   "D/M/YY",      "MM/DD/YY",     "M/D/YY",        "DD MMM YYYY",
+    "D MMM YYYY",   "DD-MMM-YYYY", "D-MMM-YYYY", "DD-MMM-YY",   "D-MMM-YY",     "DD MMMM YYYY",  "D MMMM YYYY",
+    "MMM DD, YYYY", "MMM D, YYYY", "MMM D YYYY", "MMM DD YYYY", "MMMM D, YYYY", "MMMM DD, YYYY",
 };
 
 static void append(char form[ND_FORM_SIZE], const char *text, size_t length)
@@ -305,7 +351,8 @@ void nd_date_guess(const char *cell, size_t length, struct date_forms *forms)
     double seconds;
     const char *rest;
     forms->count = 0;
-    if (length < 8 || length >= sizeof text || *cell < '0' || *cell > '9') return;
+    /* All forms begin with a digit or with a month's name. */
+    if (length < 6 || length >= sizeof text || !strchr("0123456789JFMASOND", *cell) || !*cell) return;
     memcpy(text, cell, length);
     text[length] = '\0';
     for (size_t d = 0; d < sizeof days / sizeof *days; d++) {

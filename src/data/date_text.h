@@ -1,8 +1,9 @@
 /* Dates and times as texts, and as seconds since 1970-01-01 00:00 by the same clock, without leap seconds.
  *
  * How a column writes them is its form: a text in which YYYY, MM, DD, hh, mm, ss and fff stand for year, month, day,
- * hour, minute, second and its fraction (as many f as digits), M, D and h for numbers without a leading zero, PM and pm
- * for the half of the day; anything else stands for itself, a time zone such as Z or +02:00 too.  The forms "epoch" and
+ * hour, minute, second and its fraction (as many f as digits), M, D and h for numbers without a leading zero, YY for a
+ * year from 1969 to 2068, MMM and MMMM for the month's English name, cut to three letters or whole, PM and pm for the
+ * half of the day; anything else stands for itself, a time zone such as Z or +02:00 too.  The forms "epoch" and
  * "epoch ms" are seconds and milliseconds since 1970.  Days are those of the Gregorian calendar from year 1 to 9999. */
 #ifndef ND_DATA_DATE_TEXT_H
 #define ND_DATA_DATE_TEXT_H
@@ -22,7 +23,8 @@ enum { ND_FORM_SIZE = 48, ND_DATE_SIZE = 64, ND_FORMS_MOST = 16 };
 /* False: the text is no date in this form. */
 bool nd_date_read(const char *form, const char *text, size_t length, double *seconds);
 
-/* The same, or an ISO date without a time or with one, as people ask for dates. */
+/* The same, or a date that can be read in one way alone, with a time or without one: an ISO date, or one with points
+ * between day, month and year. */
 bool nd_date_read_loosely(const char *form, const char *text, double *seconds);
 
 /* Writes a time within the years 1 to 9999, cut to what the form can tell. */

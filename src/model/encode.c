@@ -352,7 +352,7 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         double seconds;
         float value = NAN;
         char number[ND_DATE_SIZE];
-        bool date = nd_date_cell(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
+        bool date = nd_date_cell_loosely(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);
             if (!may_be_unseen(e, column, date)) return refuse(e, column, nd_table_position(e->table, row), text, date);

@@ -45,7 +45,7 @@ nade_status nd_table_values(nade_context *context, const nade_model *model, cons
         if (labels && !isnan(labels[at])) values[at] = (double)labels[at];
         /* A number as it was read, not as the network's floats have it. */
         if (schema->column[c].form && !isnan(values[at]))
-            nd_date_cell(&table->column[from[c]], row, schema->column[c].form, &values[at]);
+            nd_date_cell_loosely(&table->column[from[c]], row, schema->column[c].form, &values[at]);
         else if (!nd_head_for(schema->column[c].type)->labels && !isnan(values[at]))
             values[at] = nd_table_number(&table->column[from[c]], row);
         if (unseen->marks && unseen->marks[at]) values[at] = ND_FAULT(FAULT_UNSEEN_FILLED) ? (double)NAN : HUGE_VAL;

@@ -81,6 +81,21 @@ assert "%.6g days (standard deviation of the truth: %.6g days)" % (found["rmse"]
 assert "%.6g days\n" % found["mae"] in said
 END
 
+# Rows may write their dates otherwise, where that can be read in one way alone: the same densities, and fills in the form of training.
+awk -F, -v OFS=, 'NR > 1 { if ($1 != "") $1 = substr($1, 7) "-" substr($1, 4, 2) "-" substr($1, 1, 2)
+    split(substr($2, 1, 10), d, "-"); $2 = d[3] "." d[2] "." d[1] substr($2, 11) } { print }' data.csv >otherwise.csv
+grep -q '^2020-.*,[0-3][0-9]\.[01][0-9]\.2020 ' otherwise.csv || fail "$(head otherwise.csv)"
+expect 0 "$NADE" score model otherwise.csv -o other_scores --device cpu --quiet
+cmp fast other_scores || fail "other densities for dates that are written otherwise"
+expect 0 "$NADE" impute model data.csv --method median --quiet -o filled.csv
+expect 0 "$NADE" impute model otherwise.csv --method median --quiet -o filled_otherwise.csv
+python3 - <<'END' || fail "$(head filled.csv filled_otherwise.csv)"
+import csv
+rows = [list(csv.DictReader(open(name))) for name in ("data.csv", "otherwise.csv", "filled.csv", "filled_otherwise.csv")]
+for data, other, filled, found in zip(*rows):
+    assert found["day"] == (other["day"] or filled["day"]) and found["time"] == other["time"], (other, found)
+END
+
 # What is no such date is refused where it stands; a date that the column can't hold may be missing.
 head -1 data.csv >bad.csv
 echo '30.02.2020,2020-01-01 00:00:00,20' >>bad.csv
@@ -110,3 +125,10 @@ refuse 2 "--categorical and --date both name column 'when'" -- \
 expect 0 "$NADE" train both.csv -o other --date-form when=MM/DD/YYYY --date stamp "${network[@]}" --iterations 2 --device cpu --quiet
 expect 0 "$NADE" sample other -n 20 --where 'when>=2020-06-13' --quiet
 awk -F, 'NR > 1 && ($1 < "06/13" || $2 !~ /^1[0-9]+$/) { bad = 1 } END { exit bad || NR != 21 }' out || fail "$(cat out)"
+
+# Two digits of the year, and names of months.
+awk 'BEGIN { print "short,named"; for (i = 0; i < 300; i++) print "@" 1577836800 + (i * 37 % 700) * 86400 }' | (read -r names; echo "$names"; LC_ALL=C date -u -f - '+%d.%m.%y,%d %b %Y') >named.csv
+expect 0 "$NADE" train named.csv -o named "${network[@]}" --iterations 2 --device cpu
+holds err "short: date, like DD.MM.YY, to the day" "named: date, like DD MMM YYYY, to the day"
+expect 0 "$NADE" sample named -n 50 --quiet
+awk -F, 'NR > 1 && ($1 !~ /^[0-3][0-9]\.[01][0-9]\.[0-9][0-9]$/ || $2 !~ /^[0-3][0-9] [A-Z][a-z][a-z] [12][0-9][0-9][0-9]$/) { bad = 1 } END { exit bad || NR != 51 }' out || fail "$(cat out)"

@@ -56,6 +56,11 @@ static void test_times(void **state)
         {"M/D/YYYY h:mm:ss PM", "1/2/1970 12:00:01 AM", ND_DAY + 1},
         {"M/D/YYYY h:mm:ss PM", "1/1/1970 12:59:00 PM", 12 * 3600 + 59 * 60},
         {"DD/MM/YYYY h:mm pm", "01/01/1970 1:05 pm", 13 * 3600 + 300},
+        {"DD.MM.YY", "31.12.68", 3124137600},
+        {"M/D/YY", "1/1/69", -365 * ND_DAY},
+        {"D MMM YYYY", "3 Feb 1970", 33 * ND_DAY},
+        {"DD-MMM-YY", "01-May-70", 120 * ND_DAY},
+        {"MMMM D, YYYY h:mm PM", "September 3, 1970 12:30 AM", 245 * ND_DAY + 1800},
         {"epoch", "-86400", -ND_DAY},
         {"epoch ms", "1500", 1.5},
     };
@@ -91,13 +96,17 @@ static void test_no_dates(void **state)
         {"YYYY-MM-DD hh:mm PM", "2023-01-01 13:00 PM"},
         {"YYYY-MM-DD hh:mm PM", "2023-01-01 00:00 AM"},
         {"YYYY-MM-DD hh:mm:ss", "2016-12-31 23:59:60"},
+        {"DD.MM.YY", "29.02.21"},
+        {"D MMM YYYY", "3 feb 1970"},
+        {"D MMM YYYY", "3 Febr 1970"},
         {"epoch", "1.5"},
         {"epoch", "-"},
         {"epoch", "999999999999999"},
     };
     static const char *const bad_forms[] = {"",
                                             "YYYY-MM",
-                                            "YY-MM-DD",
+                                            "YYY-MM-DD",
+                                            "YYYY-MMMMM-DD",
                                             "YYYY-MM-DD hh",
                                             "YYYY-MM-DD mm",
                                             "YYYY-MM-DD hh:mm.ff",
@@ -137,6 +146,16 @@ static void test_guesses(void **state)
         {"2023-02-30", NULL, NULL, NULL},
         {"20230131", NULL, NULL, NULL},
         {"tomorrow", NULL, NULL, NULL},
+        {"31.12.23", "01.02.99", NULL, "DD.MM.YY"},
+        {"01/02/23", "03/04/23", NULL, "?"},
+        {"01/02/23", "12/31/23", NULL, "MM/DD/YY"},
+        {"3 May 2021", "13 Jan 2021", NULL, "D MMM YYYY"},
+        {"3 May 2021", "13 January 2021", NULL, "D MMMM YYYY"},
+        {"May 3, 2021", "Jan 13, 2021", NULL, "MMM D, YYYY"},
+        {"03-May-21", "13-Jan-21", NULL, "DD-MMM-YY"},
+        {"May 3, 2021", "3 May 2021", NULL, NULL},
+        {"1.2.3", NULL, NULL, NULL},
+        {"1.10.21", "2.11.21", NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -159,9 +178,27 @@ static void test_guesses(void **state)
     support_assert_close("a hundredth", nd_date_finest("D.M.YYYY hh:mm:ss.ff"), 0.01, 1e-15, 0);
 }
 
+/* What can be read in one way alone is, whatever the form; slashes can't. */
+static void test_loosely(void **state)
+{
+    static const char *const same[] = {"2020-02-29", "29.02.2020", "29.2.2020", "2020-02-29 00:00",
+                                       "29.02.2020 00:00:00"};
+    double seconds;
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_true(nd_date_read_loosely("MM/DD/YYYY", same[i], &seconds));
+        assert_true(seconds == 1582934400);
+    }
+    assert_false(nd_date_read_loosely("YYYY-MM-DD", "02/29/2020", &seconds));
+    assert_false(nd_date_read_loosely("YYYY-MM-DD", "30.02.2020", &seconds));
+    assert_true(nd_date_read_loosely("MM.DD.YYYY", "2020-02-29", &seconds));
+    assert_false(nd_date_read_loosely("MM.DD.YYYY", "29.02.2020", &seconds));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_day), cmocka_unit_test(test_times),
-                                       cmocka_unit_test(test_no_dates), cmocka_unit_test(test_guesses)};
+                                       cmocka_unit_test(test_no_dates), cmocka_unit_test(test_guesses),
+                                       cmocka_unit_test(test_loosely)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

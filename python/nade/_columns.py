@@ -215,7 +215,8 @@ def _datetimes(values: np.ndarray) -> np.ndarray:
 
 _PIECES = re.compile(r"YYYY|YY|MMMM|MMM|MM|DD|hh|mm|ss|f+|PM|pm|M|D|h")
 # Not the calendar module's, which follow the locale.
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")
 
 
 def _write_date(form: str, seconds: float) -> str:
@@ -227,7 +228,8 @@ def _write_date(form: str, seconds: float) -> str:
     half_day = "PM" in form or "pm" in form
     hour = (day.hour - 1) % 12 + 1 if half_day else day.hour
     month = _MONTHS[day.month - 1]
-    pieces = {"YYYY": f"{day.year:04}", "YY": f"{day.year % 100:02}", "MMMM": month, "MMM": month[:3], "MM": f"{day.month:02}", "DD": f"{day.day:02}", "hh": f"{hour:02}",
+    pieces = {"YYYY": f"{day.year:04}", "YY": f"{day.year % 100:02}", "MMMM": month, "MMM": month[:3],
+              "MM": f"{day.month:02}", "DD": f"{day.day:02}", "hh": f"{hour:02}",
               "mm": f"{day.minute:02}", "ss": f"{day.second:02}", "M": str(day.month), "D": str(day.day),
               "h": str(hour), "PM": "PM" if day.hour >= 12 else "AM", "pm": "pm" if day.hour >= 12 else "am"}
     fraction = f"{day.microsecond:06}"

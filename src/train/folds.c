@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "data/row_roles.h"
+#include "train/far_cells.h"
 #include "train/row_copies.h"
 #include "train/split.h"
 
@@ -68,7 +69,8 @@ static nade_status copy_fold(struct run *run, const nade_table *table, size_t f,
     return status;
 }
 
-static nade_status encode_fold(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows)
+static nade_status encode_fold(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows,
+                               struct far_cells *found)
 {
     struct split split = {0};
     struct row_copies train, valid;
@@ -82,7 +84,9 @@ static nade_status encode_fold(struct run *run, const nade_table *table, size_t 
     if (status == NADE_OK)
         status = nd_encode_rows(run, table, train.listed, true, &rows->train, &rows->train_scale, NULL);
     if (status != NADE_OK) return status;
-    return nd_encode_rows(run, table, valid.listed, false, &rows->valid, &rows->valid_scale, NULL);
+    status = nd_encode_rows(run, table, valid.listed, false, &rows->valid, &rows->valid_scale, NULL);
+    if (status != NADE_OK) return status;
+    return nd_forget_far_cells(run, &rows->train, &rows->valid, &rows->valid_scale, found);
 }
 
 /* The network of fold number f, which has everything but the rows of the run. */
@@ -101,10 +105,11 @@ static nade_status begin_network(struct run *run, size_t f, const struct fold_ro
     return nd_stage_begin(fold, NULL, NULL);
 }
 
-static nade_status begin_fold(struct run *run, struct run *trial, size_t trials, const nade_table *table, size_t f)
+static nade_status begin_fold(struct run *run, struct run *trial, size_t trials, const nade_table *table, size_t f,
+                              struct far_cells *found)
 {
     struct fold_rows rows;
-    nade_status status = encode_fold(run, table, f, &rows);
+    nade_status status = encode_fold(run, table, f, &rows, found);
     if (status == NADE_OK && nd_starts_at_marginals(run))
         status = nd_run_marginals(run, ND_FAULT(FAULT_FOLD_MARGINALS) ? &run->whole : &rows.train);
     for (size_t t = 0; t < trials && status == NADE_OK; t++) status = begin_network(&trial[t], f, &rows);
@@ -114,6 +119,7 @@ static nade_status begin_fold(struct run *run, struct run *trial, size_t trials,
 nade_status nd_folds_begin(struct run *run, struct run *trial, size_t trials, const nade_table *table)
 {
     size_t folds = (size_t)run->options.folds;
+    struct far_cells found = {0};
     nade_status status = NADE_OK;
     for (size_t t = 0; t < trials; t++) {
         trial[t].stage_arena.allocator = run->context->allocator;
@@ -121,7 +127,8 @@ nade_status nd_folds_begin(struct run *run, struct run *trial, size_t trials, co
         trial[t].fold = nd_arena_alloc(&run->arena, folds, sizeof *trial[t].fold);
         if (!trial[t].fold) return nd_no_memory(run->context, "the folds");
     }
-    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, trial, trials, table, f);
+    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = begin_fold(run, trial, trials, table, f, &found);
+    nd_warn_of_far_cells(run, &found);
     if (status == NADE_OK && nd_starts_at_marginals(run))
         status = nd_run_marginals(run, &run->whole); /* those of all rows again */
     return status;

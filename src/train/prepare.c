@@ -13,6 +13,7 @@
 #include "model/option_rows.h"
 #include "train/bootstrap.h"
 #include "train/closed.h"
+#include "train/far_cells.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/mapped_training.h"
@@ -307,6 +308,14 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
     return nd_encode_rows(run, valid ? valid : train, held.listed, false, &run->valid, &run->valid_scale, NULL);
 }
 
+static nade_status forget_far_cells(struct run *run)
+{
+    struct far_cells found = {0};
+    nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, &run->valid_scale, &found);
+    nd_warn_of_far_cells(run, &found);
+    return status;
+}
+
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
 /* A resumed run has its checkpoint's ordering, and the caller's must be the same. */
@@ -410,6 +419,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_folds_check(run->context, &run->options, train, valid);
     if (status == NADE_OK) status = nd_members_check(run->context, &run->options);
     if (status == NADE_OK) status = prepare_rows(run, train, valid);
+    if (status == NADE_OK) status = forget_far_cells(run);
     if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_network(run);
     if (status == NADE_OK) status = nd_bootstrap_check(run);

@@ -1,0 +1,171 @@
+/* Held-out cells that lie far from all that was learnt from do not choose the model: it is the one that empty cells in
+ * their places would choose. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/philox.h"
+#include "binary_rows.h"
+#include "column_fixture.h"
+
+enum { COLUMNS = 3, LEARNT = 120, HELD = 40 };
+
+/* Around 0, so that no bound is found. */
+static double number(uint32_t seed, size_t at)
+{
+    return -0.5 + (double)nd_random_uniform(nd_random_word(seed, PURPOSE_SPLIT, at, 0, 0));
+}
+
+static void fill(uint32_t seed, size_t rows, double *values)
+{
+    for (size_t at = 0; at < rows * COLUMNS; at++) values[at] = number(seed, at);
+}
+
+static nade_table *table_of(nade_context *context, const double *values, size_t rows)
+{
+    nade_table *table = NULL;
+    support_assert_ok(context, nade_table_from_array(context, values, rows, COLUMNS, NULL, &table));
+    return table;
+}
+
+/* Trained on numbers from -0.5 to 0.5, validated on held. */
+static nade_model *validate_on(nade_context *context, const double *held, int maps)
+{
+    double learnt[LEARNT * COLUMNS];
+    fill(1, LEARNT, learnt);
+    nade_table *rows = table_of(context, learnt, LEARNT), *valid = table_of(context, held, HELD);
+    nade_train_options o = small_options();
+    o.maps = maps;
+    nade_model *model = train(context, rows, valid, &o);
+    nade_table_free(valid);
+    nade_table_free(rows);
+    return model;
+}
+
+static void assert_same_history(const nade_model *a, const nade_model *b)
+{
+    assert_int_equal(a->record.iterations_done, b->record.iterations_done);
+    for (size_t i = 0; i < a->record.iterations_done; i++)
+        assert_true(a->record.history[i].valid_loss == b->record.history[i].valid_loss);
+}
+
+static void test_far_cell_is_as_if_missing(void **state)
+{
+    const double far[] = {1000, -1000, 4, -4};
+    double held[HELD * COLUMNS];
+    (void)state;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        struct kept_warnings heard;
+        nade_context *context = warned_context(&heard);
+        fill(2, HELD, held);
+        held[7] = NAN;
+        nade_model *without = validate_on(context, held, 1);
+        assert_int_equal(heard.count, 0);
+        held[7] = far[i];
+        nade_model *with = validate_on(context, held, 1);
+        assert_int_equal(heard.count, 1);
+        char text[64];
+        snprintf(text, sizeof text, "%.15g in column '1'", far[i]);
+        assert_non_null(strstr(heard.last, text));
+        assert_same_history(with, without);
+        nade_model_free(with);
+        nade_model_free(without);
+        nade_context_free(context);
+    }
+}
+
+/* Two deviations beyond the outermost cell. */
+static void test_near_cells_count(void **state)
+{
+    double held[HELD * COLUMNS];
+    struct kept_warnings heard;
+    nade_context *context = warned_context(&heard);
+    (void)state;
+    fill(2, HELD, held);
+    nade_model *usual = validate_on(context, held, 1);
+    held[7] = 1.1;
+    nade_model *near = validate_on(context, held, 1);
+    assert_int_equal(heard.count, 0);
+    assert_true(near->record.history[0].valid_loss != usual->record.history[0].valid_loss);
+    nade_model_free(near);
+    nade_model_free(usual);
+    nade_context_free(context);
+}
+
+/* Without maps, as in the paper's recipe, all cells count. */
+static void test_all_count_without_maps(void **state)
+{
+    double held[HELD * COLUMNS];
+    struct kept_warnings heard;
+    nade_context *context = warned_context(&heard);
+    (void)state;
+    fill(2, HELD, held);
+    nade_model *usual = validate_on(context, held, 0);
+    held[7] = 1000;
+    nade_model *far = validate_on(context, held, 0);
+    assert_int_equal(heard.count, 0);
+    assert_true(far->record.history[0].valid_loss > usual->record.history[0].valid_loss + 100);
+    nade_model_free(far);
+    nade_model_free(usual);
+    nade_context_free(context);
+}
+
+/* A row's last cell stays: there are no rows without any. */
+static void test_last_cell_stays(void **state)
+{
+    double held[HELD * COLUMNS];
+    struct kept_warnings heard;
+    nade_context *context = warned_context(&heard);
+    (void)state;
+    fill(2, HELD, held);
+    held[6] = 1000;
+    held[7] = -1000;
+    held[8] = NAN;
+    nade_model *model = validate_on(context, held, 1);
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.last, "a cell of the held-out rows, 1000 in column '0'"));
+    assert_true(isfinite(model->record.history[0].valid_loss));
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+/* Each row is held out in one fold: a cell far from all others is there once, and nothing else changes with its size.
+ */
+static void test_folds(void **state)
+{
+    double values[LEARNT * COLUMNS], sizes[] = {1e3, 1e4};
+    double loss[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct kept_warnings heard;
+        nade_context *context = warned_context(&heard);
+        fill(1, LEARNT, values);
+        values[7] = sizes[i];
+        nade_table *rows = table_of(context, values, LEARNT);
+        nade_train_options o = small_options();
+        o.atoms = 0;
+        o.folds = 4;
+        o.iterations = 1;
+        nade_model *model = train(context, rows, NULL, &o);
+        loss[i] = model->record.history[0].valid_loss;
+        assert_true(heard.count >= 1);
+        assert_non_null(strstr(heard.last, "held-out rows"));
+        assert_non_null(strstr(heard.last, "column '1'"));
+        nade_model_free(model);
+        nade_table_free(rows);
+        nade_context_free(context);
+    }
+    assert_true(fabs(loss[0] - loss[1]) < 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_far_cell_is_as_if_missing),
+        cmocka_unit_test(test_near_cells_count),
+        cmocka_unit_test(test_all_count_without_maps),
+        cmocka_unit_test(test_last_cell_stays),
+        cmocka_unit_test(test_folds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

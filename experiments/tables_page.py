@@ -26,6 +26,6 @@ def row_of(name, found):
 def page(results):
     if not results:
         return "Nothing is kept yet.\n"
-    head = ["table", "rows", "columns", "nade, nats a row", "independent columns", "ahead by", "Gaussian mixture", "ahead by", "train, s"]
+    head = ["table", "rows", "columns", "nade, nats a row", "independent columns", "ahead by", "Gaussian mixture", "ahead by", "train, s of a processor"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(row_of(name, found)) + " |" for name, found in results.items()]) + "\n"

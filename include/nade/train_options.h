@@ -219,7 +219,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "factors of each component of --kind mfa; 0: as many as the held-out rows want") \
     ROW(prior, REAL, -1, 0, 1e6, NADE_YOUNGER + 56, NADE_YOUNGER + 56, NO, "prior", "R", "the prior", \
         "show each component of --kind mixture, mog or mfa R rows' worth of what all rows are like beside its own rows; without it what the " \
-        "held-out rows want of 1, 0.1 and 0.01, of mog and mfa 2, 0.2 and 0") \
+        "held-out rows want of 0.01, 0.1 and 1, of mog and mfa 0, 0.2 and 2") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
         "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \

@@ -261,7 +261,7 @@ enum fault {
     FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
     FAULT_EM_PRIOR_TRACE = 528,      /* test_gaussian_em: what a round never lowers lacks the prior's trace */
     FAULT_FACTORS_COMPARED = 517,    /* closed_search: what other factors came to ends the search for components */
-    FAULT_PRIOR_STRONGEST = 518,     /* closed_search: the strongest prior is kept, whatever validation says */
+    FAULT_PRIOR_WEAKEST = 518,       /* closed_search: the weakest prior is kept, whatever validation says */
     FAULT_FOLD_ROUNDS = 519,         /* closed_search: all rows are fitted without the rounds that folds chose */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */

@@ -9,11 +9,10 @@ static const struct {
     size_t starts, components_most;
 } efforts[] = {[NADE_EFFORT_QUICK] = {1, 32}, [NADE_EFFORT_NORMAL] = {4, 256}, [NADE_EFFORT_BEST] = {8, 1000}};
 
-/* Priors that are tried, the first with all numbers of components, and the one where nothing can choose.  With the
- * strongest more components do no harm, so that their number is found from there. */
+/* Priors that are tried, the weakest first and with all numbers of components; and the one where nothing can choose. */
 enum { PRIORS = 3 };
-static const double product_priors[PRIORS] = {1, 0.1, 0.01}, product_prior = 1;
-static const double gaussian_priors[PRIORS] = {2, 0.2, 0}, gaussian_prior = 0;
+static const double product_priors[PRIORS] = {0.01, 0.1, 1}, product_prior = 1;
+static const double gaussian_priors[PRIORS] = {0, 0.2, 2}, gaussian_prior = 0;
 
 size_t nd_search_starts(const struct run *run)
 {
@@ -100,37 +99,24 @@ static nade_status choose_components(struct component_search *s, struct found *f
 
 /* ---- the prior --------------------------------------------------------------------------------------------------- */
 
-/* With another prior than components were chosen with: twice as many and half as many, for as long as that is better.
- */
-static nade_status climb(struct component_search *s, struct found *found)
-{
-    nade_status status = NADE_OK;
-    size_t from = 0;
-    s->now.prior = found->setting.prior;
-    s->tried[0] = found->setting.components;
-    s->count = 1;
-    while (found->setting.components != from && status == NADE_OK) {
-        from = found->setting.components;
-        status = fit_new(s, 2 * from, found);
-        if (status == NADE_OK && found->setting.components == from) status = fit_new(s, from / 2, found);
-    }
-    return status;
-}
-
-/* The weaker ones, with the components that the strongest wants.  One Gaussian is the same with any. */
+/* Each stronger one with as many components as are best so far, and then, since it bears more, twice as many for as
+ * long as that is better.  One Gaussian is the same with any. */
 static nade_status choose_prior(struct component_search *s, const double *priors, bool open, struct found *found)
 {
-    size_t components = found->setting.components;
     nade_status status = NADE_OK;
-    if (nd_is_gaussian(s->run->options.kind) && components == 1) return NADE_OK;
-    if (ND_FAULT(FAULT_PRIOR_STRONGEST)) return NADE_OK;
+    if (ND_FAULT(FAULT_PRIOR_WEAKEST)) return NADE_OK;
     for (size_t i = 1; i < PRIORS && !s->run->stop && status == NADE_OK; i++) {
+        size_t components = found->setting.components;
+        double least = HUGE_VAL;
         s->now.prior = priors[i];
         s->count = 0;
-        status = fit(s, components, found);
+        if (components > 1 || !nd_is_gaussian(s->run->options.kind)) status = fit(s, components, found);
+        for (size_t k = 2 * components; open && found->loss < least && status == NADE_OK; k *= 2) {
+            least = found->loss;
+            status = fit_new(s, k, found);
+        }
     }
-    if (status != NADE_OK || !open || found->setting.prior == priors[0]) return status;
-    return climb(s, found);
+    return status;
 }
 
 /* ---- the search -------------------------------------------------------------------------------------------------- */

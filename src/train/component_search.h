@@ -33,8 +33,8 @@ struct component_search {
 size_t nd_search_starts(const struct run *run);
 
 /* Fits what the options say; of what they leave open 1, 2, 4, … components until the validation rows want no more, and
- * what lies around the best; with these the weaker priors, and with a weaker one that is better, more or fewer
- * components; and all that for 1, 2, 4, … factors.  Fills best and of_best, the parameters of which are the caller's to
+ * what lies around the best, with the weakest prior; then stronger ones, with as many components and more; and all that
+ * for 1, 2, 4, … factors.  Fills best and of_best, the parameters of which are the caller's to
  * free in any case. */
 nade_status nd_search_components(struct component_search *search);
 

@@ -77,6 +77,14 @@ static nade_status fit_new(struct component_search *s, size_t components, struct
     return fit(s, components, found);
 }
 
+/* What lies between the best and its neighbours. */
+static nade_status look_around(struct component_search *s, struct found *found)
+{
+    size_t best = found->setting.components;
+    nade_status status = fit_new(s, best * 3 / 4, found);
+    return status == NADE_OK ? fit_new(s, best * 3 / 2, found) : status;
+}
+
 /* More and more until twice as many are no better two times, then what lies between the best and its neighbours.  What
  * other numbers of factors came to makes no difference: with more factors few components are worse than many had been
  * with fewer. */
@@ -92,15 +100,13 @@ static nade_status choose_components(struct component_search *s, struct found *f
         status = fit(s, k, found);
         misses = found->loss < least ? 0 : misses + 1;
     }
-    size_t best = found->setting.components;
-    if (status == NADE_OK) status = fit_new(s, best * 3 / 4, found);
-    return status == NADE_OK ? fit_new(s, best * 3 / 2, found) : status;
+    return status == NADE_OK ? look_around(s, found) : status;
 }
 
 /* ---- the prior --------------------------------------------------------------------------------------------------- */
 
-/* Each stronger one with as many components as are best so far, and then, since it bears more, twice as many for as
- * long as that is better.  One Gaussian is the same with any. */
+/* Each stronger one with as many components as are best so far; since it bears more, with twice as many for as long as
+ * that is better; and where it is the best so far, with what lies around.  One Gaussian is the same with any. */
 static nade_status choose_prior(struct component_search *s, const double *priors, bool open, struct found *found)
 {
     nade_status status = NADE_OK;
@@ -115,6 +121,7 @@ static nade_status choose_prior(struct component_search *s, const double *priors
             least = found->loss;
             status = fit_new(s, k, found);
         }
+        if (open && found->setting.prior == priors[i] && status == NADE_OK) status = look_around(s, found);
     }
     return status;
 }

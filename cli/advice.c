@@ -57,6 +57,7 @@ static const struct wording {
     {"`components`", "--components"},
     {"`bootstrap`", "--bootstrap"},
     {"`factors`", "--factors"},
+    {"`prior`", "--prior"},
     {"make it real, leave it out, or take the kind mixture", "give --real or --drop, or --kind mixture"},
     {"take the kind mog", "give --kind mog"},
     {"the column of weights", "--weights"},

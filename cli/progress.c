@@ -166,17 +166,16 @@ static void announce(struct progress *progress, const nade_progress *report, dou
 /* A fit with some number of components: a line that stays when it has ended, a passing one of its steps meanwhile. */
 static void show_fit(struct progress *progress, const nade_progress *report)
 {
-    char losses[128], line[256];
+    char losses[128], prior[32] = "", line[256];
     double seconds = progress_seconds(progress);
-    const char *plural = report->components == 1 ? "" : "s";
     format_losses(report, losses, sizeof losses);
+    if (!isnan(report->prior)) snprintf(prior, sizeof prior, "  prior %g", report->prior);
+    snprintf(line, sizeof line, "%s%zu component%s%s%s  %.1f s", progress->label, report->components,
+             report->components == 1 ? "" : "s", losses, prior, report->seconds);
     if (report->iteration_done) {
-        report_note(progress->common, "%s%zu component%s%s  %.1f s", progress->label, report->components, plural,
-                    losses, report->seconds);
+        report_note(progress->common, "%s", line);
     } else if (progress->terminal && seconds - progress->shown >= refresh) {
         progress->shown = seconds;
-        snprintf(line, sizeof line, "%s%zu component%s%s  %.1f s", progress->label, report->components, plural, losses,
-                 report->seconds);
         report_passing_line(line);
     }
 }

@@ -78,6 +78,7 @@ static const struct field closed_model_fields[] = {
     {"kind", FIELD_CHOICE, AT(options.kind), .choices = model_kinds},
     {"components", FIELD_SIZE, AT(options.components), .optional = true, .least = 1, .most = 1000},
     {"factors", FIELD_SIZE, AT(options.factors), .optional = true, .least = 1, .most = 1000},
+    {"prior", FIELD_REAL, AT(options.prior), .optional = true, .least = 0, .most = 1e6},
 };
 
 static const struct field closed_training_fields[] = {
@@ -242,8 +243,8 @@ static int read_network(struct reading *reading)
     return status ? status : check_network(reading);
 }
 
-/* The library's options but for rows held out, which the recipe has, and for the columns' shapes: Gaussians of the
- * paper are of the columns as they are. */
+/* The library's options but for rows held out, which the recipe has, for the columns' shapes: Gaussians of the paper
+ * are of the columns as they are; and for the prior, which is not searched for. */
 static int read_closed(struct reading *reading)
 {
     struct paper_recipe *recipe = reading->recipe;
@@ -257,6 +258,9 @@ static int read_closed(struct reading *reading)
     if (!paper_is_closed(recipe)) return refuse_key(reading, "model.kind", "mixture, gaussian, mog or mfa");
     if (recipe->kind == PAPER_PATCHES && recipe->patches.fresh > 0)
         return refuse_key(reading, "data.fresh", "0 for a model that is no network");
+    bool is_given = json_object_get(json_object_get(recipe->json, "model"), "prior") != NULL;
+    if (!is_given && recipe->options.kind != NADE_KIND_GAUSSIAN)
+        recipe->options.prior = recipe->options.kind == NADE_KIND_MIXTURE ? 1 : 0;
     recipe->rates = (struct real_list){.count = 1, .value = {recipe->options.learning_rate}};
     recipe->weight_decays = (struct real_list){.count = 1, .value = {recipe->options.weight_decay}};
     recipe->orderings = (struct size_list){.count = 1, .size = {1}};

@@ -314,6 +314,7 @@ struct nade_progress {
                                  and updates are those of this one */
     size_t components; /* of a mixture (`kind`): iterations are fits with so many of them, updates their steps, and
                           losses are exact; 0: it is a network */
+    double prior;      /* of such a mixture (`prior`); NaN: it has none */
 };
 
 /* What a training run will take. */

@@ -163,9 +163,10 @@ typedef struct nade_train_options {
         start; /* marginals, as of residual networks: what the run begins with is validated too, as iteration 0 */
     uint64_t retries;   /* times at most that a run which diverges, or ends with a validation below its first, goes back
                            to its best parameters and on with a third of the learning rate; 0: NADE_NOT_FINITE */
-    uint64_t folds;     /* 2 or more: no rows are held out; the length is chosen by so many folds, and the model then
-                           trained on all rows (docs/model.md).  Without a validation table, pretraining and
-                           checkpoints.  0: none, but see effort */
+    uint64_t folds;     /* 2 or more: no rows are held out; the length, of other kinds than networks also what is open
+                           of components, factors and prior, is chosen by so many folds, and the model then trained on
+                           all rows (docs/model.md).  Without a validation table, pretraining and checkpoints, and not
+                           for the kind gaussian, which has nothing to choose.  0: none, but see effort */
     nade_effort effort; /* quick: neither trials nor folds of its own.  normal, best: several residual networks are
                            begun, and what does best on validation rows goes on; only what is open is varied (dropout
                            and width that are below their range, direct and weight_decay that are the default, unless
@@ -178,6 +179,9 @@ typedef struct nade_train_options {
     nade_kind kind;     /* mixture: `components` are those of the whole rows, chosen on the validation rows where they
                            are the default and not `given`; what is about networks must be the default */
     size_t factors;     /* of each component of the kind mfa, fewer than columns; 0: chosen on the validation rows */
+    double prior;       /* of the kinds mixture, mog and mfa: so many rows' worth of what all rows are like is shown to
+                           each component too (docs/model.md); below 0: chosen on the validation rows, and where there
+                           are none 1, of mog and mfa 0 */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -203,7 +207,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(folds, COUNT, 0, 2, 100, NADE_NOWHERE, NADE_YOUNGER + 28, NO, "folds", "K", "the number of folds", \
         "hold no rows out: choose the length by K folds, networks that are trained alike, each validated by the Kth of " \
         "the rows that it was not shown, then train on all rows for as long as was best on average. About K + 1 times " \
-        "the work")
+        "the work. Of --kind mixture, mog and mfa folds choose what held-out rows would")
 
 #define NADE_NETWORK_OPTIONS(ROW) \
     ROW(kind, KIND, NADE_KIND_NETWORK, 0, 0, NADE_YOUNGER + 50, NADE_YOUNGER + 50, NO, "kind", "NAME", "the kind", \
@@ -213,6 +217,9 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "as many as the held-out rows want") \
     ROW(factors, SIZE, 0, 0, 1000, NADE_YOUNGER + 55, NADE_YOUNGER + 55, NO, "factors", "F", NULL, \
         "factors of each component of --kind mfa; 0: as many as the held-out rows want") \
+    ROW(prior, REAL, -1, 0, 1e6, NADE_YOUNGER + 56, NADE_YOUNGER + 56, NO, "prior", "R", "the prior", \
+        "show each component of --kind mixture, mog or mfa R rows' worth of what all rows are like beside its own rows; without it what the " \
+        "held-out rows want of 0.01, 0.1 and 1, of mog and mfa 0, 0.2 and 2") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
         "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \

@@ -58,7 +58,7 @@ class Progress(Structure):
                 ("trial", c_uint64), ("trials", c_uint64), ("trial_done", c_int), ("chosen", c_uint64),
                 ("ahead", c_uint64), ("width", c_size_t), ("dropout", c_double), ("direct", c_int),
                 ("weight_decay", c_double), ("longer", c_int), ("member", c_uint64), ("members", c_uint64),
-                ("components", c_size_t)]
+                ("components", c_size_t), ("prior", c_double)]
 
 
 class TrainPlan(Structure):
@@ -86,7 +86,8 @@ class TrainOptions(Structure):
                 ("average", c_double), ("blocks", c_size_t), ("width", c_size_t), ("dropout", c_double),
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
-                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t)]
+                ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t),
+                ("prior", c_double)]
 
 
 class ScoreOptions(Structure):

@@ -32,6 +32,7 @@ struct update_rule {
     double momentum;
     double weight_decay;
     double direct_decay; /* the weight decay of a residual network's linear path */
+    double prior;        /* of a closed kind: rows' worth of what all rows are like that each component is shown too */
     double dropout;      /* the share of a residual network's units that updates drop (model/draws.h) */
     double clip;         /* a gradient whose norm is larger is scaled down to it; 0: none is */
     double average;      /* how much BLOCK_AVERAGE keeps of itself at most when it follows a step; 0: there is none */

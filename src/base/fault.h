@@ -260,6 +260,10 @@ enum fault {
     FAULT_EM_PENALTY = 509,          /* test_em: what a step never lowers lacks the whole columns */
     FAULT_EM_COMMON = 513,           /* test_em: rows of other labels count as of the commonest too */
     FAULT_NEAR_LEFT_OUT = 516,       /* test_gaussian_em: of half the coordinates all but the best are far */
+    FAULT_EM_PRIOR_TRACE = 528,      /* test_gaussian_em: what a round never lowers lacks the prior's trace */
+    FAULT_FACTORS_COMPARED = 517,    /* closed_search: what other factors came to ends the search for components */
+    FAULT_PRIOR_WEAKEST = 518,       /* closed_search: the weakest prior is kept, whatever validation says */
+    FAULT_FOLD_ROUNDS = 519,         /* closed_search: all rows are fitted without the rounds that folds chose */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
     FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */

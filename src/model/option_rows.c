@@ -110,8 +110,9 @@ bool nd_is_given(const size_t *given, size_t count, size_t offset)
 
 bool nd_is_network_option(const char *name)
 {
-    static const char *const shared[] = {"kind", "components", "atoms",      "maps",   "holes",   "valid_fraction",
-                                         "seed", "time_limit", "iterations", "effort", "factors", "stop_train_loss"};
+    static const char *const shared[] = {"kind",           "components", "atoms",      "maps",           "holes",
+                                         "valid_fraction", "seed",       "time_limit", "iterations",     "effort",
+                                         "factors",        "prior",      "folds",      "stop_train_loss"};
     bool found = false;
     for (size_t i = 0; i < nd_option_row_count; i++) found = found || strcmp(nd_option_rows[i].name, name) == 0;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) found = found && strcmp(shared[i], name) != 0;

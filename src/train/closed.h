@@ -12,7 +12,7 @@ static inline bool nd_is_closed(const nade_train_options *options)
 /* Steps of a fit at most, where the option of iterations leaves it open. */
 enum { ND_CLOSED_STEPS = 200 };
 
-/* Refuses options that are about networks. */
+/* Refuses options that the kind does not have: of closed ones all that are about networks. */
 nade_status nd_closed_check(nade_context *context, const nade_train_options *options);
 
 /* Whether the number of components is validation's to choose; refuses that where there are no rows to validate on. */
@@ -22,14 +22,17 @@ nade_status nd_closed_check_open(const struct run *run);
 /* The same for the number of factors, where the kind has them. */
 bool nd_closed_factors_are_open(const nade_train_options *options);
 
-/* Fits a model of the run's kind: run->architecture with the components that it has, run->plan, its parameters in
- * run->best, and the counters and history of the run. */
-nade_status nd_closed_train(struct run *run);
+/* Whether the prior is validation's to choose. */
+bool nd_closed_prior_is_open(const struct run *run);
 
-/* Sets run->architecture, run->plan and memory in run->best for a model of so many components, in run->stage_arena. */
-nade_status nd_closed_end(struct run *run, size_t components);
+/* Fits a model of the run's kind to the table's prepared rows: run->architecture with the components that it has,
+ * run->plan, its parameters in run->best, and the counters and history of the run. */
+nade_status nd_closed_train(struct run *run, const nade_table *table);
+
+/* Sets run->plan and memory in run->best for a model of run->architecture, in run->stage_arena. */
+nade_status nd_closed_end(struct run *run);
 
 /* The fits of such a run, by rounds of the kind's backend (closed_trainer.c). */
-nade_status nd_closed_fit(struct run *run);
+nade_status nd_closed_fit(struct run *run, const nade_table *table);
 
 #endif

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "train/component_search.h"
+#include "train/folds.h"
 
 enum { SOME_ROUNDS = 50, SOME_ROWS = 100000, WAIT_ROUNDS = 10 };
 
@@ -25,24 +27,42 @@ static struct start_size start_size_of(const struct run *run)
 /* Some of the rows have done their part when a round on them gains less than this. */
 #define GAIN_LEAST_OF_SOME 1e-2
 
-/* A fit on its way. */
+/* What is fitted to some rows: those of the run, or of one of its folds. */
+struct part {
+    const struct fold_rows *rows;
+    struct backend *backend;
+    double share; /* of all rows that validate */
+    float *best;  /* (run->plan.parameters) */
+};
+
+/* A fit on its way: its parts go side by side. */
 struct fit {
     struct run *run;
+    double prior;
     const struct backend_entries *entries;
-    struct backend *backend;
     struct arena arena; /* the plan, what follows, and the rows of starts */
-    float *best, *now;  /* (run->plan.parameters) */
-    double best_valid;  /* mean log p of the validation rows with best; NaN: there are none */
-    uint64_t round, best_round;
-    bool arrived; /* where the run was to end by its training rows */
+    struct part *part;  /* (parts) */
+    size_t parts;
+    float *now;        /* (run->plan.parameters) */
+    double best_valid; /* mean log p of the validation rows with what is best; -inf: not yet, or there are none */
+    uint64_t round, best_round, most_rounds;
+    bool validates; /* there are validation rows */
+    bool arrived;   /* where the run was to end by its training rows */
+};
+
+/* What all fits of a run share. */
+struct work {
+    const struct fold_rows *rows; /* (parts) */
+    size_t parts;
+    uint64_t most_rounds;
 };
 
 /* ---- starts ------------------------------------------------------------------------------------------------------ */
 
-/* Evenly spaced rows, `most` at most. */
-static nade_status take_rows(struct fit *f, size_t most, struct encoded_rows *rows)
+/* Evenly spaced training rows, `most` at most. */
+static nade_status take_rows(struct fit *f, const struct part *part, size_t most, struct encoded_rows *rows)
 {
-    const struct encoded_rows *all = &f->run->train;
+    const struct encoded_rows *all = &part->rows->train;
     size_t every = (all->rows + most - 1) / most, count = (all->rows + every - 1) / every;
     *rows = *all;
     if (every == 1) return NADE_OK;
@@ -54,52 +74,58 @@ static nade_status take_rows(struct fit *f, size_t most, struct encoded_rows *ro
     return NADE_OK;
 }
 
-/* A few rounds from the start-th beginning; *loss: what they came to. */
-static nade_status try_start(struct fit *f, size_t start, double *loss)
+static struct update_rule rule_of(const struct fit *f, uint64_t start)
 {
-    const struct update_rule rule = {.seed = f->run->options.seed, .first_draw = start};
+    return (struct update_rule){.seed = f->run->options.seed, .first_draw = start, .prior = f->prior};
+}
+
+/* A few rounds from the start-th beginning; *loss: what they came to. */
+static nade_status try_start(struct fit *f, const struct part *part, size_t start, double *loss)
+{
+    const struct update_rule rule = rule_of(f, start);
+    nade_context *context = f->run->context;
     uint64_t failed, rounds = start_size_of(f->run).rounds;
     double before;
-    nade_status status = f->entries->train_updates(f->run->context, f->backend, &rule, 0, rounds - 1, &before, &failed);
+    nade_status status = f->entries->train_updates(context, part->backend, &rule, 0, rounds - 1, &before, &failed);
     if (status == NADE_OK)
-        status = f->entries->train_updates(f->run->context, f->backend, &rule, rounds - 1, 1, loss, &failed);
-    if (status == NADE_OK) status = f->entries->get_block(f->run->context, f->backend, BLOCK_PARAMETERS, f->now);
+        status = f->entries->train_updates(context, part->backend, &rule, rounds - 1, 1, loss, &failed);
+    if (status == NADE_OK) status = f->entries->get_block(context, part->backend, BLOCK_PARAMETERS, f->now);
     nd_tell(f->run, false);
     return status;
 }
 
 /* The best of several short starts, on some of the rows. */
-static nade_status choose_start(struct fit *f)
+static nade_status choose_start(struct fit *f, struct part *part)
 {
     struct run *run = f->run;
     struct encoded_rows rows;
     size_t starts = run->plan.components > 1 ? nd_search_starts(run) : 1;
     double least = HUGE_VAL, loss = 0;
-    nade_status status = take_rows(f, start_size_of(run).rows, &rows);
-    if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_TRAIN, &rows);
+    nade_status status = take_rows(f, part, start_size_of(run).rows, &rows);
+    if (status == NADE_OK) status = f->entries->set_data(run->context, part->backend, DATA_TRAIN, &rows);
     for (size_t i = 0; i < starts && !(run->stop && i > 0) && status == NADE_OK; i++) {
-        status = try_start(f, i, &loss);
+        status = try_start(f, part, i, &loss);
         if (status != NADE_OK || (i > 0 && !(loss < least))) continue;
         least = loss;
-        memcpy(f->best, f->now, run->plan.parameters * sizeof *f->best);
+        memcpy(part->best, f->now, run->plan.parameters * sizeof *part->best);
     }
-    if (status == NADE_OK) status = f->entries->set_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
+    if (status == NADE_OK) status = f->entries->set_block(run->context, part->backend, BLOCK_PARAMETERS, part->best);
     return status;
 }
 
 /* Rounds on some of the rows bring components near their places at a fraction of the price, where there are many. */
-static nade_status go_on_with_some(struct fit *f)
+static nade_status go_on_with_some(struct fit *f, const struct part *part)
 {
     struct run *run = f->run;
-    const struct update_rule rule = {.seed = run->options.seed};
+    const struct update_rule rule = rule_of(f, 0);
     struct encoded_rows rows;
     double before = HUGE_VAL, gain = HUGE_VAL, loss = 0;
-    uint64_t failed, most = run->options.iterations < SOME_ROUNDS ? run->options.iterations : SOME_ROUNDS;
-    if (run->plan.components == 1 || run->train.rows <= 2 * (size_t)SOME_ROWS) return NADE_OK;
-    nade_status status = take_rows(f, SOME_ROWS, &rows);
-    if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_TRAIN, &rows);
+    uint64_t failed, most = f->most_rounds < SOME_ROUNDS ? f->most_rounds : SOME_ROUNDS;
+    if (run->plan.components == 1 || part->rows->train.rows <= 2 * (size_t)SOME_ROWS) return NADE_OK;
+    nade_status status = take_rows(f, part, SOME_ROWS, &rows);
+    if (status == NADE_OK) status = f->entries->set_data(run->context, part->backend, DATA_TRAIN, &rows);
     for (uint64_t i = 0; i < most && gain > GAIN_LEAST_OF_SOME && !run->stop && status == NADE_OK; i++) {
-        status = f->entries->train_updates(run->context, f->backend, &rule, i + 1, 1, &loss, &failed);
+        status = f->entries->train_updates(run->context, part->backend, &rule, i + 1, 1, &loss, &failed);
         gain = before - loss;
         before = loss;
         nd_tell(run, false);
@@ -114,92 +140,180 @@ static nade_status go_on_with_some(struct fit *f)
 static nade_status keep_better(struct fit *f)
 {
     struct run *run = f->run;
-    double loss = NAN, wanted = run->replication.stop_train_loss;
+    double valid = 0, wanted = run->replication.stop_train_loss, loss;
     nade_status status = NADE_OK;
-    if (run->valid.rows > 0 || !isnan(wanted)) status = f->entries->validate(run->context, f->backend, 0, 1, &loss);
-    if (status != NADE_OK || (run->valid.rows > 0 && !(-loss > f->best_valid))) return status;
-    f->arrived = run->valid.rows == 0 && run->train_scale + loss < wanted;
-    f->best_valid = -loss;
+    for (size_t i = 0; i < f->parts && (f->validates || !isnan(wanted)) && status == NADE_OK; i++) {
+        status = f->entries->validate(run->context, f->part[i].backend, 0, 1, &loss);
+        valid -= f->part[i].share * loss;
+    }
+    if (status != NADE_OK || (f->validates && !(valid > f->best_valid))) return status;
+    f->arrived = !f->validates && run->train_scale - valid < wanted;
+    f->best_valid = valid;
     f->best_round = f->round;
-    return f->entries->get_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
+    for (size_t i = 0; i < f->parts && status == NADE_OK; i++)
+        status = f->entries->get_block(run->context, f->part[i].backend, BLOCK_PARAMETERS, f->part[i].best);
+    return status;
 }
 
 static bool is_over(const struct fit *f, double gain)
 {
-    const struct run *run = f->run;
-    bool waited = run->valid.rows > 0 && f->round >= f->best_round + WAIT_ROUNDS;
-    double least = run->plan.components == 1 ? GAIN_LEAST_OF_ONE : GAIN_LEAST;
-    return f->round >= run->options.iterations || gain < least || waited || f->arrived || run->stop;
+    bool waited = f->validates && f->round >= f->best_round + WAIT_ROUNDS;
+    double least = f->run->plan.components == 1 ? GAIN_LEAST_OF_ONE : GAIN_LEAST;
+    return f->round >= f->most_rounds || gain < least || waited || f->arrived || f->run->stop;
+}
+
+/* A round of each part; *loss: the mean of what they were before. */
+static nade_status make_round(struct fit *f, double *loss)
+{
+    const struct update_rule rule = rule_of(f, 0);
+    nade_status status = NADE_OK;
+    *loss = 0;
+    for (size_t i = 0; i < f->parts && status == NADE_OK; i++) {
+        uint64_t failed;
+        double own = 0;
+        status = f->entries->train_updates(f->run->context, f->part[i].backend, &rule, f->round + 1, 1, &own, &failed);
+        *loss += own / (double)f->parts;
+    }
+    f->run->within = ++f->round;
+    return status;
 }
 
 /* Rounds until they gain nothing, or the validation rows are worse for some. */
 static nade_status run_rounds(struct fit *f)
 {
-    struct run *run = f->run;
-    const struct update_rule rule = {.seed = run->options.seed};
     double before = HUGE_VAL, gain = HUGE_VAL, loss = 0;
-    uint64_t failed;
     f->best_valid = -HUGE_VAL;
     nade_status status = keep_better(f);
     while (status == NADE_OK && !is_over(f, gain)) {
-        status = f->entries->train_updates(run->context, f->backend, &rule, f->round + 1, 1, &loss, &failed);
+        status = make_round(f, &loss);
         gain = before - loss;
         before = loss;
-        run->within = ++f->round;
         if (status == NADE_OK) status = keep_better(f);
-        nd_tell(run, false);
+        nd_tell(f->run, false);
     }
     return status;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/* ---- a fit ------------------------------------------------------------------------------------------------------- */
 
-static nade_status open_fit(struct fit *f)
+static nade_status open_part(struct fit *f, const struct fold_rows *rows, size_t all_valid, struct part *part)
 {
     struct run *run = f->run;
+    *part = (struct part){.rows = rows, .share = f->validates ? (double)rows->valid.rows / (double)all_valid : 1};
+    part->best = nd_arena_alloc(&f->arena, run->plan.parameters, sizeof *part->best);
+    if (!part->best) return nd_no_memory(run->context, "the parameters");
+    nade_status status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision,
+                                         &f->entries, &part->backend);
+    const struct encoded_rows *valid = f->validates ? &rows->valid : &rows->train;
+    return status == NADE_OK ? f->entries->set_data(run->context, part->backend, DATA_VALID, valid) : status;
+}
+
+static nade_status open_fit(struct fit *f, const struct work *work)
+{
+    struct run *run = f->run;
+    size_t all_valid = 0;
     nade_status status = nd_plan_build(run->context, &f->arena, &run->model->schema, &run->architecture, &run->plan);
     if (status != NADE_OK) return status;
-    f->best = nd_arena_alloc(&f->arena, run->plan.parameters, sizeof *f->best);
     f->now = nd_arena_alloc(&f->arena, run->plan.parameters, sizeof *f->now);
-    if (!f->best || !f->now) return nd_no_memory(run->context, "the parameters");
-    status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision, &f->entries,
-                             &f->backend);
-    const struct encoded_rows *valid = run->valid.rows > 0 ? &run->valid : &run->train;
-    return status == NADE_OK ? f->entries->set_data(run->context, f->backend, DATA_VALID, valid) : status;
+    f->part = nd_arena_alloc(&f->arena, work->parts, sizeof *f->part);
+    if (!f->now || !f->part) return nd_no_memory(run->context, "the parameters");
+    for (size_t i = 0; i < work->parts; i++) all_valid += work->rows[i].valid.rows;
+    f->validates = all_valid > 0;
+    for (size_t i = 0; i < work->parts && status == NADE_OK; i++) {
+        f->parts = i + 1;
+        status = open_part(f, &work->rows[i], all_valid, &f->part[i]);
+    }
+    return status;
 }
 
-/* The training rows' mean log p is that of the parameters that are kept. */
-static nade_status finish_fit(struct component_search *search, struct fit *f)
+static nade_status start_part(struct fit *f, struct part *part)
+{
+    nade_status status = choose_start(f, part);
+    if (status == NADE_OK) status = go_on_with_some(f, part);
+    if (status == NADE_OK)
+        status = f->entries->set_data(f->run->context, part->backend, DATA_TRAIN, &part->rows->train);
+    return status;
+}
+
+/* Losses are those of the parameters that are kept, of folds the means. */
+static nade_status finish_fit(struct fit *f, struct closed_outcome *outcome)
 {
     struct run *run = f->run;
-    double loss = NAN;
-    nade_status status = f->entries->set_block(run->context, f->backend, BLOCK_PARAMETERS, f->best);
-    if (status == NADE_OK) status = f->entries->set_data(run->context, f->backend, DATA_VALID, &run->train);
-    if (status == NADE_OK) status = f->entries->validate(run->context, f->backend, 0, 1, &loss);
-    if (status != NADE_OK) return status;
-    float *kept = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *kept);
-    if (!kept) return nd_no_memory(run->context, "the parameters");
-    memcpy(kept, f->best, run->plan.parameters * sizeof *kept);
-    return nd_search_found(search, -loss, run->valid.rows > 0 ? f->best_valid : NAN, kept);
+    nade_status status = NADE_OK;
+    *outcome = (struct closed_outcome){.valid_loss = f->validates ? -f->best_valid : NAN, .rounds = f->best_round};
+    for (size_t i = 0; i < f->parts && status == NADE_OK; i++) {
+        const struct part *part = &f->part[i];
+        double loss = NAN;
+        status = f->entries->set_block(run->context, part->backend, BLOCK_PARAMETERS, part->best);
+        if (status == NADE_OK)
+            status = f->entries->set_data(run->context, part->backend, DATA_VALID, &part->rows->train);
+        if (status == NADE_OK) status = f->entries->validate(run->context, part->backend, 0, 1, &loss);
+        outcome->train_loss += (part->rows->train_scale + loss) / (double)f->parts;
+        outcome->valid_loss += part->share * part->rows->valid_scale;
+    }
+    if (status != NADE_OK || f->parts > 1) return status;
+    outcome->parameters = nd_alloc(&run->context->allocator, run->plan.parameters, sizeof *outcome->parameters);
+    if (!outcome->parameters) return nd_no_memory(run->context, "the parameters");
+    memcpy(outcome->parameters, f->part[0].best, run->plan.parameters * sizeof *outcome->parameters);
+    return NADE_OK;
 }
 
-static nade_status fit_components(struct component_search *search)
+static nade_status fit_setting(struct run *run, const struct work *work, double prior, struct closed_outcome *outcome)
 {
-    struct run *run = search->run;
-    struct fit f = {.run = run, .arena = {run->context->allocator, NULL}};
-    nade_status status = open_fit(&f);
-    if (status == NADE_OK) status = choose_start(&f);
-    if (status == NADE_OK) status = go_on_with_some(&f);
-    if (status == NADE_OK) status = f.entries->set_data(run->context, f.backend, DATA_TRAIN, &run->train);
+    struct fit f = {
+        .run = run, .prior = prior, .arena = {run->context->allocator, NULL}, .most_rounds = work->most_rounds};
+    nade_status status = open_fit(&f, work);
+    for (size_t i = 0; i < f.parts && status == NADE_OK; i++) status = start_part(&f, &f.part[i]);
     if (status == NADE_OK) status = run_rounds(&f);
-    if (status == NADE_OK) status = finish_fit(search, &f);
-    if (f.backend) f.entries->close(f.backend);
+    if (status == NADE_OK) status = finish_fit(&f, outcome);
+    for (size_t i = 0; i < f.parts; i++)
+        if (f.part[i].backend) f.entries->close(f.part[i].backend);
     nd_arena_free(&f.arena);
     return status;
 }
 
-nade_status nd_closed_fit(struct run *run)
+static nade_status fit_now(struct component_search *search)
 {
-    struct component_search search = {.run = run, .fit = fit_components};
-    return nd_search_components(&search);
+    return fit_setting(search->run, search->work, search->now.prior, &search->of_now);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static nade_status encode_folds(struct run *run, const nade_table *table, struct work *work)
+{
+    size_t folds = (size_t)run->options.folds;
+    struct fold_rows *rows = nd_arena_alloc(&run->arena, folds, sizeof *rows);
+    struct far_cells found = {0};
+    nade_status status = rows ? NADE_OK : nd_no_memory(run->context, "the folds");
+    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = nd_fold_rows(run, table, f, &rows[f], &found);
+    nd_warn_of_far_cells(run, &found);
+    work->rows = rows;
+    work->parts = folds;
+    run->time_limit *= (double)folds / (double)(folds + 1);
+    return status;
+}
+
+/* The model is that of all rows with what the folds have chosen, after as many rounds as were best for them.  Time that
+ * has run out ended the folds; a caller who has stopped them ends this soon. */
+static nade_status fit_all_rows(struct component_search *search, const struct fold_rows *whole)
+{
+    struct run *run = search->run;
+    const struct work work = {whole, 1, ND_FAULT(FAULT_FOLD_ROUNDS) ? 0 : search->of_best.rounds};
+    run->stop = run->out_of_time = false;
+    run->time_limit = 0;
+    return fit_setting(run, &work, search->best.prior, &search->of_best);
+}
+
+nade_status nd_closed_fit(struct run *run, const nade_table *table)
+{
+    const struct fold_rows whole = {run->train, run->valid, run->train_scale, run->valid_scale};
+    struct work work = {&whole, 1, run->options.iterations};
+    struct component_search search = {.run = run, .fit = fit_now, .work = &work};
+    nade_status status = run->options.folds ? encode_folds(run, table, &work) : NADE_OK;
+    if (status == NADE_OK) status = nd_search_components(&search);
+    if (status == NADE_OK && run->options.folds) status = fit_all_rows(&search, &whole);
+    if (status == NADE_OK) status = nd_closed_end(run);
+    if (status == NADE_OK) memcpy(run->best, search.of_best.parameters, run->plan.parameters * sizeof *run->best);
+    nd_free(&run->context->allocator, search.of_best.parameters);
+    return status;
 }

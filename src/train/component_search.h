@@ -1,4 +1,5 @@
-/* How many components a closed kind gets, where that is validation's to choose. */
+/* How many components a closed kind gets, how many factors and how strong a prior, where these are validation's to
+ * choose. */
 #ifndef ND_TRAIN_COMPONENT_SEARCH_H
 #define ND_TRAIN_COMPONENT_SEARCH_H
 
@@ -6,27 +7,35 @@
 
 enum { ND_TRIED_MOST = 32 };
 
-/* An iteration of such a run is a fit with one number of components. */
+struct closed_setting {
+    size_t components, factors;
+    double prior;
+};
+
+/* What a fit with a setting came to. */
+struct closed_outcome {
+    double train_loss, valid_loss; /* valid: NaN where there are no rows to validate on */
+    uint64_t rounds;               /* after which it was best */
+    float *parameters; /* (run->plan.parameters) from the allocator; NULL: of folds, whose fits are no model */
+};
+
+/* An iteration of such a run is a fit with one setting. */
 struct component_search {
     struct run *run;
-    /* Fits components of run->architecture, and tells nd_search_found what came of it. */
-    nade_status (*fit)(struct component_search *search);
-    void *own; /* the fit's */
-    size_t tried[ND_TRIED_MOST], count;
-    double loss;                          /* the validation rows' of the last fit */
-    size_t best_components, best_factors; /* components 0: none yet */
-    float *best;                          /* the parameters of these, in the allocator's own memory */
+    const void *work;                /* the fit's own */
+    struct closed_setting now, best; /* best.components 0: none yet */
+    struct closed_outcome of_now, of_best;
+    nade_status (*fit)(struct component_search *search); /* run->plan and of_now, for now */
+    size_t tried[ND_TRIED_MOST], count;                  /* components, of the factors and the prior that are tried */
 };
 
 /* How often a fit begins, of which the best is gone on with: by the run's effort. */
 size_t nd_search_starts(const struct run *run);
 
-/* Fits as many components as the options say, or 1, 2, 4, … until the validation rows want no more, then what lies
- * around the best; the best is the model.  Factors, where the kind has them and they are open, likewise. */
+/* Fits what the options say; of what they leave open 1, 2, 4, … components until the validation rows want no more, and
+ * what lies around the best, with the weakest prior; then stronger ones, with as many components and more; and all that
+ * for 1, 2, 4, … factors.  Fills best and of_best, the parameters of which are the caller's to
+ * free in any case. */
 nade_status nd_search_components(struct component_search *search);
-
-/* A finished fit of run->plan: mean log p of the training rows and of the validation rows (NaN: there are none).
- * parameters (run->plan.parameters) come from the allocator and are taken over. */
-nade_status nd_search_found(struct component_search *search, double train, double valid, float *parameters);
 
 #endif

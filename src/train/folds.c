@@ -6,7 +6,6 @@
 
 #include "base/fault.h"
 #include "data/row_roles.h"
-#include "train/far_cells.h"
 #include "train/row_copies.h"
 #include "train/split.h"
 
@@ -34,12 +33,6 @@ nade_status nd_folds_check(nade_context *context, const nade_train_options *o, c
 }
 
 /* ---- the folds' networks ----------------------------------------------------------------------------------------- */
-
-/* Rows of a fold, which its networks share. */
-struct fold_rows {
-    struct encoded_rows train, valid;
-    double train_scale, valid_scale;
-};
 
 /* So many copies of the rows that validate that all folds together are a list of all rows: the mean over them is then
  * that of a table. */
@@ -69,8 +62,8 @@ static nade_status copy_fold(struct run *run, const nade_table *table, size_t f,
     return status;
 }
 
-static nade_status encode_fold(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows,
-                               struct far_cells *found)
+nade_status nd_fold_rows(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows,
+                         struct far_cells *found)
 {
     struct split split = {0};
     struct row_copies train, valid;
@@ -109,7 +102,7 @@ static nade_status begin_fold(struct run *run, struct run *trial, size_t trials,
                               struct far_cells *found)
 {
     struct fold_rows rows;
-    nade_status status = encode_fold(run, table, f, &rows, found);
+    nade_status status = nd_fold_rows(run, table, f, &rows, found);
     if (status == NADE_OK && nd_starts_at_marginals(run))
         status = nd_run_marginals(run, ND_FAULT(FAULT_FOLD_MARGINALS) ? &run->whole : &rows.train);
     for (size_t t = 0; t < trials && status == NADE_OK; t++) status = begin_network(&trial[t], f, &rows);

@@ -6,11 +6,21 @@
 #ifndef ND_TRAIN_FOLDS_H
 #define ND_TRAIN_FOLDS_H
 
-#include "train/run.h"
+#include "train/far_cells.h"
 
 /* Fails unless the table and the options allow folds, if any are asked for. */
 nade_status nd_folds_check(nade_context *context, const nade_train_options *options, const nade_table *train,
                            const nade_table *valid);
+
+/* Rows of a fold, and their mean sums of log sd. */
+struct fold_rows {
+    struct encoded_rows train, valid;
+    double train_scale, valid_scale;
+};
+
+/* The rows of fold number f, which live as long as the run; cells that have no say are added to found. */
+nade_status nd_fold_rows(struct run *run, const nade_table *table, size_t f, struct fold_rows *rows,
+                         struct far_cells *found);
 
 /* Begins the networks of the folds for each of the trials, which are the prepared run itself or copies of it: rows and
  * all that lives as long as the run are run's. */

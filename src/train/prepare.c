@@ -78,7 +78,8 @@ static nade_status check_linear(nade_context *context, const nade_train_options 
 static nade_status check_options(nade_context *context, const nade_train_options *o)
 {
     nade_status status = nd_check_ranges(context, o);
-    if (status == NADE_OK && nd_is_closed(o)) return nd_closed_check(context, o);
+    if (status == NADE_OK) status = nd_closed_check(context, o);
+    if (nd_is_closed(o)) return status;
     if (status == NADE_OK) status = o->layers ? check_no_residual(context, o) : check_residual(context, o);
     if (status == NADE_OK && !o->hidden && o->layers > 0)
         status =
@@ -170,7 +171,7 @@ static nade_status learn_shapes(struct run *run, const nade_table *train, const 
 static nade_status settle_folds(struct run *run, const nade_table *train, const nade_table *valid)
 {
     struct split split = {0};
-    if (valid || nd_is_closed(&run->options) || train->roles.time || !nd_automatic_folds(run, train->rows))
+    if (valid || run->options.kind == NADE_KIND_GAUSSIAN || train->roles.time || !nd_automatic_folds(run, train->rows))
         return NADE_OK;
     nade_status status = nd_split_rows(run->context, &run->arena, train, 0, run->options.seed, &split);
     if (status != NADE_OK) return status;

@@ -120,7 +120,7 @@ static nade_status begin(struct run *run, struct checkpoint *checkpoint, const n
 /* From the first stage on, or from where a checkpoint was written or trials have come to. */
 static nade_status run_stages(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
-    if (nd_is_closed(&run->options)) return nd_closed_train(run);
+    if (nd_is_closed(&run->options)) return nd_closed_train(run, train);
     nade_status status = begin(run, checkpoint, train);
     if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);
     while (status == NADE_OK && run->stage + 1 < run->stages && !run->stop) {

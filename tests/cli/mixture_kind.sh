@@ -22,7 +22,7 @@ few=(--kind mixture --components 4 --count visits)
 expect 0 "$NADE" train table.csv "${few[@]}" --dry-run
 holds err "mixture of 4 components, "
 expect 0 "$NADE" train table.csv "${few[@]}" -o model
-holds err "4 components  train " "mixture of 4 components, validation log density" "wrote model"
+holds err "4 components  train " "mixture of 4 components, prior 1, the best of 3 fits, validation log density" "wrote model"
 expect 0 "$NADE" info model
 holds out "Model: mixture of 4 components" "Training: expectation maximisation" "visits                    count"
 expect 0 "$NADE" info model --json
@@ -94,9 +94,9 @@ paste -d, size.csv given.csv | awk -F, 'NR > 1 && ($1 - $2) ^ 2 > 1e-20 { exit 1
 
 # How many components: validation chooses, and more than one here.
 expect 0 "$NADE" train table.csv --kind mixture --effort quick -o chosen
-holds err "as many components as the validation rows want" "1 component  train" "2 components  train" "numbers tried"
+holds err "as many components as the validation rows want" "1 component  train" "2 components  train" "fits, validation"
 best=$(awk '/ components?  train/ && $6 > most { most = $6; best = $1 } BEGIN { most = -1e9 } END { print best }' err)
-holds err "mixture of $best components, the best of "
+holds err "mixture of $best components, prior "
 expect 0 "$NADE" info chosen --json
 "$python" -c 'import json; assert json.load(open("out"))["architecture"]["components"] > 1'
 expect 0 "$NADE" train table.csv --kind mixture --effort quick --json -o chosen
@@ -115,8 +115,6 @@ expect 2 "$NADE" train table.csv --kind mixture --hidden 20 -o bad
 holds err "the option hidden is given"
 expect 2 "$NADE" train table.csv --kind mixture --lr 0.1 -o bad
 holds err "the option learning_rate is given"
-expect 2 "$NADE" train table.csv --kind mixture --folds 3 -o bad
-holds err "the option folds is given"
 expect 2 "$NADE" train table.csv --kind mixture --checkpoint file -o bad
 holds err "the option checkpoint is given"
 expect 2 "$NADE" train table.csv --kind mixture --valid-fraction 0 -o bad

@@ -29,7 +29,8 @@ static void open_rig(struct rig *rig, const char *kinds, size_t components, floa
     assert_non_null(rig->pool);
     rig->cells = (struct encoded_rows){rows, rig->m.plan.columns, ENCODED_FLOATS, cells};
     support_assert_ok(rig->m.context, nd_em_list(rig->m.context, &rig->m.arena, &rig->m.plan, &rig->cells, &rig->rows));
-    support_assert_ok(rig->m.context, nd_em_open(rig->m.context, &rig->m.plan, &rig->rows, rig->pool, prior, &rig->em));
+    support_assert_ok(rig->m.context, nd_em_open(rig->m.context, &rig->m.plan, &rig->rows, rig->pool, &rig->em));
+    rig->em.prior = prior;
 }
 
 static void close_rig(struct rig *rig)

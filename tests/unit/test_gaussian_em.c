@@ -141,13 +141,40 @@ static double expect_row(const float *row, const double *mean, const double *sig
     return log_p;
 }
 
-/* A round from where another has left: weights, means and covariances as the sums over rows written out. */
-static void a_round_is_its_formula(void **state)
+/* The second moment of all rows about 0, blurred; a missing cell adds its column's variance, 1. */
+static void fill_whole(const struct trial *t, double *whole)
 {
-    (void)state;
+    for (size_t i = 0; i < COLUMNS; i++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            double sum = i == j ? ROWS * floors[i] * floors[i] : 0;
+            for (size_t r = 0; r < ROWS; r++) {
+                double a = (double)t->cells[r * COLUMNS + i], b = (double)t->cells[r * COLUMNS + j];
+                sum += isnan(a) || isnan(b) ? i == j : a * b;
+            }
+            whole[i * COLUMNS + j] = sum / ROWS;
+        }
+}
+
+/* -1/2 (tr(whole Σ⁻¹) + log |Σ|). */
+static double prior_of(const double *whole, const double *sigma)
+{
+    double a[COLUMNS * COLUMNS], b[COLUMNS * COLUMNS], trace = 0;
+    memcpy(a, sigma, sizeof a);
+    memcpy(b, whole, sizeof b);
+    double determinant = eliminate(a, COLUMNS, b, COLUMNS);
+    for (size_t i = 0; i < COLUMNS; i++) trace += b[i * COLUMNS + i];
+    return -0.5 * (trace + log(determinant));
+}
+
+/* A round from where another has left: weights, means and covariances as the sums over rows written out. */
+static void check_a_round(double prior)
+{
     enum { K = 3 };
     struct trial t;
+    double whole[COLUMNS * COLUMNS];
     open_trial(&t, ROWS, K, 0, 0.3, 2);
+    t.em.prior = prior;
+    fill_whole(&t, whole);
     assert_true(nd_gaussian_em_start(&t.em, 1, 0));
     for (int i = 0; i < 4; i++) nd_gaussian_em_round(&t.em);
     double mean[K * COLUMNS], sigma[K * COLUMNS * COLUMNS], log_weight[K];
@@ -170,19 +197,29 @@ static void a_round_is_its_formula(void **state)
             for (size_t i = 0; i < COLUMNS * COLUMNS; i++) moment[k][i] += share * second[k][i];
         }
     }
+    for (size_t k = 0; k < K; k++) objective += prior * prior_of(whole, sigma + k * COLUMNS * COLUMNS);
     support_assert_close("objective", nd_gaussian_em_round(&t.em), objective, 1e-9, 0);
     for (size_t k = 0; k < K; k++) {
         support_assert_close("weight", t.g.log_weight[k], log(weight[k] / ROWS), 1e-8, 1e-8);
         for (size_t i = 0; i < COLUMNS; i++) {
             support_assert_close("mean", t.g.mean[k * COLUMNS + i], mean[k * COLUMNS + i] + sum[k][i] / weight[k], 1e-8,
                                  1e-8);
-            for (size_t j = 0; j < COLUMNS; j++)
-                support_assert_close(
-                    "covariance", t.g.covariance[(k * COLUMNS + i) * COLUMNS + j],
-                    moment[k][i * COLUMNS + j] / weight[k] - sum[k][i] * sum[k][j] / weight[k] / weight[k], 1e-8, 1e-8);
+            for (size_t j = 0; j < COLUMNS; j++) {
+                size_t at = i * COLUMNS + j;
+                double own = moment[k][at] - sum[k][i] * sum[k][j] / weight[k];
+                support_assert_close("covariance", t.g.covariance[k * COLUMNS * COLUMNS + at],
+                                     (own + prior * whole[at]) / (weight[k] + prior), 1e-8, 1e-8);
+            }
         }
     }
     close_trial(&t);
+}
+
+static void a_round_is_its_formula(void **state)
+{
+    (void)state;
+    check_a_round(0);
+    check_a_round(7.5);
 }
 
 /* ---- what a round may never do ----------------------------------------------------------------------------------- */
@@ -191,11 +228,12 @@ static void no_round_is_worse(void **state)
 {
     (void)state;
     static const size_t factors[] = {0, 1, 2}, components[] = {1, 2, 6};
-    for (size_t f = 0; f < 3; f++)
+    for (size_t f = 0; f < 6; f++)
         for (size_t k = 0; k < 3; k++) {
             struct trial t;
             double before = -HUGE_VAL;
-            open_trial(&t, ROWS, components[k], factors[f], k == 2 ? 0.5 : 0.2, 2);
+            open_trial(&t, ROWS, components[k], factors[f % 3], k == 2 ? 0.5 : 0.2, 2);
+            t.em.prior = f < 3 ? 0 : 5;
             assert_true(nd_gaussian_em_start(&t.em, (uint32_t)f, (uint32_t)k));
             for (int round = 0; round < 40; round++) {
                 double now = nd_gaussian_em_round(&t.em);

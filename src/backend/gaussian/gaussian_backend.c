@@ -98,6 +98,7 @@ static nade_status train_updates(nade_context *context, struct backend *opaque, 
 {
     struct gaussian_backend *backend = (void *)opaque;
     (void)failed;
+    backend->em.prior = backend->g.components > 1 ? rule->prior : 0;
     if (first == 0 && !nd_gaussian_em_start(&backend->em, rule->seed, (uint32_t)rule->first_draw))
         return nd_no_memory(context, "the clusters");
     for (uint64_t i = 0; i < count; i++) {

@@ -35,6 +35,7 @@ static void find_penalty(void *argument, size_t k, unsigned worker)
     size_t columns = em->g->columns;
     (void)worker;
     em->penalty[k] = penalty_of(em, NULL, columns, em->g->inverse + k * columns * nd_gaussian_stride(columns));
+    em->prior_log[k] = em->prior > 0 ? nd_gaussian_prior_log(em, k) : 0;
 }
 
 /* Leaves the distances of the rows that component k has a share in, and these shares; returns how many. */
@@ -244,11 +245,12 @@ static void move_component(void *argument, size_t k, unsigned worker)
     double *covariance = g->covariance + k * columns * columns, *shift = em->part[0].sum + k * columns;
     const double *moment = em->part[0].moment + k * whole * whole;
     if (!(weight > least_weight)) return;
+    double own = weight / (weight + em->prior);
     for (size_t i = 0; i < columns; i++) shift[i] /= weight;
     for (size_t i = 0; i < columns; i++)
         for (size_t j = 0; j <= i; j++)
             covariance[i * columns + j] = covariance[j * columns + i] =
-                moment[i * whole + j] / weight - shift[i] * shift[j];
+                own * (moment[i * whole + j] / weight - shift[i] * shift[j]) + (1 - own) * em->whole[i * columns + j];
     for (size_t i = 0; i < columns; i++) mean[i] += shift[i];
     nd_gaussian_em_settle(em, k, false, worker);
 }
@@ -260,6 +262,7 @@ double nd_gaussian_em_round(struct gaussian_em *em)
     nd_parallel_for(em->pool, g->components, find_penalty, em);
     nd_parallel_for(em->pool, em->parts, add_part, em);
     for (size_t p = 0; p < em->parts; p++) objective += em->part[p].objective;
+    for (size_t k = 0; k < g->components; k++) objective += em->prior_log[k];
     nd_parallel_for(em->pool, g->components, move_component, em);
     for (size_t k = 0; k < g->components; k++) total += fmax(em->part[0].weight[k], least_weight);
     for (size_t k = 0; k < g->components; k++)
@@ -311,8 +314,11 @@ bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct en
     unsigned threads = nd_pool_threads(pool);
     em->scratch = nd_arena_alloc(arena, threads, sizeof *em->scratch);
     em->penalty = nd_arena_alloc(arena, g->components, sizeof *em->penalty);
+    em->prior_log = nd_arena_alloc(arena, g->components, sizeof *em->prior_log);
+    em->whole = nd_arena_alloc(arena, g->columns, g->columns * sizeof *em->whole);
     bool good = nd_find_patterns(arena, cells, NULL, NULL, &em->patterns) && em->scratch && em->penalty &&
-                open_parts(arena, em);
+                em->prior_log && em->whole && open_parts(arena, em);
+    if (good) nd_gaussian_find_whole(em);
     for (unsigned t = 0; good && t < threads; t++) good = open_scratch(arena, g, &em->scratch[t]);
     return good;
 }

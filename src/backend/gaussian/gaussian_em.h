@@ -2,7 +2,7 @@
  *
  * What a round never makes smaller is the sum over rows of log Σ_k π_k exp(E log N(x + ε; μ_k, Σ_k)): each present cell
  * is blurred by independent noise ε whose deviation is its column's floor, so that no covariance becomes singular
- * whatever the rows (docs/model.md).  Sums are
+ * whatever the rows (docs/model.md); and with a prior, the sum over components of what that takes off.  Sums are
  * made over fixed parts of the rows and added in their order: the result does not depend on the number of threads. */
 #ifndef ND_BACKEND_GAUSSIAN_EM_H
 #define ND_BACKEND_GAUSSIAN_EM_H
@@ -39,6 +39,9 @@ struct gaussian_em {
     size_t parts;
     struct em_scratch *scratch; /* (threads) */
     double *penalty;            /* (K) what blurring takes off the log density of a row without holes */
+    double prior;               /* rows that each of several components has seen besides (gaussian_prior.c) */
+    double *whole;              /* (D, D) their second moment, that of about all rows */
+    double *prior_log;          /* (K) */
 };
 
 /* Room to fit the components to the cells; these, floor (D) and the pool are borrowed.  False: no memory. */
@@ -47,6 +50,11 @@ bool nd_gaussian_em_open(struct arena *arena, struct pool *pool, const struct en
 
 /* Component k's loadings and noise from its Σ, where it is a factor analyser; its inverse and determinant. */
 void nd_gaussian_em_settle(struct gaussian_em *em, size_t k, bool begins, unsigned worker);
+
+/* Fills em->whole, which is zero, from the cells.  What the prior adds to the log likelihood for component k, but for a
+ * constant. */
+void nd_gaussian_find_whole(struct gaussian_em *em);
+double nd_gaussian_prior_log(const struct gaussian_em *em, size_t k);
 
 /* One round; returns what it makes no smaller, before it. */
 double nd_gaussian_em_round(struct gaussian_em *em);

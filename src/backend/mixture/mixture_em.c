@@ -40,13 +40,12 @@ static bool take_sums(struct em *em, const struct plan *plan)
 }
 
 nade_status nd_em_open(nade_context *context, const struct plan *plan, const struct em_rows *rows, struct pool *pool,
-                       double prior, struct em *em)
+                       struct em *em)
 {
     *em = (struct em){.kernels = nd_mixture_kernels(),
                       .rows = rows,
                       .pool = pool,
                       .arena = {context->allocator, NULL},
-                      .prior = prior,
                       .stride = nd_mixture_stride(plan->components)};
     bool good = nd_product_prepare(&em->arena, plan, &em->mixture);
     em->common = take(em, 1, em->stride);

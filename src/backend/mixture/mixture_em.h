@@ -23,7 +23,7 @@ struct em {
     struct pool *pool;
     struct arena arena;
     struct product_mixture mixture;
-    double prior;
+    double prior;       /* of the steps to come */
     size_t stride;      /* of what follows, from the numbers of one row or value for all components to the next */
     double *common;     /* (stride) log of weight times density of the row of all commonest labels */
     double *change;     /* (places, stride) what another label there, or none, adds to it */
@@ -39,7 +39,7 @@ struct em {
 
 /* All but parameters; nd_em_close frees it also where this failed. */
 nade_status nd_em_open(nade_context *context, const struct plan *plan, const struct em_rows *rows, struct pool *pool,
-                       double prior, struct em *em);
+                       struct em *em);
 void nd_em_close(struct em *em);
 
 /* Begins with components around rows that are drawn. */

@@ -2,10 +2,6 @@
 
 #include "base/context.h"
 
-/* Rows' worth of each whole column that a component is shown (mixture_em.h).  Less was worse on the validation rows of
- * default, magic, shoppers, dna and the red wines; 4 was better on some and worse on magic. */
-#define PRIOR 1.0
-
 void nd_mixture_fit_close(struct mixture_fit *fit)
 {
     if (fit->open) nd_em_close(&fit->em);
@@ -22,7 +18,7 @@ nade_status nd_mixture_fit_train(nade_context *context, struct mixture_fit *fit,
     nade_status status = nd_em_list(context, &fit->arena, plan, &fit->train, &fit->rows);
     if (status != NADE_OK) return status;
     fit->open = true;
-    status = nd_em_open(context, plan, &fit->rows, pool, PRIOR, &fit->em);
+    status = nd_em_open(context, plan, &fit->rows, pool, &fit->em);
     if (status == NADE_OK) nd_em_load(&fit->em, parameters);
     return status;
 }
@@ -37,6 +33,7 @@ void nd_mixture_fit_valid(struct mixture_fit *fit, const struct encoded_rows *ce
 void nd_mixture_fit_rounds(struct mixture_fit *fit, const struct update_rule *rule, uint64_t first, uint64_t count,
                            double *loss)
 {
+    fit->em.prior = rule->prior;
     if (first == 0) nd_em_start(&fit->em, rule->seed, rule->first_draw);
     for (uint64_t i = 0; i < count; i++) {
         double log_density, objective = nd_em_step(&fit->em, &log_density);

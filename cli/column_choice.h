@@ -12,6 +12,12 @@
 int choose_model_columns(const struct common *common, nade_context *context, const nade_model *model, const char *what,
                          const char *list, bool *chosen);
 
+/* True for the name of a column of the training table that the model does without. */
+bool was_left_out(const nade_model *model, const char *name);
+
+/* The sentence for such a name; returns the exit status. */
+int report_left_out(const struct common *common, const char *what, const char *name);
+
 /* A list of the columns that are chosen, to be freed; NULL without memory. */
 char *list_columns(const nade_model *model, const bool *chosen);
 

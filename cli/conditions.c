@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "column.h"
+#include "column_choice.h"
 #include "data/date_text.h"
 #include "label_numbers.h"
 #include "name_search.h"
@@ -415,6 +416,7 @@ static int refuse_condition(const struct common *common, const nade_model *model
                             "%s: found '%s', expected COL=VALUE, COL!=VALUE, 'COL in {A,B}' or a range such as COL>=30 "
                             "or 30<=COL<50, with the name or zero-based number of one of the model's %zu columns",
                             option, text, columns);
+    if (was_left_out(model, name)) return report_left_out(common, option, name);
     const char *meant = nearest_column(model, name);
     if (meant)
         return report_error(common, NADE_BAD_CALL, "%s: found '%s', but there is no column '%s'; did you mean '%s'?",

@@ -293,6 +293,7 @@ static int store_value(const struct parser *parser, const struct option *option,
     case OPTION_ON:
     case OPTION_OFF: break;
     case OPTION_TEXT: *(const char **)(void *)place = text; break;
+    case OPTION_OUTPUT: *(const char **)(void *)place = strcmp(text, "-") == 0 ? NULL : text; break;
     case OPTION_SIZE:
     case OPTION_U32:
     case OPTION_U64: return store_whole(parser, option, text);

@@ -15,6 +15,7 @@ enum option_kind {
     OPTION_ON,      /* int, set to 1 */
     OPTION_OFF,     /* int, set to 0 */
     OPTION_TEXT,    /* const char *, NULL: not given */
+    OPTION_OUTPUT,  /* the same, and NULL for "-" too: standard output */
     OPTION_SIZE,    /* size_t */
     OPTION_U32,     /* uint32_t */
     OPTION_U64,     /* uint64_t */

@@ -98,6 +98,7 @@ const char *format_default(const struct option *option, const void *arguments, c
     case OPTION_BYTES: /* help says what stands for none */
     case OPTION_LIST: break;
     case OPTION_TEXT:
+    case OPTION_OUTPUT:
         if (*(const char *const *)(const void *)place)
             snprintf(text, size, "%s", *(const char *const *)(const void *)place);
         break;

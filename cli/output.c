@@ -63,6 +63,9 @@ int output_check(const struct common *common, const char *path, const char *inpu
     struct stat info;
     if (!ranks_speak()) return EXIT_DONE;
     if (!*path) return report_error(common, NADE_BAD_CALL, "the name of an output is empty, expected a file's");
+    if (strcmp(path, "-") == 0)
+        return report_error(common, NADE_BAD_CALL,
+                            "an output is named -, which is no file here, expected a file's name (./- for this one)");
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return fail_output(common, path, "written", EISDIR);
     if (exists && access(path, W_OK) != 0) return fail_output(common, path, "written", errno);

@@ -48,7 +48,8 @@ static uint64_t hash_option(const struct option *option, const char *arguments)
     case OPTION_ON:
     case OPTION_OFF:
     case OPTION_CHOICE: return hash_bytes(0, at, sizeof(int));
-    case OPTION_TEXT: {
+    case OPTION_TEXT:
+    case OPTION_OUTPUT: {
         const char *text = *(const char *const *)at;
         return strcmp(option->metavar, "FILE") == 0 ? text != NULL : hash_text(0, text);
     }

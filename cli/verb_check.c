@@ -42,7 +42,7 @@ static const struct option options[] = {
     PRECISION_OPTION(AT(options.precision)),
     THREADS_OPTION(AT(threads)),
     {.kind = OPTION_HEADING, .help = "Output"},
-    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_OUTPUT, AT(output),
      .help = "write here instead of to stdout"},
     {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(png),
      .help = "draw for each column where its cells lie in their distributions: level where the model is right"},

@@ -108,7 +108,7 @@ static const struct option options[] = {
              "column, row; 0: all, in their order"},
     {.name = "cells", .metavar = "N", .kind = OPTION_SIZE, AT(cells), .least = 1, .below = 1001,
      .help = "the N cells of each row that are most to blame: column_2, found_2 and so on are those of the second"},
-    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_OUTPUT, AT(output),
      .help = "write here instead of to stdout"},
 };
 /* clang-format on */

@@ -77,7 +77,7 @@ static const struct option options[] = {
     THREADS_OPTION(AT(threads)),
     MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
-    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_OUTPUT, AT(output),
      .help = "write the rows here instead of to stdout"},
     IMAGE_OPTION(AT(image.shape)),
     {.name = "png", .metavar = "FILE", .kind = OPTION_TEXT, AT(image.path),

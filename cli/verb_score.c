@@ -74,7 +74,7 @@ static const struct option options[] = {
     THREADS_OPTION(AT(threads)),
     MPI_OPTION(AT(common.mpi)),
     {.kind = OPTION_HEADING, .help = "Output"},
-    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_TEXT, AT(output),
+    {.name = "output", .letter = 'o', .metavar = "FILE", .kind = OPTION_OUTPUT, AT(output),
      .help = "write here instead of to stdout"},
 };
 /* clang-format on */

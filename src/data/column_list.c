@@ -208,3 +208,13 @@ nade_status nd_parse_columns(nade_context *context, const char *what, const char
     nd_free(&context->allocator, copy);
     return status;
 }
+
+bool nd_list_names(nade_context *context, const char *list, const char *name)
+{
+    char *copy = nd_copy_text(&context->allocator, list);
+    struct item item;
+    bool found = false;
+    for (char *at = copy; at && !found && next_item(&at, &item);) found = strcmp(item.text, name) == 0;
+    nd_free(&context->allocator, copy);
+    return found;
+}

@@ -3,6 +3,18 @@
 #include "base/fault.h"
 #include "data/column_list.h"
 
+/* In place of a sentence about a column that there is not: the model knows why. */
+static nade_status refuse_left_out(nade_context *context, const struct schema *schema, const char *what,
+                                   const char *list)
+{
+    for (size_t i = 0; i < schema->left_out_count; i++)
+        if (nd_list_names(context, list, schema->left_out[i].name))
+            return nd_fail(context, NADE_BAD_CALL,
+                           "%s: column '%s' was left out of training, expected one of the model's columns", what,
+                           schema->left_out[i].name);
+    return NADE_BAD_CALL;
+}
+
 static nade_status choose(nade_context *context, struct arena *arena, const nade_model *model, const char *what,
                           const char *list, bool *chosen)
 {
@@ -10,7 +22,8 @@ static nade_status choose(nade_context *context, struct arena *arena, const nade
     const char **names = nd_arena_alloc(arena, columns, sizeof *names);
     if (!names) return nd_no_memory(context, "the columns");
     for (size_t c = 0; c < columns; c++) names[c] = model->schema.column[c].name;
-    return nd_parse_columns(context, what, list, names, columns, chosen);
+    nade_status status = nd_parse_columns(context, what, list, names, columns, chosen);
+    return status == NADE_BAD_CALL ? refuse_left_out(context, &model->schema, what, list) : status;
 }
 
 static nade_status count_columns(nade_context *context, const nade_model *model, struct column_query *query)

@@ -25,6 +25,12 @@ printf ',name,x,y,nothing,zip\n7,me,,0.5,,\n' >hole.csv
 expect 0 "$NADE" impute model hole.csv --quiet
 grep -qE '^7,me,[0-9.e-]+,0\.5,,$' out || fail "impute: $(cat out)"
 
+# Who asks for one is told so.
+refuse 2 "--of: column 'zip' was left out of training" -- "$NADE" score model data.csv --of x,zip
+refuse 2 "column 'name' was left out" -- "$NADE" predict model data.csv --of name
+refuse 2 "--where: column 'zip' was left out" -- "$NADE" sample model -n 1 --where zip=01000
+refuse 2 "found 'zap'" -- "$NADE" score model data.csv --of x,zap
+
 # Without names they have numbers.
 expect 0 "$NADE" train bare.csv --header no -o nameless "${small[@]}"
 expect 0 "$NADE" score nameless bare.csv --header no

@@ -85,6 +85,16 @@ cmp <(head -n 202 piped) <(echo before && cat scores)
 "${score[@]}" /dev/stdout | cmp - scores
 rm pipe piped new
 
+# Data named - go to standard output; what is no stream of data wants a file.
+expect 0 "${score[@]}" -
+cmp scores out
+refuse 2 'named -' 'expected a file' -- "${train[@]}" -
+refuse 2 'named -' 'expected a file' -- "${paint[@]}" -
+refuse 2 'named -' 'expected a file' -- "${train[@]}" new --log -
+expect 0 "${score[@]}" ./-
+cmp scores ./-
+rm ./-
+
 # A limit on file sizes is an error like a full disk.
 echo old >kept
 for call in "${score[*]}" "${train[*]}" "${paint[*]}"; do

@@ -70,22 +70,31 @@ static double log_joint(const struct dbn *dbn, struct dbn_row *row)
 
 /* ---- the bound ------------------------------------------------------------------------------------------------- */
 
+/* log of the probability of the state that was drawn from these. */
+static double log_drawn(const float *p, size_t count, const struct unit_list *drawn)
+{
+    double sum = 0;
+    for (size_t j = 0, n = 0; j < count; j++) {
+        bool on = n < drawn->count && drawn->on[n] == j;
+        sum += on ? log((double)p[j]) : log1p(-(double)p[j]);
+        n += on;
+    }
+    return sum;
+}
+
 double dbn_bound(const struct dbn *dbn, struct dbn_row *row, size_t draws, struct unit_words words)
 {
     const struct rbm *first = &dbn->layer[0];
     float *x = row->chain.x;
-    double entropy = 0, mean = 0;
+    double mean = 0;
     units_activate(first->hidden_bias, first->weight, first->hidden, &row->chain.visible, x);
     units_probabilities(x, first->hidden, x);
-    for (size_t j = 0; j < first->hidden; j++) {
-        double p = (double)x[j];
-        if (p > 0 && p < 1) entropy -= p * log(p) + (1 - p) * log1p(-p);
-    }
     for (size_t d = 0; d < draws; d++, words.draw++) {
         units_draw(x, first->hidden, words, &row->chain.hidden);
-        mean += log_joint(dbn, row) / (double)draws;
+        double drawn = log_drawn(x, first->hidden, &row->chain.hidden);
+        mean += (log_joint(dbn, row) - (ND_FAULT(FAULT_BOUND_ENTROPY_TWICE) ? 2 * drawn : drawn)) / (double)draws;
     }
-    return mean + (ND_FAULT(FAULT_BOUND_ENTROPY_TWICE) ? 2 * entropy : entropy);
+    return mean;
 }
 
 /* ---- the estimate ---------------------------------------------------------------------------------------------- */

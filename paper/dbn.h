@@ -33,8 +33,9 @@ bool dbn_row_open(struct dbn_row *row, const struct dbn *dbn);
 void dbn_row_free(struct dbn_row *row);
 
 /* An estimate of the variational lower bound of log p(v) + log Z2, v being row->chain.visible, with the first machine's
- * factorial posterior: its entropy and the mean over so many draws (at draw, draw + 1, … of words) of the log joint
- * density.  Its expectation is below log p(v) + log Z2. */
+ * factorial posterior: the mean over so many draws (at draw, draw + 1, … of words) of the log joint density less the
+ * log of the draw's probability, which is the same for all draws where that posterior is the true one.  Its expectation
+ * is below log p(v) + log Z2. */
 double dbn_bound(const struct dbn *dbn, struct dbn_row *row, size_t draws, struct unit_words words);
 
 /* log of an unbiased estimate of p(v)·Z2 (Murray and Salakhutdinov 2009, "Evaluating probabilities under

@@ -155,7 +155,7 @@ static int run_final(const struct fold_work *work, const struct train_grid *grid
     return status;
 }
 
-/* Trains the grid on `fit` and goes on with what does best on `valid`. */
+/* Trains the grid on `fit` and goes on with what does best on `valid`; a trial ends there. */
 static int run_grid(const struct fold_work *work, const nade_table *fit, const nade_table *valid,
                     const nade_table *train)
 {
@@ -169,7 +169,8 @@ static int run_grid(const struct fold_work *work, const nade_table *fit, const n
     struct train_setting *settings = paper_grid_settings(job, work->unit.seed, label, fit, valid, &count);
     int status = settings ? paper_train(job, &grid, &options.train, settings, count) : report_no_memory(job->common);
     if (!status) status = train_grid_choose(&grid);
-    if (!status) status = run_final(work, &grid, train);
+    if (!status && job->no_test) paper_add_training(job, work->result, &grid, grid.chosen);
+    if (!status && !job->no_test) status = run_final(work, &grid, train);
     train_grid_close(&grid);
     free(settings);
     return status;
@@ -207,7 +208,7 @@ static int run_fold(struct fold_work *work)
                     find_new_rows(&work->split, data->values, data->columns, work->is_new, &work->new_rows);
     int status = complete ? EXIT_DONE : report_no_memory(job->common);
     if (!status) status = run_grid_of_fold(work);
-    if (!status) {
+    if (!status && !job->no_test) {
         json_object_set_new(work->result, "new_rows", json_integer((json_int_t)work->new_rows));
         status = paper_result_write(job, work->unit, work->result);
     }

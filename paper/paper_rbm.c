@@ -171,13 +171,13 @@ static int finish_seed(struct rbm_work *work, const struct rbm_run *chosen, stru
     double train_seconds = progress_seconds(clock);
     json_t *result = paper_result_new(job, unit);
     if (!result) return report_no_memory(job->common);
-    int status = score_test(work, chosen, result);
+    int status = job->no_test ? EXIT_DONE : score_test(work, chosen, result);
     add_training(work, chosen, result);
     json_object_set_new(
         result, "seconds",
         json_pack("{s:f,s:f}", "train", train_seconds, "score", progress_seconds(clock) - train_seconds));
     if (!status) status = write_files(job, chosen);
-    if (!status) status = paper_result_write(job, unit, result);
+    if (!status && !job->no_test) status = paper_result_write(job, unit, result);
     if (!status) status = paper_tell(job, result, false);
     json_decref(result);
     return status;

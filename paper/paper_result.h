@@ -16,6 +16,7 @@ struct paper_job {
     const struct paper_recipe *recipe;
     const char *data, *results; /* folders */
     struct size_list seeds;
+    bool no_test;       /* a trial: test rows are not scored, and no result is written */
     nade_device device; /* chosen: not auto */
     nade_precision precision;
     unsigned threads;      /* not 0; of units side by side: the share of each */

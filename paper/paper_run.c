@@ -72,6 +72,14 @@ static void append_figures(const struct paper_job *job, const json_t *result, co
     }
 }
 
+/* A trial has this figure alone. */
+static void append_valid(const json_t *result, char *text, size_t size)
+{
+    append(text, size, "validation ");
+    append_number(text, size, json_object_get(result, "valid"));
+    append(text, size, ", test rows not scored");
+}
+
 /* What the figure of a Boltzmann machine is, and how far log Z may be off. */
 static void append_estimate(const json_t *result, char *text, size_t size)
 {
@@ -117,7 +125,10 @@ int paper_tell(const struct paper_job *job, const json_t *result, bool was_there
     begin_text(job, result, text, sizeof text);
     if (fold) append(text, sizeof text, " fold %" JSON_INTEGER_FORMAT, fold);
     append(text, sizeof text, ": ");
-    append_figures(job, result, NULL, text, sizeof text);
+    if (json_object_get(result, "figures"))
+        append_figures(job, result, NULL, text, sizeof text);
+    else
+        append_valid(result, text, sizeof text);
     append_estimate(result, text, sizeof text);
     if (seconds)
         snprintf(time, sizeof time, "%.0f s for training, %.0f s for scoring",

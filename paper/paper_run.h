@@ -75,7 +75,8 @@ int paper_read_table(const struct paper_job *job, const char *file, nade_table *
 /* DATA/FILE, to be freed; NULL without memory. */
 char *paper_data_path(const struct paper_job *job, const char *file);
 
-/* Says that a unit is done, its figures beside the paper's; with --json as an object.  The result is not released.
+/* Says that a unit is done, its figures beside the paper's, or in a trial its validation figure; with --json as an
+ * object.  The result is not released.
  * Returns an exit status. */
 int paper_tell(const struct paper_job *job, const json_t *result, bool was_there);
 

@@ -86,26 +86,27 @@ static bool is_resumed(const struct train_grid *grid, uint32_t seed)
     return false;
 }
 
-/* Scores a run's model, keeps it, and writes the result, which says that all is done. */
+/* Scores a run's model, keeps it, and writes the result, which says that all is done.  A trial does neither the first
+ * nor the last, and leaves checkpoints: the recipe itself goes on from where they end. */
 static int finish_unit(struct seeds_work *work, const struct train_run *run, double train_seconds)
 {
     struct paper_job *job = work->job;
     struct paper_unit unit = {.seed = run->setting.seed};
     struct progress clock;
     progress_start(&clock, job->common, 0);
-    int status = score_test_rows(work, run->model);
+    int status = job->no_test ? EXIT_DONE : score_test_rows(work, run->model);
     if (status) return status;
     struct paper_scores scores = {work->each, work->rows, paper_drawn_orderings(job->recipe), NULL, 0};
     json_t *result = paper_result_new(job, unit);
     if (!result) return report_no_memory(job->common);
-    paper_add_figures(result, &scores, job->recipe);
+    if (!job->no_test) paper_add_figures(result, &scores, job->recipe);
     paper_add_training(job, result, &work->grid, run);
     json_object_set_new(result, "seconds",
                         json_pack("{s:f,s:f}", "train", train_seconds, "score", progress_seconds(&clock)));
     if (is_resumed(&work->grid, unit.seed)) json_object_set_new(result, "resumed", json_true());
     status = save_model(work, unit, run->model);
-    if (!status) status = paper_result_write(job, unit, result);
-    if (!status) paper_remove_checkpoints(job, unit.seed);
+    if (!status && !job->no_test) status = paper_result_write(job, unit, result);
+    if (!status && !job->no_test) paper_remove_checkpoints(job, unit.seed);
     if (!status) status = paper_tell(job, result, false);
     json_decref(result);
     return status;
@@ -156,7 +157,7 @@ static int set_checkpoint(struct seeds_work *work, size_t number, size_t setting
 }
 
 /* The grid with one seed: the best on the validation rows is that seed's result. */
-static int run_grid(struct seeds_work *work, uint32_t seed)
+static int run_grid(struct seeds_work *work, uint32_t seed, double *rate, double *weight_decay)
 {
     char label[32];
     size_t count;
@@ -168,7 +169,11 @@ static int run_grid(struct seeds_work *work, uint32_t seed)
     if (!status) status = paper_train(work->job, &work->grid, work->options, work->settings, count);
     double seconds = status ? 0 : train_grid_seconds(&work->grid);
     if (!status) status = train_grid_choose(&work->grid);
-    if (!status) status = finish_unit(work, work->grid.chosen, seconds);
+    if (!status) {
+        *rate = work->grid.chosen->setting.rate;
+        *weight_decay = work->grid.chosen->setting.weight_decay;
+        status = finish_unit(work, work->grid.chosen, seconds);
+    }
     close_grid(work);
     return status;
 }
@@ -242,23 +247,35 @@ static int find_leader(const struct seeds_work *work, uint32_t *seed, json_t **r
     return paper_result_read(work->job, (struct paper_unit){.seed = *seed}, result);
 }
 
+/* What a result says was chosen. */
+static int read_chosen(const struct paper_job *job, uint32_t seed, const json_t *result, double *rate,
+                       double *weight_decay)
+{
+    const json_t *chosen = json_object_get(result, "chosen");
+    const json_t *lr = json_object_get(chosen, "lr"), *decay = json_object_get(chosen, "weight_decay");
+    if (!json_is_number(lr) || !json_is_number(decay))
+        return report_error(job->common, NADE_BAD_INPUT,
+                            "the result of recipe %s with seed %lu does not say what was chosen: remove it",
+                            job->recipe->name, (unsigned long)seed);
+    *rate = json_number_value(lr);
+    *weight_decay = json_number_value(decay);
+    return EXIT_DONE;
+}
+
 static int run_after_leader(struct seeds_work *work)
 {
     uint32_t leader;
+    double rate = 0, weight_decay = 0;
     json_t *result = NULL;
     int status = find_leader(work, &leader, &result);
     if (!status && !result) {
-        status = run_grid(work, leader);
+        status = run_grid(work, leader, &rate, &weight_decay);
         remove_pending(work, leader);
         if (!status) status = paper_result_read(work->job, (struct paper_unit){.seed = leader}, &result);
     }
-    const json_t *chosen = json_object_get(result, "chosen");
-    const json_t *rate = json_object_get(chosen, "lr"), *decay = json_object_get(chosen, "weight_decay");
-    if (!status && (!json_is_number(rate) || !json_is_number(decay)))
-        status = report_error(work->job->common, NADE_BAD_INPUT,
-                              "the result of recipe %s with seed %lu does not say what was chosen: remove it",
-                              work->job->recipe->name, (unsigned long)leader);
-    if (!status) status = run_pending(work, json_number_value(rate), json_number_value(decay));
+    /* With the digits of the result, so that a call that goes on later takes the same; a trial has none. */
+    if (!status && result) status = read_chosen(work->job, leader, result, &rate, &weight_decay);
+    if (!status) status = run_pending(work, rate, weight_decay);
     json_decref(result);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "interrupt.h"
 #include "output.h"
 #include "paper_pictures.h"
@@ -20,6 +21,7 @@ struct paper_arguments {
     const char *data, *results;
     const char *folder;     /* of figures, NULL: RESULTS/figures */
     struct size_list seeds; /* none: the recipe's */
+    int no_test;
     uint32_t threads;
     nade_device device;
     nade_precision precision;
@@ -54,6 +56,8 @@ static const struct option options[] = {
      .help = "the folder for results and models; what is there already is not made again"},
     {.name = "seeds", .metavar = "N,...", .kind = OPTION_SIZES, AT(seeds), .below = 4294967296.0,
      .help = "seeds to run with instead of the recipe's; of several settings the first seed chooses one for all"},
+    {.name = "no-test", .kind = OPTION_ON, AT(no_test),
+     .help = "a trial: train, tell validation figures and leave the test rows alone; no result is written"},
     {.name = "output", .letter = 'o', .metavar = "FOLDER", .kind = OPTION_TEXT, AT(folder),
      .help = "where the word figures puts its pictures, made if it is not there; without it RESULTS/figures"},
     {.kind = OPTION_HEADING, .help = "Work"},
@@ -217,6 +221,7 @@ static int make_job(struct paper_arguments *paper, nade_context *context, const 
                               .data = paper->data,
                               .results = paper->results,
                               .seeds = paper->seeds.count ? paper->seeds : recipe->seeds,
+                              .no_test = paper->no_test && !ND_FAULT(FAULT_TRIAL_SCORED),
                               .device = paper->device,
                               .precision = paper->precision,
                               .threads = count_threads(paper->threads),

@@ -287,6 +287,7 @@ enum fault {
     FAULT_MACHINE_CUT = 564,         /* paper_rbm: a file that ends within the parameters is taken for a machine */
     FAULT_CENTERED_BIASES = 565,     /* test_rbm_train: biases do not make up for the means units are counted from */
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
+    FAULT_TRIAL_SCORED = 745,        /* paper_trial: test rows are scored in spite of --no-test */
     FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */

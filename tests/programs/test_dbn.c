@@ -96,7 +96,9 @@ static void bounds_are_below(void **state)
     close_tiny(&dbn, &row);
 }
 
-/* Where the second machine is the first turned over, the posterior is the true one, and the bound is tight. */
+/* Where the second machine is the first turned over, the posterior is the true one, and the bound is tight, by any
+ * draw.
+ */
 static void bounds_are_tight_at_the_start(void **state)
 {
     (void)state;
@@ -111,8 +113,8 @@ static void bounds_are_tight_at_the_start(void **state)
     assert_true(dbn_row_open(&row, &dbn));
     for (size_t v = 0; v < STATES; v++) {
         list_state(v, VISIBLE, &row.chain.visible);
-        double found = dbn_bound(&dbn, &row, 20000, (struct unit_words){.seed = 1, .purpose = PURPOSE_DBN_BOUND});
-        assert_true(fabs(found - log(weight_of_visible(&dbn.layer[0], v))) < 0.05);
+        double found = dbn_bound(&dbn, &row, 1, (struct unit_words){.seed = 1, .purpose = PURPOSE_DBN_BOUND});
+        assert_true(fabs(found - log(weight_of_visible(&dbn.layer[0], v))) < 1e-4);
         assert_true(fabs(exact_bound(&dbn, v) - exact(&dbn, v)) < 1e-9);
     }
     close_tiny(&dbn, &row);

@@ -18,6 +18,7 @@ struct clusters {
     size_t *of;                  /* (groups, ND_GROUP_ROWS) the nearest centre */
     size_t *size;                /* (K) */
     const double *tried;         /* (D) that row */
+    double *factor;              /* (n) what a row was multiplied by */
 };
 
 static double *cell_of(const struct clusters *c, size_t row, size_t column)
@@ -41,13 +42,32 @@ static bool open_clusters(struct arena *arena, const struct gaussian_em *em, str
     c->found = nd_arena_alloc(arena, whole > c->columns ? whole : c->columns, sizeof(double));
     c->of = nd_arena_alloc(arena, whole, sizeof(size_t));
     c->size = nd_arena_alloc(arena, c->count, sizeof(size_t));
-    if (!c->x || !c->centre || !c->nearest || !c->found || !c->of || !c->size) return false;
+    c->factor = nd_arena_alloc(arena, c->rows, sizeof(double));
+    if (!c->x || !c->centre || !c->nearest || !c->found || !c->of || !c->size || !c->factor) return false;
     for (size_t r = 0; r < c->rows; r++)
         for (size_t i = 0; i < c->columns; i++) {
             double cell = (double)nd_cell(&em->cells, r * every, i);
             *cell_of(c, r, i) = isnan(cell) ? 0 : cell;
         }
     return true;
+}
+
+/* Distances of rows as they are belong to the few that lie far out, and most clusters with them. Rows whose lengths are
+ * their own's square roots are clustered by their direction as well. */
+static void shorten_rows(struct clusters *c)
+{
+    for (size_t r = 0; r < c->rows; r++) {
+        double squares = 0;
+        for (size_t i = 0; i < c->columns; i++) squares += *cell_of(c, r, i) * *cell_of(c, r, i);
+        c->factor[r] = squares > 0 ? pow(squares / (double)c->columns, -0.25) : 1;
+        for (size_t i = 0; i < c->columns; i++) *cell_of(c, r, i) *= c->factor[r];
+    }
+}
+
+static void restore_rows(struct clusters *c)
+{
+    for (size_t r = 0; r < c->rows; r++)
+        for (size_t i = 0; i < c->columns; i++) *cell_of(c, r, i) /= c->factor[r];
 }
 
 static void copy_row(const struct clusters *c, size_t row, double *to)
@@ -198,11 +218,14 @@ bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start)
     if (em->g->components == 1) {
         begin_as_one(em);
     } else if (good) {
+        bool shortened = start % 2 == 1;
+        if (shortened) shorten_rows(&c);
         draw_centres(&c, seed, start);
         for (int round = 0; round < CLUSTER_ROUNDS; round++) {
             move_centres(&c);
             nd_parallel_for(em->pool, groups_of(&c), assign_rows, &c);
         }
+        if (shortened) restore_rows(&c);
         move_centres(&c);
         begin_at(&c, em->scratch[0].sum, c.found, em);
     }

@@ -312,7 +312,9 @@ static nade_status prepare_rows(struct run *run, const nade_table *train, const 
 static nade_status forget_far_cells(struct run *run)
 {
     struct far_cells found = {0};
+    bool once = run->valid.rows == run->valid_rows; /* each row is listed */
     nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, &run->valid_scale, &found);
+    if (once) run->valid_rows = run->valid.rows;
     nd_warn_of_far_cells(run, &found);
     return status;
 }

@@ -127,11 +127,11 @@ static void assert_candidates(struct open_run *open, size_t count, const double 
     }
 }
 
-/* Labels are regularised in several ways, numbers of small tables in two, those of large ones in one. */
+/* Labels are regularised in several ways, numbers of small tables in three, those of large ones in one. */
 static void test_candidates(void **state)
 {
     static const double labels[][3] = {{0, 0, 1}, {0.2, 0, 1}, {0.5, 0, 1}, {0.5, 1, 1}, {0.7, 0, 1}};
-    static const double numbers[][3] = {{0, 0, 1}, {0.3, 0, 1}};
+    static const double numbers[][3] = {{0, 0, 1}, {0.3, 0, 1}, {0.5, 1, 1}};
     static const double best[][3] = {{0, 0, 1}, {0.1, 0, 1}, {0.3, 0, 1}, {0, 0, 2}};
     struct column_spec column[] = {{.type = NADE_BINARY}, {.type = NADE_REAL}};
     struct open_run open;
@@ -148,7 +148,7 @@ static void test_candidates(void **state)
             if (columns == 1)
                 assert_candidates(&open, 4 + small, labels);
             else
-                assert_candidates(&open, small ? 2 : 0, numbers);
+                assert_candidates(&open, small ? 3 : 0, numbers);
         }
     open.run.options.effort = NADE_EFFORT_BEST;
     open.run.train_rows = 5000;

@@ -186,6 +186,7 @@ void progress_train(struct progress *progress, const nade_progress *report)
         if (progress->visible) show_fit(progress, report);
         return;
     }
+    if (report->mixture_components) return; /* the network is trained */
     double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);

@@ -93,9 +93,9 @@ double train_grid_seconds(const struct train_grid *grid);
 /* A line for each run where there are several: how far it came, and which is the chosen one. */
 void train_grid_note(const struct train_grid *grid);
 
-/* What trials chose, how much better than independent columns the chosen run is, and whether a longer one may be
- * better. */
-void train_grid_note_worth(const struct train_grid *grid);
+/* What trials chose, how much better than independent columns and than a mixture the chosen run is, by what its first
+ * member came to, and whether a longer one may be better. */
+void train_grid_note_worth(const struct train_grid *grid, const nade_progress *outcome);
 
 /* What trials chose in a run, as an object; NULL without memory. */
 json_t *train_grid_candidate_as_json(const struct train_run *run);

@@ -444,6 +444,11 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
     json_decref(outcome);
     if (summary && !isnan(last->start_loss))
         json_object_set_new(summary, "start_log_density", json_number(-last->start_loss));
+    if (summary && !isnan(last->mixture_loss)) {
+        json_object_set_new(summary, "mixture_log_density", json_number(-last->mixture_loss));
+        json_object_set_new(summary, "mixture_components", json_integer((json_int_t)last->mixture_components));
+        json_object_set_new(summary, "mixture_cut", json_boolean(last->mixture_cut));
+    }
     if (summary && last->components)
         json_object_set_new(summary, "components", json_integer((json_int_t)closed_components(chosen->model)));
     if (summary && last->chosen) json_object_set_new(summary, "chosen", train_grid_candidate_as_json(chosen));
@@ -499,7 +504,7 @@ static int summarise(const struct train_arguments *train, const struct train_wor
                 run->grid.chosen->setting.label, is_stopped_early(run->grid.chosen) ? "stopped early: " : "", stage,
                 last->best_iteration, last->iteration, valid, train_grid_seconds(&run->grid),
                 printable(train->output, file, sizeof file - 1));
-    train_grid_note_worth(&run->grid);
+    train_grid_note_worth(&run->grid, last);
     return EXIT_DONE;
 }
 

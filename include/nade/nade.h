@@ -312,9 +312,13 @@ struct nade_progress {
     int longer; /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
     uint64_t member, members; /* which of the members is being trained, counted from 1, of so many: stages, iterations
                                  and updates are those of this one */
-    size_t components; /* of a mixture (`kind`): iterations are fits with so many of them, updates their steps, and
-                          losses are exact; 0: it is a network */
-    double prior;      /* of such a mixture (`prior`); NaN: it has none */
+    size_t components;   /* of a mixture (`kind`): iterations are fits with so many of them, updates their steps, and
+                            losses are exact; 0: it is a network */
+    double prior;        /* of such a mixture (`prior`); NaN: it has none */
+    double mixture_loss; /* exact, of the same rows, with the mixture of products that a trained network is compared
+                            with: in the last report; NaN: not yet, or there is none */
+    size_t mixture_components; /* of that mixture, or while it is fitted what is being tried; 0: not yet */
+    int mixture_cut;           /* 1: the little time for it was up while more might have been better */
 };
 
 /* What a training run will take. */

@@ -264,6 +264,7 @@ enum fault {
     FAULT_FACTORS_COMPARED = 517,    /* closed_search: what other factors came to ends the search for components */
     FAULT_PRIOR_WEAKEST = 518,       /* closed_search: the weakest prior is kept, whatever validation says */
     FAULT_FOLD_ROUNDS = 519,         /* closed_search: all rows are fitted without the rounds that folds chose */
+    FAULT_WORTH_OF_ALL_ROWS = 737,   /* test_train_worth: folds judge the mixture by rows that it was fitted to */
     FAULT_LAST_COMPONENTS = 510,     /* mixture_kind: the last number of components tried is kept, not the best */
     FAULT_NETWORK_OPTIONS = 511,     /* mixture_kind: options of networks are let pass */
     FAULT_UNITS_SHARE_WORDS = 550,   /* test_rbm: units four apart are drawn by the same words */

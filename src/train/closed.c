@@ -113,7 +113,8 @@ nade_status nd_closed_train(struct run *run, const nade_table *table)
 {
     run->stage_arena = (struct arena){run->context->allocator, NULL};
     run->time_limit = nd_time_limit(run);
-    run->progress = (nade_progress){.size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN};
+    run->progress = (nade_progress){
+        .size = sizeof run->progress, .stages = 1, .train_loss = NAN, .valid_loss = NAN, .mixture_loss = NAN};
     run->best_loss = INFINITY;
     run->start_loss = NAN;
     return nd_closed_fit(run, table);

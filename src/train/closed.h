@@ -35,4 +35,13 @@ nade_status nd_closed_end(struct run *run);
 /* The fits of such a run, by rounds of the kind's backend (closed_trainer.c). */
 nade_status nd_closed_fit(struct run *run, const nade_table *table);
 
+/* Only finds what the rows of parts want, fitted side by side: the best loss in run->best_loss, of which components in
+ * run->architecture. */
+struct fold_rows;
+nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size_t parts);
+
+/* Evenly spaced rows, `most` at most: all of them as they are, or copies in the arena. */
+nade_status nd_spaced_rows(nade_context *context, struct arena *arena, const struct encoded_rows *all, size_t most,
+                           struct encoded_rows *rows);
+
 #endif

@@ -59,19 +59,23 @@ struct work {
 
 /* ---- starts ------------------------------------------------------------------------------------------------------ */
 
-/* Evenly spaced training rows, `most` at most. */
-static nade_status take_rows(struct fit *f, const struct part *part, size_t most, struct encoded_rows *rows)
+nade_status nd_spaced_rows(nade_context *context, struct arena *arena, const struct encoded_rows *all, size_t most,
+                           struct encoded_rows *rows)
 {
-    const struct encoded_rows *all = &part->rows->train;
     size_t every = (all->rows + most - 1) / most, count = (all->rows + every - 1) / every;
     *rows = *all;
     if (every == 1) return NADE_OK;
-    float *cells = nd_arena_alloc(&f->arena, count, all->columns * sizeof *cells);
-    if (!cells) return nd_no_memory(f->run->context, "the rows to start with");
+    float *cells = nd_arena_alloc(arena, count, all->columns * sizeof *cells);
+    if (!cells) return nd_no_memory(context, "some of the rows");
     for (size_t r = 0; r < count; r++)
         for (size_t c = 0; c < all->columns; c++) cells[r * all->columns + c] = nd_cell(all, r * every, c);
     *rows = (struct encoded_rows){count, all->columns, ENCODED_FLOATS, cells};
     return NADE_OK;
+}
+
+static nade_status take_rows(struct fit *f, const struct part *part, size_t most, struct encoded_rows *rows)
+{
+    return nd_spaced_rows(f->run->context, &f->arena, &part->rows->train, most, rows);
 }
 
 static struct update_rule rule_of(const struct fit *f, uint64_t start)
@@ -302,6 +306,15 @@ static nade_status fit_all_rows(struct component_search *search, const struct fo
     run->stop = run->out_of_time = false;
     run->time_limit = 0;
     return fit_setting(run, &work, search->best.prior, &search->of_best);
+}
+
+nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size_t parts)
+{
+    const struct work work = {rows, parts, run->options.iterations};
+    struct component_search search = {.run = run, .fit = fit_now, .work = &work};
+    nade_status status = nd_search_components(&search);
+    nd_free(&run->context->allocator, search.of_best.parameters);
+    return status;
 }
 
 nade_status nd_closed_fit(struct run *run, const nade_table *table)

@@ -310,6 +310,7 @@ nade_status nd_run_stage(struct run *run, uint64_t until)
         .stages = run->stages + (run->fold_count > 0),
         .train_loss = run->iteration ? run->history[run->iteration - 1].train_loss : NAN,
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
+        .mixture_loss = NAN,
     };
     nade_status status = begin_iterations(run);
     while (status == NADE_OK && run->iteration < run->iterations && run->iteration < until && !run->stop &&

@@ -116,7 +116,7 @@ struct run {
     bool cut_short; /* time ran out in one of them: the checkpoint stays where it was then, for the whole of it */
     struct course *course; /* that folds chose (folds.c) */
 
-    struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c) */
+    struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c); then their rows */
     size_t fold_count;
 };
 

@@ -13,6 +13,7 @@
 #include "train/folds.h"
 #include "train/members.h"
 #include "train/trials.h"
+#include "train/worth.h"
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
 
@@ -152,6 +153,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_members_run(&run);
     if (status == NADE_OK) status = finish(&run);
     if (status == NADE_OK) {
+        nd_find_worth(&run);
         *model = run.model;
         run.model = NULL;
     }

@@ -115,24 +115,53 @@ static double number_of(const char *label)
     return number;
 }
 
-/* From which integer to which labels are expected; false: none but those that were seen.  Beyond an end only where the
- * cells thin out towards it: grades from 1 to 5 have no 6. */
-static bool find_span(const struct column_spec *spec, const double *cells, double *low, double *high)
+static double common_divisor(double a, double b)
+{
+    while (b > 0) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What the integers are apart: 10 of scores like 30, 50 and 80; 1 where it may be chance that all are even. */
+static double find_step(const struct column_spec *spec)
+{
+    enum { CHANCE = 100 };
+    double first = number_of(spec->labels[0]), step = 0;
+    for (size_t i = 1; i < spec->label_count; i++) step = common_divisor(step, number_of(spec->labels[i]) - first);
+    bool chance = pow(step, (double)spec->label_count - 1) < CHANCE;
+    return step > 0 && !chance && !ND_FAULT(FAULT_INTEGERS_BETWEEN) ? step : 1;
+}
+
+/* Integers that are expected: so many from the least on, `step` apart. */
+struct span {
+    double low, step;
+    size_t count;
+};
+
+/* False: none but those that were seen.  Beyond an end only where the cells thin out towards it: grades from 1 to 5
+ * have no 6. */
+static bool find_span(const struct column_spec *spec, const double *cells, struct span *span)
 {
     double first = number_of(spec->labels[0]), last = number_of(spec->labels[spec->label_count - 1]);
     bool few = false;
     for (size_t i = 0; i < spec->label_count; i++) few = few || cells[i] <= CELLS_FEW;
-    double beyond = fmax(2, floor((last - first) / 4));
+    if (!few || last - first > SPAN_MOST || fmax(fabs(first), fabs(last)) > LARGEST) return false;
+    span->step = find_step(spec);
+    double steps = (last - first) / span->step, beyond = fmax(2, floor(steps / 4));
     double below = cells[0] <= CELLS_END ? beyond : 0, above = cells[spec->label_count - 1] <= CELLS_END ? beyond : 0;
-    *low = first >= 0 ? fmax(first - below, 0) : first - below;
-    *high = last + above;
-    return few && last - first <= SPAN_MOST && fmax(fabs(first), fabs(last)) <= LARGEST;
+    if (first >= 0) below = fmin(below, floor(first / span->step));
+    span->low = first - below * span->step;
+    span->count = (size_t)(below + steps + above) + 1;
+    return true;
 }
 
 bool nd_expect_integers(struct arena *arena, const struct table_column *column, const struct chosen_rows *rows,
                         struct column_spec *spec)
 {
-    double low, high;
+    struct span span;
     size_t count = spec->label_count, most = count + 3 * (size_t)SPAN_MOST + 1, own = 0, rare = 0;
     if (column->typed || column->declared != DECLARED_NOTHING || count > LABELS_ALL_FREQUENT) return true;
     double *cells = nd_arena_alloc(arena, count, sizeof *cells);
@@ -140,10 +169,9 @@ bool nd_expect_integers(struct arena *arena, const struct table_column *column, 
     const char **others = nd_arena_alloc(arena, most, sizeof *others);
     double *counts = nd_arena_alloc(arena, most, sizeof *counts);
     if (!cells || !labels || !others || !counts || !count_cells(arena, column, rows, NULL, spec, cells)) return false;
-    if (!find_span(spec, cells, &low, &high)) return true;
-    size_t span = (size_t)(high - low) + 1;
-    for (size_t i = 0, place = 0; place < span; place++) {
-        double number = low + (double)place;
+    if (!find_span(spec, cells, &span)) return true;
+    for (size_t i = 0, place = 0; place < span.count; place++) {
+        double number = span.low + (double)place * span.step;
         bool seen = i < count && number_of(spec->labels[i]) == number;
         char text[ND_NUMBER_TEXT];
         nd_format_number(number, text);

@@ -226,12 +226,41 @@ static void test_integers_yet_to_come(void **state)
     nade_context_free(context);
 }
 
+/* Scores that are all tens let further tens be expected, and no number between them; three even ones may be so by
+ * chance. */
+static void test_integers_in_steps(void **state)
+{
+    (void)state;
+    enum { CELLS = 200 };
+    static const struct {
+        const char *score[6];
+        const char *expected[8];
+    } cases[] = {{{"30", "40", "50", "60", "80"}, {"70", "80", "90", "100"}},
+                 {{"2", "4", "8"}, {"3", "5", "6", "7", "8", "9", "10"}}};
+    nade_context *context = new_context();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct csv_text csv = {.text = NULL};
+        size_t last = 0, expected = 0;
+        while (cases[k].score[last + 1]) last++;
+        while (cases[k].expected[expected]) expected++;
+        add_text(&csv, "score,x\n");
+        for (size_t i = 0; i < CELLS; i++)
+            add_text(&csv, "%s,%zu.5\n", cases[k].score[i == 7 ? last : i % last], i % 3);
+        nade_model *model = train_small(context, read_made(context, &csv), 5);
+        const struct column_spec *spec = &model->schema.column[0];
+        assert_int_equal(spec->rare_count, expected);
+        for (size_t i = 0; i < expected; i++) assert_string_equal(spec->labels[last + i], cases[k].expected[i]);
+        nade_model_free(model);
+    }
+    nade_context_free(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_storage_grows),        cmocka_unit_test(test_labels_sum_to_one),
         cmocka_unit_test(test_draws_are_labels),     cmocka_unit_test(test_frequencies_of_chosen_rows),
-        cmocka_unit_test(test_integers_yet_to_come),
+        cmocka_unit_test(test_integers_yet_to_come), cmocka_unit_test(test_integers_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -428,6 +428,10 @@ static nade_status check_bounds(nade_context *context, const nade_table *table, 
         if (given && spec->type != NADE_REAL)
             return nd_fail(context, NADE_BAD_CALL, "column '%s' is %s, expected bounds on a real column", spec->name,
                            nade_type_name(spec->type));
+        double farthest = fmax(isfinite(o->low[c]) ? fabs(o->low[c]) : 0, isfinite(o->high[c]) ? fabs(o->high[c]) : 0);
+        if (farthest >= ND_NUMBER_MOST)
+            return nd_fail(context, NADE_BAD_CALL, "column '%s' is given the bound %.15g, expected one within %g",
+                           spec->name, farthest == fabs(o->low[c]) ? o->low[c] : o->high[c], ND_NUMBER_MOST);
         if (given && !isnan(search->outside[c]))
             return nd_fail(context, NADE_BAD_INPUT,
                            "%s, column '%s' holds %.15g, expected numbers within its bounds, %s", table->source,

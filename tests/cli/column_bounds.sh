@@ -38,6 +38,7 @@ refuse 2 "--bounds: found 'temp'" -- "$NADE" train data.csv -o x --bounds temp
 refuse 2 "--unbounded: found 'tamp'" -- "$NADE" train data.csv -o x --unbounded tamp
 refuse 2 "--bounds: found 'temp=0:1'" -- "$NADE" train data.csv -o x --bounds temp=0:1 --drop temp
 refuse 2 "column 'code' is categorical, expected bounds on a real column" -- "$NADE" train data.csv -o x --bounds code=0:1
+refuse 2 "column 'temp' is given the bound -1e+250, expected one within 1e+200" -- "$NADE" train data.csv -o x --bounds temp=-1e250:40
 expect 0 "$NADE" train data.csv --dry-run --unbounded share --real level
 holds err 'share: real, 1 value of its own (0)' 'level: real, from 0'
 expect 0 "$NADE" train data.csv --dry-run --no-maps

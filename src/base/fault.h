@@ -150,7 +150,7 @@ enum fault {
     FAULT_COPIES_MANY = 414,         /* test_row_weights: whole weights in the hundreds are copies that count as rows */
     FAULT_RARE_UNWEIGHED = 415,      /* test_row_weights: labels that share a value do so by rows that count alike */
     FAULT_RARE_UNSCALED = 416, /* test_row_weights: weighed cells of rare labels are in units of the greatest weight */
-    FAULT_INTEGERS_BETWEEN = 760,    /* test_many_labels: scores of 30, 40 and 50 let 31 be expected */
+    FAULT_INTEGERS_BETWEEN = 760, /* test_many_labels: scores of 30, 40 and 50 let 31 be expected */
     FAULT_COPIES_IN_RHYTHM = 417, /* test_row_weights: rows get their copies in the table's order */
     FAULT_SAMPLES_ALIKE = 409,    /* test_bootstrap: all members are trained on the sample of the first */
     FAULT_SAMPLE_FORGOTTEN = 410, /* test_bootstrap: a resumed member is trained on all rows */

@@ -132,6 +132,8 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	experiments/samples --check
 	experiments/heads --check
 	experiments/tables --check
+	experiments/published --check
+	experiments/published-folds --check
 	experiments/predict --check
 	experiments/imputation --check
 	experiments/outliers --check

@@ -86,6 +86,7 @@ enum fault {
     FAULT_MEMBERS_ONE_SEED = 183,   /* test_train_members: all members are trained with the seed of the first */
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
     FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
+    FAULT_NO_PROMISE = 746,         /* test_trials: candidates are compared by what they have come to */
     FAULT_GIVEN_IS_VARIED = 93,     /* test_trials: a dropout that was given is varied like one that was left open */
     FAULT_WAY_STRAIGHT = 97,        /* test_folds: all rows are trained on as if the folds had never gone back */
     FAULT_RATE_NOT_LOWERED = 98,    /* test_retries: a run that diverged goes on with the same rate */

@@ -63,11 +63,17 @@ static bool has_numbers(const struct run *run)
     return false;
 }
 
-/* Little data wants a small network; much data pays for a wide one where the arithmetic is cheap. */
+/* Little data wants a small network, of labels alone rather one wide block than two narrow ones; much data pays for a
+ * wide one where the arithmetic is cheap. */
 static size_t width_for(const struct run *run)
 {
-    if (is_small(run)) return 128;
-    return run->entries->fast ? 512 : 256;
+    if (is_small(run)) return has_numbers(run) ? 128 : 256;
+    return run->entries->fast && run->train_rows >= 10000 ? 512 : 256;
+}
+
+static size_t blocks_for(const struct run *run)
+{
+    return is_small(run) && !has_numbers(run) ? 1 : 2;
 }
 
 /* A fast device that computes no residual networks is not left for one that nobody asked for. */
@@ -78,7 +84,7 @@ void nd_settle_network(struct run *run)
     if (!asked && run->entries->fast && !run->entries->residual) return;
     o->hidden = NULL;
     o->layers = 0;
-    o->blocks = run->asked_blocks ? run->asked_blocks : 2;
+    o->blocks = run->asked_blocks ? run->asked_blocks : blocks_for(run);
     if (!o->width) o->width = width_for(run);
     if (o->dropout < 0) o->dropout = 0;
 }

@@ -1,6 +1,7 @@
 #include "train/trials.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/fault.h"
 #include "train/folds.h"
@@ -11,7 +12,7 @@ struct trials {
     size_t alive[ND_CANDIDATES_MOST]; /* (count) their numbers, ascending */
     size_t count;
     uint64_t from, rung;             /* iterations of those alive, before and after the rung that is being made */
-    double loss[ND_CANDIDATES_MOST]; /* (run->candidates) the best of each after the last rung that all have made */
+    double loss[ND_CANDIDATES_MOST]; /* (run->candidates) what each promised after the last rung that all have made */
     bool stopped, by_caller;         /* before one was left */
 };
 
@@ -98,11 +99,30 @@ static void give_up(struct trials *trials, size_t k)
 /* ---- rungs --------------------------------------------------------------------------------------------------------
  */
 
-/* Where time ends a rung some have had more of it than others: what they had come to before counts. */
+static double best_within(const struct run *trial, uint64_t iterations)
+{
+    double best = isnan(trial->start_loss) ? INFINITY : trial->start_loss;
+    for (uint64_t i = 0; i < iterations; i++) best = fmin(best, trial->history[i].valid_loss);
+    return best;
+}
+
+/* What drops much is behind for long and still gains when the others hardly do.  So each is taken for what it would
+ * come to in twice as many iterations, if these gained half of what the last doubling has.  One that is on its way to
+ * its end, or there, promises nothing more. */
+double nd_promised_loss(const struct run *trial, uint64_t rung)
+{
+    double half = best_within(trial, trial->iteration / 2);
+    bool ends = trial->fall_from > 0 || trial->iteration < rung;
+    if (ends || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
+    return trial->best_loss - (half - trial->best_loss) / 2;
+}
+
+/* Where time ends a rung some have had more of it than others: what they had promised before counts. */
 static double loss_of(const struct trials *trials, size_t number)
 {
     bool cut = trials->stopped && !trials->by_caller && !ND_FAULT(FAULT_CUT_RUNG);
-    return cut ? trials->loss[number] : trials->trial[number].best_loss;
+    if (cut) return trials->loss[number];
+    return nd_promised_loss(&trials->trial[number], least(trials->rung, trials->trial[number].options.iterations));
 }
 
 /* Of equals the first. */
@@ -169,8 +189,7 @@ static nade_status run_rungs(const struct run *run, struct trials *trials)
     while (status == NADE_OK && trials->count > 1 && !trials->stopped) {
         status = run_rung(trials);
         if (status != NADE_OK || trials->stopped) break;
-        for (size_t k = 0; k < trials->count; k++)
-            trials->loss[trials->alive[k]] = trials->trial[trials->alive[k]].best_loss;
+        for (size_t k = 0; k < trials->count; k++) trials->loss[trials->alive[k]] = loss_of(trials, trials->alive[k]);
         keep_better(run, trials);
         trials->from = trials->rung;
         trials->rung *= 2;

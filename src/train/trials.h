@@ -13,6 +13,9 @@
  * at all where the caller has stopped them.  A candidate that diverges is out; where all do, NADE_NOT_FINITE. */
 nade_status nd_trials_run(struct run *run, const nade_table *table);
 
+/* What candidates are compared by after a rung that ends with this iteration: what each would come to. */
+double nd_promised_loss(const struct run *trial, uint64_t rung);
+
 /* Iterations at most of candidates that are not chosen. */
 uint64_t nd_trials_iterations(const struct run *run);
 

@@ -6,11 +6,13 @@
 #include "support/cmocka_all.h"
 #include "train_fixture.h"
 
-/* A run of so many rows whose options are all defaults, on a backend of this kind. */
+/* A run of so many rows whose options are all defaults, on a backend of this kind.  Its table has a column of labels,
+ * and perhaps one of numbers. */
 struct open_run {
     struct run run;
     struct nade_model model;
     struct backend_entries entries;
+    struct column_spec column[2];
 };
 
 static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
@@ -19,6 +21,9 @@ static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
     nade_train_options_init(&open->run.options, sizeof open->run.options);
     open->entries.fast = fast;
     open->entries.residual = residual;
+    open->column[0].type = NADE_BINARY;
+    open->column[1].type = NADE_REAL;
+    open->model.schema = (struct schema){.column = open->column, .count = 1};
     open->run.model = &open->model;
     open->run.train_rows = rows;
 }
@@ -34,17 +39,22 @@ static void settle(struct open_run *open)
 static void test_network(void **state)
 {
     static const struct {
-        size_t rows;
+        size_t rows, columns;
         bool fast;
-        size_t width;
-    } cases[] = {{10, false, 128}, {4999, false, 128}, {4999, true, 128}, {5000, false, 256}, {5000, true, 512}};
+        size_t width, blocks;
+    } cases[] = {
+        {10, 1, false, 256, 1},  {10, 2, false, 128, 2},   {4999, 1, true, 256, 1},   {4999, 2, true, 128, 2},
+        {5000, 1, true, 256, 2}, {5000, 2, false, 256, 2}, {9999, 2, true, 256, 2},   {10000, 1, true, 512, 2},
+        {9999, 1, true, 256, 2}, {10000, 2, true, 512, 2}, {10000, 1, false, 256, 2}, {10000, 2, false, 256, 2},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct open_run open;
         begin(&open, cases[i].rows, cases[i].fast, true);
+        open.model.schema.count = cases[i].columns;
         settle(&open);
         const nade_train_options *o = &open.run.options;
-        assert_true(o->blocks == 2 && o->layers == 0 && !o->hidden && !o->direct);
+        assert_true(o->blocks == cases[i].blocks && o->layers == 0 && !o->hidden && !o->direct);
         assert_int_equal(o->width, cases[i].width);
         assert_true(o->dropout == 0 && o->average == 0.999);
     }
@@ -59,15 +69,15 @@ static void test_given(void **state)
     open.run.options.dropout = 0.5;
     open.run.options.average = 0;
     settle(&open);
-    assert_true(open.run.options.blocks == 2 && open.run.options.dropout == 0.5 && open.run.options.average == 0);
+    assert_true(open.run.options.blocks == 1 && open.run.options.dropout == 0.5 && open.run.options.average == 0);
     begin(&open, 100, true, false);
     open.run.options.width = 7;
     settle(&open);
-    assert_true(open.run.options.blocks == 2 && open.run.options.width == 7);
+    assert_true(open.run.options.blocks == 1 && open.run.options.width == 7);
     begin(&open, 100, true, true);
     open.run.options.blocks = 3;
     settle(&open);
-    assert_true(open.run.options.blocks == 3 && open.run.options.width == 128);
+    assert_true(open.run.options.blocks == 3 && open.run.options.width == 256);
     open.run.options.width = 9;
     assert_false(nd_begin_network(&open.run));
     assert_true(open.run.options.blocks == 3 && open.run.options.width == 9);
@@ -84,7 +94,7 @@ static void test_device_without_residual_networks(void **state)
     assert_true(open.run.options.hidden[0] == 500 && open.run.options.hidden[1] == 500);
     begin(&open, 100, false, false);
     settle(&open);
-    assert_int_equal(open.run.options.blocks, 2);
+    assert_int_equal(open.run.options.blocks, 1);
 }
 
 /* Through the public function: what only hidden layers can have asks for them. */
@@ -95,8 +105,9 @@ static void test_kinds(void **state)
     nade_train_options_init(&o, sizeof o);
     o.device = NADE_DEVICE_CPU;
     o.iterations = o.updates = 1;
+    o.effort = NADE_EFFORT_QUICK;
     nade_model *model = train(f, &o);
-    assert_true(model->plan.blocks == 2 && model->plan.hidden[0] == 128);
+    assert_true(model->plan.blocks == 1 && model->plan.hidden[0] == 256);
     assert_true(model->record.options.average == 0.999 && model->record.options.dropout == 0);
     nade_model_free(model);
     o.activation = NADE_TANH;
@@ -133,13 +144,12 @@ static void test_candidates(void **state)
     static const double labels[][3] = {{0, 0, 1}, {0.2, 0, 1}, {0.5, 0, 1}, {0.5, 1, 1}, {0.7, 0, 1}};
     static const double numbers[][3] = {{0, 0, 1}, {0.3, 0, 1}, {0.5, 1, 1}};
     static const double best[][3] = {{0, 0, 1}, {0.1, 0, 1}, {0.3, 0, 1}, {0, 0, 2}};
-    struct column_spec column[] = {{.type = NADE_BINARY}, {.type = NADE_REAL}};
     struct open_run open;
     (void)state;
     for (size_t columns = 1; columns <= 2; columns++)
         for (size_t small = 0; small <= 1; small++) {
             begin(&open, small ? 4999 : 5000, true, true);
-            open.model.schema = (struct schema){.column = column, .count = columns};
+            open.model.schema.count = columns;
             open.run.replication.stop_train_loss = NAN;
             open.run.valid_rows = 100;
             settle(&open);

@@ -14,7 +14,7 @@
 #include "support/model_support.h"
 #include "support/support.h"
 
-enum { WIDE = 14, NARROW = 4, FEW = 60, MANY = 600 };
+enum { WIDE = 14, NARROW = 4, FEW = 60, MANY = 600, MOST_ITERATIONS = 100 };
 
 static inline double bit(uint32_t row, uint32_t column)
 {
@@ -80,9 +80,10 @@ static inline int teardown(void **state)
 struct heard {
     size_t trials, folds; /* of the plan */
     uint64_t updates, memory;
-    uint64_t done[16];  /* (trials) iterations at the end of each trial's last rung */
-    double dropout[16]; /* (trials) of each trial */
-    double loss[16];    /* (trials) best at the end of the last rung */
+    uint64_t done[16];                      /* (trials) iterations at the end of each trial's last rung */
+    double dropout[16];                     /* (trials) of each trial */
+    double loss[16];                        /* (trials) best at the end of the last rung */
+    double course[16][1 + MOST_ITERATIONS]; /* (trials) best after so many iterations */
     uint64_t rungs, chosen, reports_after;
     uint64_t tried; /* iterations of the trial that was told of last */
     double chosen_seconds;
@@ -118,6 +119,7 @@ static inline int hear(void *user, const nade_progress *p)
         if (heard->done[i]) assert_true(heard->dropout[i] == p->dropout);
         heard->dropout[i] = p->dropout;
         heard->loss[i] = p->best_valid_loss;
+        if (p->iteration <= MOST_ITERATIONS) heard->course[i][p->iteration] = p->best_valid_loss;
         if (p->trial_done) heard->done[i] = p->iteration;
         heard->rungs += p->trial_done != 0;
     } else if (p->chosen && !heard->chosen) {

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -17,6 +18,12 @@ def run(words):
         told = done.stderr.strip()[-300:].replace(f"{ROOT}/", "")
         raise RuntimeError(f"nade {words[1]} ended with {done.returncode}, expected 0: {told}")
     return done
+
+
+def processor_seconds():
+    """Of the programs that this process has run so far; others on the machine make no difference to it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def read_model(path):

@@ -293,6 +293,7 @@ enum fault {
     FAULT_TRIAL_SCORED = 745,        /* paper_trial: test rows are scored in spite of --no-test */
     FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
+    FAULT_FIRST_WEEK_KEPT = 761,     /* test_date_head: dates scored together have the first one's week */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "data/date_text.h"
 #include "model/head.h"
 #include "model/log_sum.h"
@@ -23,6 +24,7 @@ struct calendar nd_calendar(const struct column_spec *spec)
     c.last = fmin(floor((ND_DATE_END - spec->mean) / ND_WEEK), floor(ND_CELLS_MOST / c.week)) - 1;
     c.floor = FLOOR_DAYS * c.a_day / c.scale;
     c.log_parts = log(spec->cell / spec->step);
+    c.log_hour = log(c.a_day / ND_HOURS);
     return c;
 }
 
@@ -171,29 +173,39 @@ static struct log_totals log_totals_of(const struct plan_column *column, const d
                                c->a_day == 1 ? 0 : nd_log_sum(day + ND_WEEKDAYS, ND_HOURS)};
 }
 
+/* log p of a cell, whose week's probability is log_week. */
 static double log_density_with(const struct plan_column *column, const double *outputs, const struct log_totals *total,
-                               double x)
+                               const struct moment *m, double log_week)
 {
     const struct calendar *c = column->own;
     const double *day = outputs + 3 * column->components, *hour = day + ND_WEEKDAYS;
-    struct moment m = nd_moment(c, round(x * c->scale));
-    double sum = nd_date_log_weeks(column, outputs, m.week, m.week) + day[m.weekday] - total->day - c->log_parts;
+    double sum = log_week + day[m->weekday] - total->day - c->log_parts;
     if (c->a_day == 1) return sum;
-    return sum + hour[nd_hour(c, m.of_day)] - total->hour - log(c->a_day / ND_HOURS);
+    return sum + hour[nd_hour(c, m->of_day)] - total->hour - c->log_hour;
 }
 
 double nd_date_log_density(const struct plan_column *column, const double *outputs, double x)
 {
+    const struct calendar *c = column->own;
     struct log_totals total = log_totals_of(column, outputs);
-    return log_density_with(column, outputs, &total, x);
+    struct moment m = nd_moment(c, round(x * c->scale));
+    return log_density_with(column, outputs, &total, &m, nd_date_log_weeks(column, outputs, m.week, m.week));
 }
 
+/* What takes the time is the week, which is computed once for cells of one week that follow each other. */
 void nd_date_log_densities(const struct plan_column *column, const double *outputs, const float *values, size_t count,
                            size_t stride, double *log_density)
 {
+    const struct calendar *c = column->own;
     struct log_totals total = log_totals_of(column, outputs);
-    for (size_t i = 0; i < count; i++)
-        log_density[i * stride] = log_density_with(column, outputs, &total, (double)values[i]);
+    double week = NAN, log_week = NAN;
+    for (size_t i = 0; i < count; i++) {
+        struct moment m = nd_moment(c, round((double)values[i] * c->scale));
+        if (isnan(week) || (m.week != week && !ND_FAULT(FAULT_FIRST_WEEK_KEPT)))
+            log_week = nd_date_log_weeks(column, outputs, m.week, m.week);
+        week = m.week;
+        log_density[i * stride] = log_density_with(column, outputs, &total, &m, log_week);
+    }
 }
 
 /* Adds the loss of a softmax to another; its gradient. */
@@ -238,7 +250,7 @@ double nd_date_loss_gradient(const struct plan_column *column, const double *out
     loss += softmax_loss(outputs + days, ND_WEEKDAYS, m.weekday, gradient + days);
     if (c->a_day == 1) return loss;
     loss += softmax_loss(outputs + hours, ND_HOURS, nd_hour(c, m.of_day), gradient + hours);
-    return loss + log(c->a_day / ND_HOURS);
+    return loss + c->log_hour;
 }
 
 /* ---- ranges and draws -------------------------------------------------------------------------------------------- */

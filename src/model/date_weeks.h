@@ -21,6 +21,7 @@ struct calendar {
     double first, last; /* weeks from the origin that there are */
     double floor;       /* least scale of a component, plan's units */
     double log_parts;   /* log of the values of a cell */
+    double log_hour;    /* log of the cells of an hour; of no use where a cell is a day */
 };
 
 struct calendar nd_calendar(const struct column_spec *spec);

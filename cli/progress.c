@@ -36,21 +36,19 @@ const char *format_duration(double seconds, char buffer[DURATION_SIZE])
     return buffer;
 }
 
-/* Updates per second since the first report of a member's stage or of a trial, which a resumed run does not begin at
- * update zero. */
+/* Updates per second, of all networks, since the first report of a member's stage, or of its trials. */
 static double update_rate(struct progress *progress, const nade_progress *report)
 {
-    uint64_t part = report->member * report->stages + report->stage + 1;
-    if (progress->part != part || progress->trial != report->trial) {
+    uint64_t part = 2 * (report->member * report->stages + report->stage) + (report->trial == 0) + 1;
+    if (progress->part != part) {
         progress->part = part;
-        progress->trial = report->trial;
-        progress->first_update = report->update;
+        progress->first_made = report->made;
         progress->first_seconds = report->seconds;
     }
-    double updates = (double)(report->update - progress->first_update);
+    double updates = (double)(report->made - progress->first_made);
     double seconds = report->seconds - progress->first_seconds;
     if (updates > 0 && seconds > 0) return progress->rate = updates / seconds;
-    return progress->rate > 0 ? progress->rate : (double)report->update / fmax(report->seconds, 1e-9);
+    return progress->rate > 0 ? progress->rate : (double)report->made / fmax(report->seconds, 1e-9);
 }
 
 /* Time left in the stage at the rate so far if it ends after so many updates, other trials, members to come and the
@@ -153,7 +151,7 @@ static void announce(struct progress *progress, const nade_progress *report, dou
 {
     static const double known_after = 1, worth_saying = 20;
     char left[2 * DURATION_SIZE + 4];
-    if (progress->announced || report->update <= progress->first_update) return;
+    if (progress->announced || report->made <= progress->first_made) return;
     if (report->seconds - progress->first_seconds < known_after) return;
     progress->announced = true;
     if (seconds_left(progress, report, report->updates, rate) < worth_saying) return;

@@ -11,11 +11,10 @@ struct progress {
     const struct common *common;
     const char *label; /* what each line of training begins with, "" where one run is all there is */
     bool visible, terminal;
-    double time_limit; /* seconds, 0: none */
-    double shown;      /* seconds since start when the passing line was last written */
-    uint64_t part;     /* rates are measured from the first report of a member's stage, counted from 1; 0: none yet */
-    uint64_t trial;    /* and of a trial, or of what was chosen; 0: none */
-    uint64_t first_update;
+    double time_limit;   /* seconds, 0: none */
+    double shown;        /* seconds since start when the passing line was last written */
+    uint64_t part;       /* rates are measured from the first report of a member's stage, or its trials; 0: none yet */
+    uint64_t first_made; /* updates of all networks by then */
     double first_seconds;
     double rate;         /* updates per second of the last report that had one */
     bool announced;      /* it was said how long the run will take */

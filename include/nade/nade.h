@@ -296,8 +296,9 @@ struct nade_progress {
     uint64_t best_iteration; /* where that was, counted from 1; 0: what the stage began with, or none yet */
     double seconds;          /* since training began */
     uint64_t soonest;        /* updates after which the stage ends if validation gets no better from here on */
-    uint64_t fold, folds;    /* which of the folds is being trained, counted from 1; 0: all rows are, or an iteration of
-                                all folds has ended, whose mean losses these are.  folds as in the options */
+    uint64_t fold, folds;    /* which of the folds is being trained, counted from 1; 0: all rows are, or all folds side
+                                by side, or an iteration of all folds has ended, whose mean losses these are.  folds
+                                as in the options */
     double start_loss;       /* on the same draws, of what the stage began with: iteration 0; NaN: not validated */
     uint64_t trial, trials;  /* which network is on trial, counted from 1; 0: none, or one is chosen.  trials as in the
                                 plan.  Each trial is told of like a run; to say where it stands, also the chosen one,
@@ -319,6 +320,7 @@ struct nade_progress {
                             with: in the last report; NaN: not yet, or there is none */
     size_t mixture_components; /* of that mixture, or while it is fitted what is being tried; 0: not yet */
     int mixture_cut;           /* 1: the little time for it was up while more might have been better */
+    uint64_t made;             /* updates of all networks since training began: of trials, folds and members too */
 };
 
 /* What a training run will take. */

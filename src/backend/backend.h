@@ -141,6 +141,11 @@ struct backend_entries {
     nade_status (*train_updates)(nade_context *context, struct backend *backend, const struct update_rule *rule,
                                  uint64_t first, uint64_t count, double *loss, uint64_t *failed);
 
+    /* Until it is called again, entries of this backend use the calling thread alone, so that several threads may each
+     * train with a backend of their own (with a context of their own too).  NULL: a device that has no such way; runs
+     * then go one after the other. */
+    void (*alone)(struct backend *backend, bool alone);
+
     /* BLOCK_PARAMETERS and BLOCK_AVERAGE change places: so an average is validated. */
     nade_status (*exchange)(nade_context *context, struct backend *backend);
 

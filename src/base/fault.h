@@ -202,6 +202,8 @@ enum fault {
     FAULT_PARTS_APART = 171,         /* score_stream: the standard error forgets how far the parts' means are apart */
     FAULT_HOLE_IN_PLACE = 173,       /* test_hole_samples: values are drawn given those of missing cells */
     FAULT_FOLD_MARGINALS = 194,      /* test_folds: a fold begins with marginals of the rows that validate it */
+    FAULT_LANES_ONE_RULE = 761,      /* test_trials: networks side by side all learn by the rule of the first */
+    FAULT_STOP_IN_ONE = 762,         /* test_trial_ends: a report that ends trials ends only the one that it is of */
     FAULT_CUT_RUNG = 193,            /* test_trial_ends: time that ends a rung favours those that had more of it */
     FAULT_TRIALS_LOGGED = 174,       /* train_trials: the log has the iterations of all trials */
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */

@@ -23,6 +23,7 @@ struct pool {
     void *argument;
     size_t tasks;
     bool quit;
+    bool alone;          /* the caller works without helpers */
     atomic_uint section; /* number of the current parallel section; a new value starts it */
     atomic_size_t next;  /* next task to hand out */
     atomic_uint busy;    /* helpers that have not finished the section */
@@ -170,7 +171,12 @@ void nd_pool_free(struct pool *pool)
 
 unsigned nd_pool_threads(const struct pool *pool)
 {
-    return pool->threads;
+    return pool->alone ? 1 : pool->threads;
+}
+
+void nd_pool_alone(struct pool *pool, bool alone)
+{
+    pool->alone = alone;
 }
 
 void nd_parallel_for(struct pool *pool, size_t tasks, parallel_task run, void *argument)
@@ -178,7 +184,7 @@ void nd_parallel_for(struct pool *pool, size_t tasks, parallel_task run, void *a
     pool->run = run;
     pool->argument = argument;
     pool->tasks = tasks;
-    if (pool->started == 0 || tasks <= 1) {
+    if (pool->started == 0 || pool->alone || tasks <= 1) {
         atomic_store(&pool->next, 0);
         work(pool, 0);
         return;

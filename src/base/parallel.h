@@ -5,6 +5,7 @@
 #ifndef ND_BASE_PARALLEL_H
 #define ND_BASE_PARALLEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "nade/nade.h"
@@ -17,6 +18,9 @@ typedef void (*parallel_task)(void *argument, size_t task, unsigned worker);
 struct pool *nd_pool_create(const nade_allocator *allocator, unsigned threads);
 void nd_pool_free(struct pool *pool);
 unsigned nd_pool_threads(const struct pool *pool);
+
+/* Until it is called again the caller works alone, and the pool counts as one of one thread. */
+void nd_pool_alone(struct pool *pool, bool alone);
 
 /* Runs tasks 0…tasks-1 and returns when all have ended. */
 void nd_parallel_for(struct pool *pool, size_t tasks, parallel_task run, void *argument);

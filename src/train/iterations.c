@@ -1,7 +1,7 @@
 /* The iterations of a stage: updates, validation, the best so far, and what a run does when it diverges.
  *
- * Mostly a run has one network.  With folds it has as many (folds.c): all make an iteration, one after the other, and
- * what is decided is decided by the mean of their losses, for all of them alike. */
+ * Mostly a run has one network.  With folds it has as many (folds.c): all make an iteration, one after the other or
+ * side by side (side_by_side.c), and what is decided is decided by the mean of their losses, for all of them alike. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
 #include "train/run.h"
+#include "train/side_by_side.h"
 
 double nd_seconds(void)
 {
@@ -75,6 +76,14 @@ static void look_for_longer(struct run *run)
     run->longer = run->stage + 1 == run->stages && run->turns == 0 && over && run->best_iteration == run->iteration;
 }
 
+/* Updates that other trials in step with this one, which has made so many, will make until they wait for each other. */
+static uint64_t updates_beside(const struct run *run, uint64_t update)
+{
+    uint64_t until = run->beside_until < run->iterations ? run->beside_until : run->iterations;
+    uint64_t end = until * run->updates * nd_networks(run);
+    return run->trial && end > update ? run->beside * (end - update) : 0;
+}
+
 static void tell_caller(struct run *run, bool iteration_done)
 {
     const nade_train_options *o = &run->options;
@@ -91,12 +100,13 @@ static void tell_caller(struct run *run, bool iteration_done)
     p->iteration_done = iteration_done;
     p->learning_rate = nd_last_rate(run);
     p->soonest = nd_soonest_end(run) * run->updates * networks;
-    p->fold = run->fold_count && !iteration_done ? run->within / run->updates + 1 : 0;
+    p->fold = run->fold_count && !iteration_done && !nd_goes_side_by_side(run) ? run->within / run->updates + 1 : 0;
     p->folds = o->folds;
     p->trial = run->trial;
     p->trials = run->candidates;
     p->chosen = run->chosen;
-    p->ahead = run->ahead;
+    p->ahead = run->ahead + updates_beside(run, p->update);
+    p->made = *run->made_in_all;
     p->width = o->blocks ? o->width : 0;
     p->dropout = run->rule.dropout;
     p->direct = o->blocks && o->direct;
@@ -119,39 +129,71 @@ void nd_tell(struct run *run, bool iteration_done)
     nd_agree_to_stop(run);
 }
 
-/* The updates of one iteration of a network, in slices short enough for a sign of life.  *loss grows by their mean in
- * data units.  NADE_NOT_FINITE: that of run->failed was not finite. */
-static nade_status update_network(struct run *run, struct run *network, double *loss)
+/* The next few updates of a network, no more than until `until` are made: slices are short enough for a sign of life.
+ */
+void nd_make_slice(nade_context *context, const struct run *run, struct run *network, uint64_t until,
+                   struct network_updates *own)
 {
-    uint64_t slice = run->entries->slice;
-    double sum = 0;
+    uint64_t slice = run->entries->slice, left = until - own->made, count = left < slice ? left : slice;
+    double mean;
+    own->status = run->entries->train_updates(context, network->backend, &run->rule, run->update + own->made, count,
+                                              &mean, &own->failed);
+    if (own->status != NADE_OK) return;
+    own->sum += mean * (double)count;
+    own->made += count;
+}
+
+/* The updates of one iteration of a network, with signs of life. */
+static nade_status update_network(struct run *run, struct run *network)
+{
     run->made = 0;
     while (run->made < run->updates && !run->stop) {
-        uint64_t left = run->updates - run->made, count = left < slice ? left : slice;
-        double mean;
-        run->failed_network = network;
-        nade_status status = run->entries->train_updates(run->context, network->backend, &run->rule,
-                                                         run->update + run->made, count, &mean, &run->failed);
-        if (status != NADE_OK) return status;
-        sum += mean * (double)count;
-        run->made += count;
-        run->within += count;
+        nd_make_slice(run->context, run, network, run->updates, &network->own);
+        if (network->own.status != NADE_OK) return network->own.status;
+        run->within += network->own.made - run->made;
+        *run->made_in_all += network->own.made - run->made;
+        run->made = network->own.made;
         if (run->within < run->updates * nd_networks(run)) nd_tell(run, false);
     }
-    *loss += sum / (double)run->made + network->train_scale;
+    return NADE_OK;
+}
+
+static nade_status update_networks(struct run *run)
+{
+    nade_status status = NADE_OK;
+    run->within = 0;
+    if (nd_goes_side_by_side(run) && nd_networks(run) > 1) return nd_update_side_by_side(&run, 1);
+    for (size_t i = 0; i < nd_networks(run); i++) nd_network(run, i)->own = (struct network_updates){.status = NADE_OK};
+    for (size_t i = 0; i < nd_networks(run) && status == NADE_OK && !run->stop; i++)
+        status = update_network(run, nd_network(run, i));
+    return NADE_OK; /* take_updates knows */
+}
+
+/* *loss: the mean over networks of their updates' mean in data units.  NADE_NOT_FINITE: that of run->failed was not
+ * finite, in the first network of which that is so. */
+static nade_status take_updates(struct run *run, double *loss)
+{
+    size_t networks = nd_networks(run);
+    double sum = 0;
+    for (size_t i = 0; i < networks; i++) {
+        struct run *network = nd_network(run, i);
+        const struct network_updates *own = &network->own;
+        run->failed_network = network;
+        run->failed = own->failed;
+        if (own->status != NADE_OK) return own->status;
+        if (run->stop && own->made == 0) break; /* the end came before its turn */
+        sum += own->sum / (double)own->made + network->train_scale;
+    }
+    *loss = sum / (double)networks;
+    run->update += run->made;
     return NADE_OK;
 }
 
 nade_status nd_run_updates(struct run *run, double *loss)
 {
-    nade_status status = NADE_OK;
-    size_t networks = nd_networks(run);
-    double sum = 0;
-    run->within = 0;
-    for (size_t i = 0; i < networks && status == NADE_OK && !run->stop; i++)
-        status = update_network(run, nd_network(run, i), &sum);
-    *loss = sum / (double)networks;
-    if (status == NADE_OK) run->update += run->made;
+    nade_status status = run->updated ? NADE_OK : update_networks(run);
+    if (status == NADE_OK) status = take_updates(run, loss);
+    run->updated = false;
     run->within = run->made = 0;
     return status;
 }
@@ -266,7 +308,7 @@ nade_status nd_remember(struct run *run, double train_loss, double valid_loss)
 
 /* An iteration that was stopped in its middle still counts for the result, but is never in a checkpoint: a resumed run
  * does it again, whole. */
-static nade_status run_iteration(struct run *run)
+nade_status nd_run_iteration(struct run *run)
 {
     double train_loss = NAN, valid_loss = NAN;
     bool whole = true;
@@ -301,7 +343,7 @@ static nade_status begin_iterations(struct run *run)
     return tried && !run->stop ? nd_checkpoint_after_iteration(run) : NADE_OK;
 }
 
-nade_status nd_run_stage(struct run *run, uint64_t until)
+nade_status nd_open_iterations(struct run *run)
 {
     run->time_limit = nd_time_limit(run);
     run->progress = (nade_progress){
@@ -312,9 +354,17 @@ nade_status nd_run_stage(struct run *run, uint64_t until)
         .valid_loss = run->iteration ? run->history[run->iteration - 1].valid_loss : NAN,
         .mixture_loss = NAN,
     };
-    nade_status status = begin_iterations(run);
-    while (status == NADE_OK && run->iteration < run->iterations && run->iteration < until && !run->stop &&
-           !ends_early(run))
-        status = run_iteration(run);
+    return begin_iterations(run);
+}
+
+bool nd_goes_on(const struct run *run, uint64_t until)
+{
+    return run->iteration < run->iterations && run->iteration < until && !run->stop && !ends_early(run);
+}
+
+nade_status nd_run_stage(struct run *run, uint64_t until)
+{
+    nade_status status = nd_open_iterations(run);
+    while (status == NADE_OK && nd_goes_on(run, until)) status = nd_run_iteration(run);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "model/holes.h"
 #include "model/model.h"
 
+struct pool;       /* base/parallel.h */
 struct fresh_rows; /* fresh_rows.c */
 struct bootstrap;  /* bootstrap.c */
 
@@ -30,6 +31,13 @@ struct candidate {
 };
 
 enum { ND_CANDIDATES_MOST = 16 };
+
+/* How far a network has come with the updates of an iteration. */
+struct network_updates {
+    nade_status status; /* NADE_NOT_FINITE: the loss of update `failed` was not */
+    uint64_t made, failed;
+    double sum; /* of their losses */
+};
 
 /* What a run came to with a member that is finished. */
 struct kept_member {
@@ -118,6 +126,13 @@ struct run {
 
     struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c); then their rows */
     size_t fold_count;
+
+    struct pool *lanes;         /* threads for networks side by side (side_by_side.c); NULL: one after the other */
+    struct network_updates own; /* a network's, of the iteration that is being made */
+    bool updated;               /* that iteration's updates were made side by side with those of other runs */
+    uint64_t *made_in_all;      /* updates of all networks since training began */
+    uint64_t beside;            /* other trials that go on in step with this one, */
+    uint64_t beside_until;      /* to so many iterations */
 };
 
 /* The networks that are trained alike: the run's one, or those of its folds. */
@@ -185,13 +200,20 @@ nade_status nd_stage_begin(struct run *run, const struct plan *previous, const f
 /* Iterations until the stage ends or `until` are done, from where it stands: it may be called again to go on. */
 nade_status nd_run_stage(struct run *run, uint64_t until);
 
+/* Parts of it: says where the run begins; whether there is another iteration to make; makes it. */
+nade_status nd_open_iterations(struct run *run);
+bool nd_goes_on(const struct run *run, uint64_t until);
+nade_status nd_run_iteration(struct run *run);
+
 /* Adds an iteration to the history. */
 nade_status nd_remember(struct run *run, double train_loss, double valid_loss);
 
-/* Parts of it.  Tells the caller where the run stands; makes an iteration's updates, *loss their mean in data units,
- * NADE_NOT_FINITE where that of run->failed was not finite; keeps what the networks have come to as their best,
+/* Parts of an iteration.  Tells the caller where the run stands; makes an iteration's updates, *loss their mean in data
+ * units, NADE_NOT_FINITE where that of run->failed was not finite; keeps what the networks have come to as their best,
  * NADE_NOT_FINITE where it can't be; fails for a run that has diverged unless it may retry, and names the tensor. */
 void nd_tell(struct run *run, bool iteration_done);
+void nd_make_slice(nade_context *context, const struct run *run, struct run *network, uint64_t until,
+                   struct network_updates *own);
 nade_status nd_run_updates(struct run *run, double *loss);
 nade_status nd_keep_parameters(struct run *run);
 nade_status nd_fail_diverged(struct run *run, const char **tensor);

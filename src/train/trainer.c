@@ -12,6 +12,7 @@
 #include "train/closed.h"
 #include "train/folds.h"
 #include "train/members.h"
+#include "train/side_by_side.h"
 #include "train/trials.h"
 #include "train/worth.h"
 
@@ -101,6 +102,7 @@ static void free_run(struct run *run)
     nd_arena_free(&run->sample_arena);
     nd_arena_free(&run->arena);
     nd_scratch_free(&run->scratch);
+    nd_pool_free(run->lanes);
 }
 
 /* The network, or those of folds, or those of trials until one is chosen. */
@@ -139,7 +141,9 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
 {
     struct run run;
     struct checkpoint checkpoint = {0};
+    uint64_t made = 0;
     nade_status status = open_run(&run, context, options);
+    run.made_in_all = &made;
     if (status == NADE_OK) status = nd_agree_on_options(context, &run.options);
     if (status == NADE_OK && options->resume) status = nd_checkpoint_open(&run, &checkpoint);
     if (status == NADE_OK) status = nd_run_prepare(&run, train, valid);
@@ -148,6 +152,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_run_plan(&run, train, valid);
     if (status == NADE_OK) status = nd_run_marginals(&run, run.sample.rows ? &run.sample : &run.whole);
     run.started = nd_seconds();
+    if (status == NADE_OK) status = nd_side_by_side_prepare(&run);
     if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);
     if (status == NADE_OK) status = nd_members_run(&run);

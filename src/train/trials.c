@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "train/folds.h"
 #include "train/recipe.h"
+#include "train/side_by_side.h"
 
 struct trials {
     struct run *trial;                /* (run->candidates) */
@@ -166,17 +167,44 @@ static void give_up_diverged(struct trials *trials, size_t k)
     give_up(trials, k);
 }
 
-/* All that are alive go on to the end of the rung, or of their runs. */
+static void note_stop(struct trials *trials, const struct run *trial)
+{
+    trials->stopped = trial->stop;
+    trials->by_caller = trial->stop && !trial->out_of_time;
+}
+
+/* All that are alive go on to the end of the rung, or of their runs, an iteration of each in turn. */
+static nade_status run_rung_side_by_side(struct trials *trials)
+{
+    struct run *alive[ND_CANDIDATES_MOST];
+    nade_status each[ND_CANDIDATES_MOST];
+    for (size_t k = 0; k < trials->count; k++) {
+        alive[k] = &trials->trial[trials->alive[k]];
+        alive[k]->ahead = updates_ahead(trials, trials->count - 1, alive[k]);
+        alive[k]->beside = trials->count - 1;
+        alive[k]->beside_until = trials->rung;
+    }
+    nade_status status = nd_run_side_by_side(alive, trials->count, trials->rung, each);
+    for (size_t k = 0; k < trials->count && status == NADE_OK && !trials->stopped; k++) note_stop(trials, alive[k]);
+    for (size_t k = 0; k < trials->count && status == NADE_OK && !trials->stopped; k++)
+        if (each[k] == NADE_OK) tell_rung(alive[k]);
+    for (size_t k = trials->count; k > 0 && status == NADE_OK; k--)
+        if (each[k - 1] != NADE_OK) give_up_diverged(trials, k - 1);
+    if (status != NADE_OK) return status;
+    return trials->count ? NADE_OK : NADE_NOT_FINITE;
+}
+
+/* The same one after the other. */
 static nade_status run_rung(struct trials *trials)
 {
     nade_status status = NADE_OK;
+    if (nd_goes_side_by_side(trials->trial)) return run_rung_side_by_side(trials);
     for (size_t k = 0; k < trials->count && !trials->stopped; k += status == NADE_OK) {
         struct run *trial = &trials->trial[trials->alive[k]];
         trial->ahead = updates_ahead(trials, k, trial);
         status = nd_run_stage(trial, trials->rung);
         if (status == NADE_OK && !trial->stop) tell_rung(trial);
-        trials->stopped = trial->stop;
-        trials->by_caller = trial->stop && !trial->out_of_time;
+        note_stop(trials, trial);
         if (status != NADE_OK && status != NADE_NOT_FINITE) return status;
         if (status == NADE_NOT_FINITE) give_up_diverged(trials, k);
     }
@@ -219,7 +247,7 @@ static nade_status take_over(struct run *run, const struct run *trial, bool stop
     run->arena = arena;
     run->options.checkpoint = checkpoint;
     run->chosen = run->trial;
-    run->trial = run->ahead = 0;
+    run->trial = run->ahead = run->beside = 0;
     run->stop = stop;
     run->out_of_time = false;
     return trial->out_of_time && !stop ? go_on_after_time(run) : NADE_OK;

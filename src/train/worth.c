@@ -80,6 +80,7 @@ static void open_mixture(struct run *run, struct run *mixture)
                             .stages = 1,
                             .start_loss = NAN,
                             .best_loss = INFINITY,
+                            .made_in_all = run->made_in_all,
                             .started = nd_seconds()};
     mixture->time_limit = time_for_mixture(run);
     nade_train_options_init(&mixture->options, sizeof mixture->options);

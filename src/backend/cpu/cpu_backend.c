@@ -233,6 +233,12 @@ static nade_status exchange_cpu(nade_context *context, struct backend *opaque)
     return NADE_OK;
 }
 
+static void alone_cpu(struct backend *opaque, bool alone)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    nd_pool_alone(backend->pool, alone);
+}
+
 static nade_status set_data_cpu(nade_context *context, struct backend *opaque, enum data_role role,
                                 const struct encoded_rows *cells)
 {
@@ -256,6 +262,7 @@ const struct backend_entries nd_cpu_entries = {
     .set_data = set_data_cpu,
     .set_rows = nd_host_set_rows,
     .train_updates = nd_cpu_train_updates,
+    .alone = alone_cpu,
     .exchange = exchange_cpu,
     .validate = nd_cpu_validate,
     .loss_and_gradients = nd_cpu_loss_and_gradients,

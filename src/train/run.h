@@ -10,8 +10,9 @@
 #include "model/holes.h"
 #include "model/model.h"
 
-struct fresh_rows; /* fresh_rows.c */
-struct bootstrap;  /* bootstrap.c */
+struct fresh_rows;   /* fresh_rows.c */
+struct bootstrap;    /* bootstrap.c */
+struct kept_reports; /* jobs.h */
 
 enum { ND_RETRIES_MOST = 20 }; /* what the option allows */
 
@@ -41,6 +42,7 @@ struct kept_member {
 
 struct run {
     nade_context *context;
+    unsigned rank, ranks;                 /* of the context's world, also while a job leaves it (jobs.h) */
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
     nade_replication_options replication; /* options.replication */
     const size_t *stored_ordering;        /* (stored_length) of a checkpoint; length 0: the table's own order */
@@ -118,6 +120,11 @@ struct run {
 
     struct run *fold; /* (fold_count) while folds are trained: what is a network's own (folds.c); then their rows */
     size_t fold_count;
+
+    double loss;                  /* of a network: of its updates, or its validation, whichever came last */
+    struct kept_reports *reports; /* of a job; NULL: it is none */
+    unsigned first_rank;          /* whose job the first member is */
+    nade_status first_status;     /* how that job ended */
 };
 
 /* The networks that are trained alike: the run's one, or those of its folds. */

@@ -284,6 +284,9 @@ enum fault {
     FAULT_RANKS_SAME_ROWS = 600,     /* test_ranks: each rank takes the first rows of a batch */
     FAULT_SUMS_NOT_EXACT = 601,      /* test_ranks: exact sums are the fast ones */
     FAULT_MODELS_APART = 721,        /* test_ranks: each rank scores its rows with a model of its own */
+    FAULT_JOB_MOMENTS_LEFT = 960,    /* test_rank_jobs: what trials chose goes on without its moments */
+    FAULT_HOLE_KEPT = 961,           /* test_rank_jobs: members behind one that is left out stay where they were */
+    FAULT_JOBS_UNTOLD = 962,         /* test_rank_jobs: callers do not hear of what other ranks train */
     FAULT_ASKED_APART = 722,         /* test_ranks: and along orderings of its own */
     FAULT_CD_STEPS_FIXED = 560,      /* test_rbm_train: contrastive divergence has all its steps from the beginning */
     FAULT_TURNED_BIASES = 561,       /* test_rbm: a machine that begins as another turned over lacks its biases */

@@ -43,7 +43,7 @@ struct tensor_list {
 static struct tensor_list list_of(const struct run *run)
 {
     size_t best = count_blocks(run);
-    return (struct tensor_list){.best = best, .count = best + 1 + run->member};
+    return (struct tensor_list){.best = best, .count = best + 1 + run->kept_count};
 }
 
 /* The name of a tensor of the list. */
@@ -167,7 +167,7 @@ static nade_status write_checkpoint(struct run *run, struct arena *arena)
         list.numbers[b] = values;
     }
     list.numbers[list.best] = run->best;
-    for (size_t j = 0; j < run->member; j++) list.numbers[list.best + 1 + j] = run->kept[j].parameters;
+    for (size_t j = 0; j < run->kept_count; j++) list.numbers[list.best + 1 + j] = run->kept[j].parameters;
     for (size_t t = 0; t < list.count; t++)
         tensors[t] = (struct safetensors_tensor){name_at(&list, t, names[t]), {count, 1}, 1, list.numbers[t]};
     return write_file(run, tensors, &list);

@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "data/row_roles.h"
+#include "train/member_jobs.h"
 #include "train/row_copies.h"
 #include "train/split.h"
 
@@ -260,6 +261,18 @@ static nade_status walk(struct run *run, const struct course *course)
     return status;
 }
 
+static nade_status walk_first(struct run *run)
+{
+    return walk(run, run->course);
+}
+
+/* The best of fold number 0, which its rank has. */
+static nade_status take_first_fold(struct run *run)
+{
+    memcpy(run->best, run->fold[0].best, run->plan.parameters * sizeof *run->best);
+    return run->ranks > 1 ? nd_share_bytes(run, 0, run->best, run->plan.parameters * sizeof *run->best) : NADE_OK;
+}
+
 /* The folds' networks are gone before that of all rows is there, but for one that is to be the model. */
 static nade_status finish_folds(struct run *run, const struct course *course)
 {
@@ -269,8 +282,8 @@ static nade_status finish_folds(struct run *run, const struct course *course)
     run->fold_count = 0; /* the run's own network from here on */
     nade_status status = nd_stage_begin(run, NULL, NULL);
     restore_course(run, course);
-    if (status == NADE_OK && stopped) memcpy(run->best, run->fold[0].best, run->plan.parameters * sizeof *run->best);
-    if (status == NADE_OK && !stopped) status = walk(run, course);
+    if (status == NADE_OK && stopped) status = take_first_fold(run);
+    if (status == NADE_OK && !stopped) status = nd_run_first_member(run, walk_first);
     run->iteration = course->iteration;
     run->fold_count = folds;
     nd_folds_end(run);
@@ -282,13 +295,14 @@ nade_status nd_folds_finish(struct run *run)
     run->course = nd_arena_alloc(&run->arena, 1, sizeof *run->course);
     if (!run->course) return nd_no_memory(run->context, "the folds");
     *run->course = course_of(run);
+    run->course->history = nd_arena_alloc(&run->arena, run->iteration, sizeof *run->history);
+    if (!run->course->history) return nd_no_memory(run->context, "the training record");
+    if (run->iteration) memcpy(run->course->history, run->history, run->iteration * sizeof *run->history);
     return finish_folds(run, run->course);
 }
 
-/* What the folds came to is kept with the first member (members.c). */
 nade_status nd_folds_walk(struct run *run)
 {
-    run->course->history = run->kept[0].history;
     restore_course(run, run->course);
     nade_status status = walk(run, run->course);
     run->iteration = run->course->iteration;

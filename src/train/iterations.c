@@ -11,6 +11,7 @@
 #include "train/agreement.h"
 #include "train/checkpoint.h"
 #include "train/fresh_rows.h"
+#include "train/jobs.h"
 #include "train/run.h"
 #include "train/side_by_side.h"
 
@@ -30,8 +31,8 @@ static bool has_nonfinite(const float *values, size_t count)
     return false;
 }
 
-/* The first tensor of a network, parameters before gradients, that is not finite. */
-static const char *find_tensor_not_finite(struct run *run)
+/* The number of the first tensor of a network, parameters before gradients, that is not finite. */
+static size_t find_tensor_not_finite(struct run *run)
 {
     float *values = run->spare ? run->spare : run->best; /* scratch: the best is lost where nothing goes back to it */
     const struct plan *plan = &run->plan;
@@ -40,9 +41,9 @@ static const char *find_tensor_not_finite(struct run *run)
         if (run->entries->get_block(run->context, run->backend, blocks[b], values) != NADE_OK) break;
         for (size_t t = 0; t < plan->tensors; t++)
             if (has_nonfinite(values + plan->tensor[t].offset, plan->tensor[t].rows * plan->tensor[t].columns))
-                return plan->tensor[t].name;
+                return t;
     }
-    return plan->tensor[nd_weight_index(plan->layers)].name; /* all finite: the outputs themselves overflow */
+    return nd_weight_index(plan->layers); /* all finite: the outputs themselves overflow */
 }
 
 double nd_last_rate(const struct run *run)
@@ -57,7 +58,14 @@ double nd_last_rate(const struct run *run)
 nade_status nd_fail_diverged(struct run *run, const char **tensor)
 {
     uint64_t update = run->failed;
-    *tensor = find_tensor_not_finite(run->failed_network);
+    struct run *network = run->failed_network;
+    size_t number = nd_folds_are_jobs(run) ? (size_t)(network - run->fold) : 0, found = 0;
+    if (nd_is_own_network(run, number)) found = find_tensor_not_finite(network);
+    if (nd_folds_are_jobs(run)) {
+        nade_status status = nd_share_bytes(run, nd_job_rank(run, 0, number), &found, sizeof found);
+        if (status != NADE_OK) return status;
+    }
+    *tensor = network->plan.tensor[found].name;
     if (nd_may_retry(run)) return NADE_OK;
     return nd_fail(run->context, NADE_NOT_FINITE,
                    "training diverged: the loss at update %" PRIu64
@@ -118,6 +126,7 @@ static void tell_caller(struct run *run, bool iteration_done)
     p->best_valid_loss = run->best_loss;
     p->best_iteration = run->best_iteration;
     p->seconds = seconds;
+    nd_keep_report(run->reports, p);
     if (!o->progress(o->progress_user, p)) return;
     run->stop = true;
     run->out_of_time = false; /* the caller's wish goes before */
@@ -143,56 +152,62 @@ void nd_make_slice(nade_context *context, const struct run *run, struct run *net
     own->made += count;
 }
 
+/* The loss of a network's updates is their mean in data units.  NADE_NOT_FINITE: that of run->failed was not finite. */
+static nade_status take_updates(struct run *run, struct run *network)
+{
+    const struct network_updates *own = &network->own;
+    run->failed_network = network;
+    run->failed = own->failed;
+    if (own->status == NADE_OK) network->loss = own->sum / (double)own->made + network->train_scale;
+    return own->status;
+}
+
 /* The updates of one iteration of a network, with signs of life. */
 static nade_status update_network(struct run *run, struct run *network)
 {
+    struct network_updates *own = &network->own;
+    *own = (struct network_updates){.status = NADE_OK};
     run->made = 0;
-    while (run->made < run->updates && !run->stop) {
-        nd_make_slice(run->context, run, network, run->updates, &network->own);
-        if (network->own.status != NADE_OK) return network->own.status;
-        run->within += network->own.made - run->made;
-        *run->made_in_all += network->own.made - run->made;
-        run->made = network->own.made;
-        if (run->within < run->updates * nd_networks(run)) nd_tell(run, false);
+    while (run->made < run->updates && !run->stop && own->status == NADE_OK) {
+        nd_make_slice(run->context, run, network, run->updates, own);
+        run->within += own->made - run->made;
+        *run->made_in_all += own->made - run->made;
+        run->made = own->made;
+        if (own->status == NADE_OK && run->within < run->updates * nd_networks(run)) nd_tell(run, false);
     }
-    return NADE_OK;
+    return take_updates(run, network);
 }
 
-static nade_status update_networks(struct run *run)
+/* Of networks that are jobs each rank makes a step of its own, alone, and then knows what all have come to. */
+static nade_status each_network(struct run *run, nade_status (*step)(struct run *run, struct run *network),
+                                bool to_the_end)
 {
+    bool jobs = nd_folds_are_jobs(run);
+    const nade_world *world = jobs ? nd_leave_ranks(run->context) : run->context->world;
     nade_status status = NADE_OK;
-    run->within = 0;
-    if (nd_goes_side_by_side(run) && nd_networks(run) > 1) return nd_update_side_by_side(&run, 1);
-    for (size_t i = 0; i < nd_networks(run); i++) nd_network(run, i)->own = (struct network_updates){.status = NADE_OK};
-    for (size_t i = 0; i < nd_networks(run) && status == NADE_OK && !run->stop; i++)
-        status = update_network(run, nd_network(run, i));
-    return NADE_OK; /* take_updates knows */
+    for (size_t i = 0; i < nd_networks(run) && status == NADE_OK && (to_the_end || !run->stop); i++)
+        if (nd_is_own_network(run, i)) status = step(run, nd_network(run, i));
+    nd_join_ranks(run->context, world);
+    return nd_share_networks(run, status);
 }
 
-/* *loss: the mean over networks of their updates' mean in data units.  NADE_NOT_FINITE: that of run->failed was not
- * finite, in the first network of which that is so. */
-static nade_status take_updates(struct run *run, double *loss)
-{
-    size_t networks = nd_networks(run);
-    double sum = 0;
-    for (size_t i = 0; i < networks; i++) {
-        struct run *network = nd_network(run, i);
-        const struct network_updates *own = &network->own;
-        run->failed_network = network;
-        run->failed = own->failed;
-        if (own->status != NADE_OK) return own->status;
-        if (run->stop && own->made == 0) break; /* the end came before its turn */
-        sum += own->sum / (double)own->made + network->train_scale;
-    }
-    *loss = sum / (double)networks;
-    run->update += run->made;
-    return NADE_OK;
-}
-
+/* Of networks whose turn never came, because the end did, the loss counts as none. */
 nade_status nd_run_updates(struct run *run, double *loss)
 {
-    nade_status status = run->updated ? NADE_OK : update_networks(run);
-    if (status == NADE_OK) status = take_updates(run, loss);
+    size_t networks = nd_networks(run);
+    bool made = run->updated;
+    double sum = 0;
+    nade_status status = NADE_OK;
+    run->within = 0;
+    for (size_t i = 0; i < networks; i++) nd_network(run, i)->loss = 0;
+    if (!made && nd_goes_side_by_side(run) && networks > 1) {
+        status = nd_update_side_by_side(&run, 1);
+        made = true;
+    }
+    if (status == NADE_OK) status = each_network(run, made ? take_updates : update_network, made);
+    for (size_t i = 0; i < networks; i++) sum += nd_network(run, i)->loss;
+    *loss = sum / (double)networks;
+    if (status == NADE_OK) run->update += run->made;
     run->updated = false;
     run->within = run->made = 0;
     return status;
@@ -205,29 +220,29 @@ static nade_status exchange(const struct run *run, struct run *network)
     return run->entries->exchange(run->context, network->backend);
 }
 
-/* *mean grows by the network's loss times its share of the validation rows. */
-static nade_status validate_network(struct run *run, struct run *network, double share, double *mean)
+/* In data units. */
+static nade_status validate_network(struct run *run, struct run *network)
 {
     double loss;
     nade_status status = exchange(run, network);
     if (status == NADE_OK)
         status = run->entries->validate(run->context, network->backend, run->options.seed, run->valid_repeats, &loss);
     if (status == NADE_OK) status = exchange(run, network);
-    if (status != NADE_OK) return status;
-    if (!isfinite(loss)) run->failed_network = network;
-    *mean += share * (loss + network->valid_scale);
-    return NADE_OK;
+    if (status == NADE_OK) network->loss = loss + network->valid_scale;
+    return status;
 }
 
 static nade_status validate(struct run *run, double *loss)
 {
-    nade_status status = NADE_OK;
     size_t rows = 0;
     for (size_t i = 0; i < nd_networks(run); i++) rows += nd_network(run, i)->valid.rows;
     *loss = rows > 0 ? 0 : NAN;
-    for (size_t i = 0; i < nd_networks(run) && rows > 0 && status == NADE_OK; i++) {
+    if (rows == 0) return NADE_OK;
+    nade_status status = each_network(run, validate_network, true);
+    for (size_t i = 0; i < nd_networks(run); i++) {
         struct run *network = nd_network(run, i);
-        status = validate_network(run, network, (double)network->valid.rows / (double)rows, loss);
+        if (!isfinite(network->loss)) run->failed_network = network;
+        *loss += (double)network->valid.rows / (double)rows * network->loss;
     }
     return status;
 }
@@ -246,16 +261,23 @@ static nade_status validate_start(struct run *run)
     return nd_checkpoint_after_iteration(run);
 }
 
+/* What a network has come to, beside its best. */
+static nade_status copy_result(struct run *run, struct run *network)
+{
+    float *kept = network->spare ? network->spare : network->best;
+    nade_status status = run->entries->get_block(run->context, network->backend, nd_result_block(run), kept);
+    if (status != NADE_OK) return status;
+    run->failed_network = network;
+    return has_nonfinite(kept, network->plan.parameters) ? NADE_NOT_FINITE : NADE_OK;
+}
+
 nade_status nd_keep_parameters(struct run *run)
 {
-    for (size_t i = 0; i < nd_networks(run); i++) {
-        struct run *network = nd_network(run, i);
-        float *kept = network->spare ? network->spare : network->best;
-        nade_status status = run->entries->get_block(run->context, network->backend, nd_result_block(run), kept);
-        if (status != NADE_OK) return status;
-        run->failed_network = network;
-        if (has_nonfinite(kept, network->plan.parameters)) return NADE_NOT_FINITE;
-    }
+    nade_status status = NADE_OK;
+    for (size_t i = 0; i < nd_networks(run) && status == NADE_OK; i++)
+        if (nd_is_own_network(run, i)) status = copy_result(run, nd_network(run, i));
+    status = nd_share_networks(run, status);
+    if (status != NADE_OK) return status;
     for (size_t i = 0; i < nd_networks(run); i++) {
         struct run *network = nd_network(run, i);
         if (!network->spare) continue;

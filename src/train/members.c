@@ -10,6 +10,7 @@
 #include "train/bootstrap.h"
 #include "train/checkpoint.h"
 #include "train/folds.h"
+#include "train/member_jobs.h"
 
 /* ---- what is allowed --------------------------------------------------------------------------------------------- */
 
@@ -32,8 +33,10 @@ uint32_t nd_member_seed(const struct run *run)
 /* Trials have a third; folds and members share the rest. */
 double nd_time_limit(const struct run *run)
 {
-    double folds = (double)run->options.folds, all = folds + (double)run->options.members;
-    double done = run->fold_count ? folds : folds + (double)run->member + 1;
+    double folds = (double)run->options.folds;
+    size_t abreast = nd_members_are_jobs(run) ? run->ranks : 1;
+    double rounds = (double)((run->options.members + abreast - 1) / abreast), round = (double)(run->member / abreast);
+    double all = folds + rounds, done = run->fold_count ? folds : folds + round + 1;
     double trials = run->candidates ? run->options.time_limit / 3 : 0;
     return run->trial ? trials : trials + (run->options.time_limit - trials) * done / all;
 }
@@ -41,7 +44,7 @@ double nd_time_limit(const struct run *run)
 /* ---- what they came to ------------------------------------------------------------------------------------------- */
 
 /* How large they are is known when trials are over, or when they are read from a checkpoint. */
-static nade_status need_kept(struct run *run, size_t parameters)
+nade_status nd_members_need_room(struct run *run, size_t parameters)
 {
     struct nade_model *model = run->model;
     size_t members = (size_t)run->options.members, numbers;
@@ -56,9 +59,8 @@ static nade_status need_kept(struct run *run, size_t parameters)
 }
 
 /* The history goes with the stage. */
-static nade_status keep(struct run *run)
+nade_status nd_member_keep(struct run *run, struct kept_member *kept)
 {
-    struct kept_member *kept = &run->kept[run->member];
     kept->history = nd_arena_alloc(&run->arena, run->iteration, sizeof *kept->history);
     if (!kept->history) return nd_no_memory(run->context, "the training record");
     if (run->iteration) memcpy(kept->history, run->history, run->iteration * sizeof *kept->history);
@@ -68,7 +70,6 @@ static nade_status keep(struct run *run)
     kept->retries = run->retries;
     kept->best_loss = run->best_loss;
     kept->start_loss = run->start_loss;
-    run->kept_count = run->member + 1;
     return NADE_OK;
 }
 
@@ -87,23 +88,22 @@ static void restore_first(struct run *run)
 /* ---- one after the other ----------------------------------------------------------------------------------------- */
 
 /* Where the caller wants an end, not the clock. */
-static bool is_called_off(const struct run *run)
+bool nd_is_called_off(const struct run *run)
 {
     return run->stop && !run->out_of_time;
 }
 
-/* A member that is called off before its last iteration is none; but the first is better than nothing. */
-static bool is_good(const struct run *run)
+bool nd_is_good_member(const struct run *run)
 {
     bool whole = run->iteration == run->iterations && !run->options.folds;
-    return run->member == 0 || whole || !is_called_off(run);
+    return run->member == 0 || whole || !nd_is_called_off(run);
 }
 
-static nade_status train_next(struct run *run)
+nade_status nd_members_train(struct run *run, size_t member)
 {
     if (run->out_of_time && run->iteration < run->iterations) run->cut_short = true;
     nd_stage_end(run);
-    run->member++;
+    run->member = member;
     run->stop = run->out_of_time = false;
     nade_status status = nd_bootstrap_draw(run);
     if (status == NADE_OK) status = nd_stage_begin(run, NULL, NULL);
@@ -111,17 +111,41 @@ static nade_status train_next(struct run *run)
     return run->options.folds ? nd_folds_walk(run) : nd_run_stage(run, UINT64_MAX);
 }
 
+void nd_member_leave_out(const struct run *run, size_t member, const char *why)
+{
+    nd_warn(run->context, "member %zu of %" PRIu64 " is left out: %s", member + 1, run->options.members, why);
+}
+
+/* Keeps the member that has been trained, unless it was called off. */
+static nade_status keep_next(struct run *run)
+{
+    if (!nd_is_good_member(run)) return NADE_OK;
+    nade_status status = nd_member_keep(run, &run->kept[run->kept_count]);
+    run->kept_count += status == NADE_OK;
+    return status;
+}
+
+static nade_status run_in_turn(struct run *run)
+{
+    nade_status status = keep_next(run);
+    while (status == NADE_OK && !nd_is_called_off(run) && run->member + 1 < run->options.members) {
+        status = nd_members_train(run, run->member + 1);
+        if (status == NADE_OK)
+            status = keep_next(run);
+        else if (status == NADE_NOT_FINITE)
+            nd_member_leave_out(run, run->member, run->context->error);
+        if (status == NADE_NOT_FINITE) status = NADE_OK;
+    }
+    return status;
+}
+
 nade_status nd_members_run(struct run *run)
 {
     if (run->options.members == 1) return NADE_OK;
-    nade_status status = need_kept(run, run->plan.parameters);
-    if (status == NADE_OK && is_good(run)) status = keep(run);
-    while (status == NADE_OK && !is_called_off(run) && run->kept_count < run->options.members) {
-        status = train_next(run);
-        if (status == NADE_OK && is_good(run)) status = keep(run);
-    }
+    nade_status status = nd_members_need_room(run, run->plan.parameters);
+    if (status == NADE_OK) status = nd_members_are_jobs(run) ? nd_run_member_jobs(run) : run_in_turn(run);
     if (status != NADE_OK) return status;
-    if (run->kept_count < run->options.members)
+    if (nd_is_called_off(run) && run->kept_count < run->options.members)
         nd_warn(run->context, "training was ended in member %zu of %" PRIu64 ": the model has %zu member%s",
                 run->member + 1, run->options.members, run->kept_count, run->kept_count == 1 ? "" : "s");
     restore_first(run);
@@ -164,9 +188,10 @@ static void put_real(struct json_writer *writer, const char *key, double number)
 void nd_members_to_json(const struct run *run, struct json_writer *writer)
 {
     if (run->member == 0) return;
+    if (run->member > run->kept_count) put_count(writer, "left_out", run->member - run->kept_count);
     nd_json_put_key(writer, "members");
     nd_json_open(writer, '[');
-    for (size_t j = 0; j < run->member; j++) {
+    for (size_t j = 0; j < run->kept_count; j++) {
         const struct kept_member *kept = &run->kept[j];
         nd_json_open(writer, '{');
         put_count(writer, "best_iteration", kept->best_iteration);
@@ -215,13 +240,17 @@ static nade_status read_kept(struct run *run, const struct json_value *object, s
 nade_status nd_members_from_json(struct run *run, const struct json_value *text)
 {
     const struct json_value *list = nd_json_get(text, "members");
-    nade_status status = NADE_OK;
+    uint64_t left_out = 0, most = run->options.members;
     if (!list) return NADE_OK;
-    if (!nd_json_is(list, ND_LIST) || list->is.count == 0 || list->is.count >= run->options.members) return broken(run);
+    if (nd_json_get(text, "left_out") && !read_count(text, "left_out", &left_out)) return broken(run);
+    bool fits = nd_json_is(list, ND_LIST) && list->is.count < most && left_out < most - list->is.count;
+    if (!fits || list->is.count == 0) return broken(run);
     const struct json_value *object = nd_json_first(list);
-    status = need_kept(run, run->model->plan.parameters);
+    nade_status status = nd_members_need_room(run, run->model->plan.parameters);
     for (size_t j = 0; j < list->is.count && status == NADE_OK; j++, object = nd_json_after(object))
         status = read_kept(run, object, &run->kept[j]);
-    if (status == NADE_OK) run->member = run->kept_count = list->is.count;
-    return status;
+    if (status != NADE_OK) return status;
+    run->kept_count = list->is.count;
+    run->member = run->kept_count + (size_t)left_out;
+    return NADE_OK;
 }

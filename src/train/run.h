@@ -10,9 +10,10 @@
 #include "model/holes.h"
 #include "model/model.h"
 
-struct pool;       /* base/parallel.h */
-struct fresh_rows; /* fresh_rows.c */
-struct bootstrap;  /* bootstrap.c */
+struct pool;         /* base/parallel.h */
+struct fresh_rows;   /* fresh_rows.c */
+struct bootstrap;    /* bootstrap.c */
+struct kept_reports; /* jobs.h */
 
 enum { ND_RETRIES_MOST = 20 }; /* what the option allows */
 
@@ -49,6 +50,7 @@ struct kept_member {
 
 struct run {
     nade_context *context;
+    unsigned rank, ranks;                 /* of the context's world, also while a job leaves it (jobs.h) */
     nade_train_options options;           /* complete; a resumed run has those of its checkpoint */
     nade_replication_options replication; /* options.replication */
     const size_t *stored_ordering;        /* (stored_length) of a checkpoint; length 0: the table's own order */
@@ -133,6 +135,11 @@ struct run {
     uint64_t *made_in_all;      /* updates of all networks since training began */
     uint64_t beside;            /* other trials that go on in step with this one, */
     uint64_t beside_until;      /* to so many iterations */
+
+    double loss;                  /* of a network: of its updates, or its validation, whichever came last */
+    struct kept_reports *reports; /* of a job; NULL: it is none */
+    unsigned first_rank;          /* whose job the first member is */
+    nade_status first_status;     /* how that job ended */
 };
 
 /* The networks that are trained alike: the run's one, or those of its folds. */

@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "model/initial.h"
+#include "train/jobs.h"
 #include "train/run.h"
 
 static bool is_full_run(const struct run *run)
@@ -115,7 +116,7 @@ nade_status nd_stage_from_best(struct run *run)
 {
     nade_status status = NADE_OK;
     for (size_t i = 0; i < nd_networks(run) && status == NADE_OK; i++)
-        status = restart_network(run, nd_network(run, i));
+        if (nd_is_own_network(run, i)) status = restart_network(run, nd_network(run, i));
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/shared_work.h"
 #include "model/initial.h"
 #include "model/option_rows.h"
 #include "train/agreement.h"
@@ -11,6 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/closed.h"
 #include "train/folds.h"
+#include "train/member_jobs.h"
 #include "train/members.h"
 #include "train/side_by_side.h"
 #include "train/trials.h"
@@ -83,6 +85,8 @@ nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows)
 static nade_status open_run(struct run *run, nade_context *context, const nade_train_options *options)
 {
     *run = (struct run){.context = context,
+                        .rank = nd_rank(context),
+                        .ranks = nd_ranks(context),
                         .options = *options,
                         .replication = *options->replication,
                         .arena = {context->allocator, NULL},
@@ -120,12 +124,17 @@ static nade_status begin(struct run *run, struct checkpoint *checkpoint, const n
     return nd_stage_begin(run, NULL, NULL);
 }
 
+static nade_status run_to_end(struct run *run)
+{
+    return nd_run_stage(run, UINT64_MAX);
+}
+
 /* From the first stage on, or from where a checkpoint was written or trials have come to. */
 static nade_status run_stages(struct run *run, struct checkpoint *checkpoint, const nade_table *train)
 {
     if (nd_is_closed(&run->options)) return nd_closed_train(run, train);
     nade_status status = begin(run, checkpoint, train);
-    if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);
+    if (status == NADE_OK) status = run->fold_count ? run_to_end(run) : nd_run_first_member(run, run_to_end);
     while (status == NADE_OK && run->stage + 1 < run->stages && !run->stop) {
         status = nd_stage_next(run);
         if (status == NADE_OK) status = nd_run_stage(run, UINT64_MAX);

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "train/folds.h"
+#include "train/jobs.h"
 #include "train/recipe.h"
 #include "train/side_by_side.h"
 
@@ -14,6 +15,8 @@ struct trials {
     size_t count;
     uint64_t from, rung;             /* iterations of those alive, before and after the rung that is being made */
     double loss[ND_CANDIDATES_MOST]; /* (run->candidates) what each promised after the last rung that all have made */
+    struct job *job;                 /* (run->candidates) of ranks; NULL: all are of this process */
+    struct kept_reports *reports;    /* (run->candidates) */
     bool stopped, by_caller;         /* before one was left */
 };
 
@@ -68,6 +71,28 @@ static void copy_run(const struct run *run, size_t i, struct run *trial)
     trial->architecture.width = candidate->width;
 }
 
+static unsigned rank_of(const struct trials *trials, size_t number)
+{
+    return nd_job_rank(&trials->trial[number], 0, number);
+}
+
+static bool is_own(const struct trials *trials, size_t number)
+{
+    return !trials->job || rank_of(trials, number) == trials->trial[number].rank;
+}
+
+static nade_status begin_jobs(struct run *run, struct trials *trials)
+{
+    trials->job = nd_arena_alloc(&run->arena, run->candidates, sizeof *trials->job);
+    trials->reports = nd_arena_alloc(&run->arena, run->candidates, sizeof *trials->reports);
+    if (!trials->job || !trials->reports) return nd_no_memory(run->context, "the trials");
+    for (size_t i = 0; i < run->candidates; i++) {
+        trials->reports[i].arena = &run->arena;
+        trials->trial[i].reports = &trials->reports[i];
+    }
+    return NADE_OK;
+}
+
 static nade_status begin_trials(struct run *run, struct trials *trials, const nade_table *table)
 {
     nade_status status = NADE_OK;
@@ -79,8 +104,9 @@ static nade_status begin_trials(struct run *run, struct trials *trials, const na
         trials->alive[trials->count] = trials->count;
     }
     if (run->options.folds) return nd_folds_begin(run, trials->trial, trials->count, table);
+    if (nd_trials_are_jobs(run)) status = begin_jobs(run, trials);
     for (size_t i = 0; i < trials->count && status == NADE_OK; i++)
-        status = nd_stage_begin(&trials->trial[i], NULL, NULL);
+        if (is_own(trials, i)) status = nd_stage_begin(&trials->trial[i], NULL, NULL);
     return status;
 }
 
@@ -118,12 +144,18 @@ double nd_promised_loss(const struct run *trial, uint64_t rung)
     return trial->best_loss - (half - trial->best_loss) / 2;
 }
 
+static double promised_now(const struct trials *trials, size_t number)
+{
+    const struct run *trial = &trials->trial[number];
+    return nd_promised_loss(trial, least(trials->rung, trial->options.iterations));
+}
+
 /* Where time ends a rung some have had more of it than others: what they had promised before counts. */
 static double loss_of(const struct trials *trials, size_t number)
 {
     bool cut = trials->stopped && !trials->by_caller && !ND_FAULT(FAULT_CUT_RUNG);
     if (cut) return trials->loss[number];
-    return nd_promised_loss(&trials->trial[number], least(trials->rung, trials->trial[number].options.iterations));
+    return trials->job ? trials->job[number].promised : promised_now(trials, number);
 }
 
 /* Of equals the first. */
@@ -163,7 +195,7 @@ static void give_up_diverged(struct trials *trials, size_t k)
     const struct run *trial = &trials->trial[trials->alive[k]];
     if (trials->count > 1)
         nd_warn(trial->context, "trial %" PRIu64 " of %zu is given up: %s", trial->trial, trial->candidates,
-                trial->context->error);
+                trials->job ? trials->job[trial->trial - 1].error : trial->context->error);
     give_up(trials, k);
 }
 
@@ -194,16 +226,72 @@ static nade_status run_rung_side_by_side(struct trials *trials)
     return trials->count ? NADE_OK : NADE_NOT_FINITE;
 }
 
-/* The same one after the other. */
+/* Number k of those alive goes on to the end of the rung, or of its run. */
+static nade_status run_trial(struct trials *trials, size_t k)
+{
+    struct run *trial = &trials->trial[trials->alive[k]];
+    trial->ahead = updates_ahead(trials, k, trial);
+    nade_status status = nd_run_stage(trial, trials->rung);
+    if (status == NADE_OK && !trial->stop) tell_rung(trial);
+    return status;
+}
+
+/* This rank's own, alone. */
+static void run_own(struct trials *trials)
+{
+    nade_context *context = trials->trial->context;
+    const nade_world *world = nd_leave_ranks(context);
+    bool stopped = false;
+    for (size_t k = 0; k < trials->count; k++) {
+        struct run *trial = &trials->trial[trials->alive[k]];
+        if (!is_own(trials, trials->alive[k])) continue;
+        nade_status status = stopped ? NADE_OK : run_trial(trials, k);
+        nd_end_job(trial, status, &trials->job[trials->alive[k]]);
+        trials->job[trials->alive[k]].promised = promised_now(trials, trials->alive[k]);
+        stopped |= trial->stop || (status != NADE_OK && status != NADE_NOT_FINITE);
+    }
+    nd_join_ranks(context, world);
+}
+
+static nade_status share_jobs(struct trials *trials)
+{
+    nade_status status = NADE_OK;
+    for (size_t k = 0; k < trials->count && status == NADE_OK; k++) {
+        size_t i = trials->alive[k];
+        struct job *job = &trials->job[i];
+        status = nd_share_job(&trials->trial[i], rank_of(trials, i), job, &trials->reports[i]);
+        trials->stopped |= job->stop != 0;
+        trials->by_caller |= job->stop && !job->out_of_time;
+    }
+    return status;
+}
+
+/* Every rank makes its own part of the rung; then all know how the candidates have done. */
+static nade_status run_shared_rung(struct trials *trials)
+{
+    nade_context *context = trials->trial->context;
+    const struct job *job = NULL;
+    run_own(trials);
+    nade_status status = share_jobs(trials);
+    if (status != NADE_OK) return status;
+    for (size_t k = 0; k < trials->count; k += job->status == NADE_OK) {
+        job = &trials->job[trials->alive[k]];
+        if (job->status != NADE_OK && job->status != NADE_NOT_FINITE)
+            return nd_fail(context, job->status, "%s", job->error);
+        if (job->status == NADE_NOT_FINITE) give_up_diverged(trials, k);
+    }
+    return trials->count ? NADE_OK : nd_fail(context, NADE_NOT_FINITE, "%s", job->error);
+}
+
+/* All that are alive go on to the end of the rung, or of their runs. */
 static nade_status run_rung(struct trials *trials)
 {
     nade_status status = NADE_OK;
+    if (trials->job) return run_shared_rung(trials);
     if (nd_goes_side_by_side(trials->trial)) return run_rung_side_by_side(trials);
     for (size_t k = 0; k < trials->count && !trials->stopped; k += status == NADE_OK) {
-        struct run *trial = &trials->trial[trials->alive[k]];
-        trial->ahead = updates_ahead(trials, k, trial);
-        status = nd_run_stage(trial, trials->rung);
-        if (status == NADE_OK && !trial->stop) tell_rung(trial);
+        const struct run *trial = &trials->trial[trials->alive[k]];
+        status = run_trial(trials, k);
         note_stop(trials, trial);
         if (status != NADE_OK && status != NADE_NOT_FINITE) return status;
         if (status == NADE_NOT_FINITE) give_up_diverged(trials, k);
@@ -238,6 +326,21 @@ static nade_status go_on_after_time(struct run *run)
     return cut ? nd_turn_after_iteration(run) : NADE_OK;
 }
 
+/* All ranks go on with the trial together, from where its rank has brought it; or that one alone does, when it is the
+ * first of several members. */
+static nade_status bring_chosen(struct trials *trials)
+{
+    size_t chosen = trials->alive[0];
+    struct run *trial = &trials->trial[chosen];
+    nade_status status = NADE_OK;
+    if (!trials->job) return NADE_OK;
+    trial->reports = NULL;
+    trial->first_rank = rank_of(trials, chosen);
+    if (!is_own(trials, chosen)) status = nd_stage_begin(trial, NULL, NULL);
+    if (status != NADE_OK || nd_members_are_jobs(trial)) return status;
+    return nd_share_stage(trial, trial->first_rank);
+}
+
 /* The trial becomes the run, which keeps the memory that the candidates shared. */
 static nade_status take_over(struct run *run, const struct run *trial, bool stop)
 {
@@ -263,6 +366,7 @@ nade_status nd_trials_run(struct run *run, const nade_table *table)
         while (place_of(&trials, last) + 1 < trials.count) last++;
         give_up(&trials, last);
     }
+    if (status == NADE_OK) status = bring_chosen(&trials);
     if (status != NADE_OK) return status;
     return take_over(run, &trials.trial[trials.alive[0]], trials.by_caller);
 }

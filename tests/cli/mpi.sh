@@ -35,6 +35,15 @@ expect 0 ranks 2 train table.csv "${short[@]}" --lr 0.05,0.01,0.02 -q --log two.
 cmp rates spread || fail "rates that are spread over ranks end in other bytes"
 [ "$(cut -d, -f1-8 one.csv | sort)" = "$(cut -d, -f1-8 two.csv | sort)" ] || fail "the log has other lines: $(cat two.csv)"
 
+# So are candidates on trial and members, and networks of folds.
+few=(table.csv --components 3 --iterations 3 --updates 5 --batch 40 --width 12 --device cpu --threads 1 --seed 7)
+for jobs in "--effort best --valid-fraction 0.2" "--effort quick --members 3 --folds 3"; do
+    expect 0 "$NADE" train "${few[@]}" $jobs -q --log one.csv -o one_by_one
+    expect 0 ranks 2 train "${few[@]}" $jobs -q --log two.csv -o jobs
+    cmp one_by_one jobs || fail "jobs end in other bytes: $jobs"
+    [ "$(cut -d, -f1-7,9- one.csv | sort)" = "$(cut -d, -f1-7,9- two.csv | sort)" ] || fail "the log of jobs has other lines: $(cat two.csv)"
+done
+
 # Rows in order in one file, from the first rank alone.
 "$NADE" score alone table.csv -q >scores
 "$NADE" sample alone -n 30 -q >samples

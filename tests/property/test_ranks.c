@@ -1,7 +1,6 @@
 /* Ranks that share work: threads of this process stand in for processes, each with a context and a world of its own.
  * With exact sums no byte depends on their number; else updates stay within a bound. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,128 +9,10 @@
 #include "base/shared_work.h"
 #include "infer/shared_blocks.h"
 #include "support/cmocka_all.h"
+#include "support/rank_threads.h"
 #include "support/support.h"
 
-enum { ROWS = 300, BATCH = 170, UPDATES = 12, ORDERS = 2, RANKS_MOST = 4 };
-
-/* ---- a world of threads ------------------------------------------------------------------------------------------ */
-
-struct meeting {
-    pthread_barrier_t barrier;
-    void *posted[RANKS_MOST];
-};
-
-struct member {
-    struct meeting *meeting;
-    nade_world world;
-};
-
-enum operation { ADD_FLOATS, ADD_DOUBLES, UNITE };
-
-static void combine(enum operation operation, void *to, const void *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (operation == ADD_FLOATS) ((float *)to)[i] += ((const float *)from)[i];
-        if (operation == ADD_DOUBLES) ((double *)to)[i] += ((const double *)from)[i];
-        if (operation == UNITE) ((unsigned char *)to)[i] |= ((const unsigned char *)from)[i];
-    }
-}
-
-/* In the order of the ranks. */
-static int meet(struct member *m, enum operation operation, void *values, size_t count, size_t size)
-{
-    struct meeting *meeting = m->meeting;
-    char *result = calloc(count ? count : 1, size);
-    meeting->posted[m->world.rank] = values;
-    pthread_barrier_wait(&meeting->barrier);
-    memcpy(result, meeting->posted[0], count * size);
-    for (unsigned r = 1; r < m->world.ranks; r++) combine(operation, result, meeting->posted[r], count);
-    pthread_barrier_wait(&meeting->barrier);
-    memcpy(values, result, count * size);
-    free(result);
-    return 0;
-}
-
-static int begin_sum(void *user, float *values, size_t count)
-{
-    return meet(user, ADD_FLOATS, values, count, sizeof *values);
-}
-
-static int begin_sum_of_doubles(void *user, double *values, size_t count)
-{
-    return meet(user, ADD_DOUBLES, values, count, sizeof *values);
-}
-
-static int finish_sums(void *user)
-{
-    (void)user;
-    return 0;
-}
-
-static int unite(void *user, void *bytes, size_t count)
-{
-    return meet(user, UNITE, bytes, count, 1);
-}
-
-static int gather(void *user, void *bytes, const size_t *end)
-{
-    struct member *m = user;
-    size_t rank = m->world.rank, own = rank ? end[rank - 1] : 0;
-    memset(bytes, 0, own);
-    memset((char *)bytes + end[rank], 0, end[m->world.ranks - 1] - end[rank]);
-    return unite(user, bytes, end[m->world.ranks - 1]);
-}
-
-/* ---- work that ranks do ------------------------------------------------------------------------------------------ */
-
-typedef void (*rank_work)(nade_context *context, void *user);
-
-struct rank {
-    struct member member;
-    rank_work work;
-    void *user;
-    pthread_t thread;
-};
-
-static void *run_rank(void *argument)
-{
-    struct rank *rank = argument;
-    nade_context_options options;
-    nade_context *context;
-    nade_context_options_init(&options, sizeof options);
-    options.threads = 2;
-    options.world = &rank->member.world;
-    if (nade_context_create(&options, &context) != NADE_OK) abort();
-    rank->work(context, rank->user);
-    nade_context_free(context);
-    return NULL;
-}
-
-/* user (ranks): what each is given. */
-static void run_ranks(unsigned ranks, bool exact, rank_work work, void *const *user)
-{
-    struct meeting meeting;
-    struct rank rank[RANKS_MOST];
-    pthread_barrier_init(&meeting.barrier, NULL, ranks);
-    for (unsigned r = 0; r < ranks; r++) {
-        rank[r] = (struct rank){.member = {&meeting,
-                                           {.size = sizeof(nade_world),
-                                            .rank = r,
-                                            .ranks = ranks,
-                                            .exact_sums = exact,
-                                            .begin_sum = begin_sum,
-                                            .begin_sum_of_doubles = begin_sum_of_doubles,
-                                            .finish_sums = finish_sums,
-                                            .unite = unite,
-                                            .gather = gather}},
-                                .work = work,
-                                .user = user[r]};
-        rank[r].member.world.user = &rank[r].member;
-        pthread_create(&rank[r].thread, NULL, run_rank, &rank[r]);
-    }
-    for (unsigned r = 0; r < ranks; r++) pthread_join(rank[r].thread, NULL);
-    pthread_barrier_destroy(&meeting.barrier);
-}
+enum { ROWS = 300, BATCH = 170, UPDATES = 12, ORDERS = 2 };
 
 /* ---- updates, validation, scores --------------------------------------------------------------------------------- */
 
@@ -212,7 +93,7 @@ static void train_with(struct support_model *m, unsigned ranks, bool exact, doub
         t[r] = (struct trained){.model = m, .cells = cells, .order = order, .clip = clip, .parameters = parameters};
         user[r] = &t[r];
     }
-    run_ranks(ranks, exact, train, user);
+    support_run_ranks(ranks, exact, train, user);
     for (unsigned r = 0; r < ranks; r++) {
         assert_int_equal(t[r].status, NADE_OK);
         assert_memory_equal(t[r].parameters, t[0].parameters, m->plan.parameters * sizeof(float));
@@ -297,10 +178,10 @@ static void test_agreement(void **state)
     struct compared c[3] = {{.value = 8}, {.value = 8}, {.value = 8}};
     void *user[] = {&c[0], &c[1], &c[2]};
     (void)state;
-    run_ranks(3, false, compare, user);
+    support_run_ranks(3, false, compare, user);
     for (size_t r = 0; r < 3; r++) assert_int_equal(c[r].status, NADE_OK);
     c[2].value = 9;
-    run_ranks(3, false, compare, user);
+    support_run_ranks(3, false, compare, user);
     for (size_t r = 0; r < 3; r++) {
         assert_int_equal(c[r].status, NADE_BAD_CALL);
         assert_non_null(strstr(c[r].sentence, "the option batch differs between rank 0 and rank 2"));
@@ -367,7 +248,7 @@ static void test_stop(void **state)
     struct stopped s[2] = {{.stops = false}, {.stops = true}};
     void *user[] = {&s[0], &s[1]};
     (void)state;
-    run_ranks(2, false, train_table, user);
+    support_run_ranks(2, false, train_table, user);
     for (size_t r = 0; r < 2; r++) {
         assert_int_equal(s[r].status, NADE_OK);
         assert_int_equal(s[r].iterations, 2);
@@ -438,7 +319,7 @@ static void ask(nade_context *context, void *user)
 static void expect_refused(struct asked *a, const char *sentence)
 {
     void *user[] = {&a[0], &a[1]};
-    run_ranks(2, false, ask, user);
+    support_run_ranks(2, false, ask, user);
     for (size_t r = 0; r < 2; r++) {
         assert_int_equal(a[r].status, NADE_BAD_CALL);
         assert_non_null(strstr(a[r].sentence, sentence));
@@ -454,7 +335,7 @@ static void test_answers(void **state)
     (void)state;
     for (int draws = 0; draws < 2; draws++) {
         a[0].draws = a[1].draws = draws;
-        run_ranks(2, false, ask, user);
+        support_run_ranks(2, false, ask, user);
         assert_int_equal(a[0].status, NADE_OK);
         assert_int_equal(a[1].status, NADE_OK);
         a[1].model = other;

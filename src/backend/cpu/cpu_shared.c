@@ -129,18 +129,23 @@ static void find_ends(const nade_context *context, const struct batch_job *job, 
     }
 }
 
-/* Memory for what is sent, unless it is there. */
+nade_status nd_cpu_agree_on_sums(nade_context *context, const struct cpu_backend *backend)
+{
+    const struct agreed panel = {"the instruction set of the processor, which sums in a fixed order need,",
+                                 backend->products->panel};
+    if (nd_ranks(context) == 1 || !nd_exact_sums(context)) return NADE_OK;
+    nade_status status = nd_agree(context, &panel, 1);
+    if (status != NADE_OK || backend->products->panel > 0) return status;
+    return nd_fail(context, NADE_BAD_CALL, "ranks have no sums in a fixed order at precision bf16, expected fp32");
+}
+
+/* Memory for what is sent, unless it is there.  That differs between ranks: validation has larger batches, and one may
+ * have validated alone. */
 static nade_status need_sent(nade_context *context, const struct batch_job *job)
 {
     struct batch_buffers *batch = &job->backend->batch;
     unsigned ranks = nd_ranks(context);
     if (batch->sent) return NADE_OK;
-    if (job->backend->products->panel == 0)
-        return nd_fail(context, NADE_BAD_CALL, "ranks have no sums in a fixed order at precision bf16, expected fp32");
-    const struct agreed panel = {"the instruction set of the processor, which sums in a fixed order need,",
-                                 job->backend->products->panel};
-    nade_status status = nd_agree(context, &panel, 1);
-    if (status != NADE_OK) return status;
     batch->sent_end = nd_arena_alloc(&batch->arena, ranks, sizeof *batch->sent_end);
     if (batch->sent_end) {
         find_ends(context, job, batch->sent_end);

@@ -391,6 +391,7 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     struct cpu_backend *backend = (void *)opaque;
     nade_status status = prepare(context, backend, rule->batch);
     if (status == NADE_OK) status = nd_cpu_prepare_between(context, backend, rule);
+    if (status == NADE_OK) status = nd_cpu_agree_on_sums(context, backend);
     if (status == NADE_OK && rule->average > 0) status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
     if (status != NADE_OK) return status;
     double sum = 0;

@@ -55,6 +55,9 @@ void nd_cpu_run_section(struct batch_job *job, bool makes_gradients, bool takes_
 void nd_cpu_run_tasks(struct batch_job *job, size_t first, size_t count);
 size_t nd_cpu_count_tasks(const struct cpu_backend *backend);
 
+/* Refuses sums in a fixed order that ranks can't have. */
+nade_status nd_cpu_agree_on_sums(nade_context *context, const struct cpu_backend *backend);
+
 /* A batch's gradient, and the sum of its rows' losses, by all ranks together (cpu_shared.c). */
 nade_status nd_cpu_shared_gradient(nade_context *context, struct batch_job *job, double *loss);
 

@@ -6,8 +6,9 @@
 
 /* How hard a run tries, by its effort. */
 static const struct {
-    size_t starts, components_most;
-} efforts[] = {[NADE_EFFORT_QUICK] = {1, 32}, [NADE_EFFORT_NORMAL] = {4, 256}, [NADE_EFFORT_BEST] = {8, 1000}};
+    size_t starts, gaussian_starts, components_most;
+} efforts[] = {
+    [NADE_EFFORT_QUICK] = {1, 1, 32}, [NADE_EFFORT_NORMAL] = {4, 6, 256}, [NADE_EFFORT_BEST] = {8, 12, 1000}};
 
 /* Priors that are tried, the weakest first and with all numbers of components; and the one where nothing can choose. */
 enum { PRIORS = 3 };
@@ -16,7 +17,8 @@ static const double gaussian_priors[PRIORS] = {0, 0.2, 2}, gaussian_prior = 0;
 
 size_t nd_search_starts(const struct run *run)
 {
-    return efforts[run->options.effort].starts;
+    return nd_is_gaussian(run->options.kind) ? efforts[run->options.effort].gaussian_starts
+                                             : efforts[run->options.effort].starts;
 }
 
 /* ---- a fit ------------------------------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static uint64_t closed_bytes(const struct run *run)
 /* The same of Gaussians with covariances: these, and the sums of parts of the rows (backend/gaussian/gaussian_em.c). */
 static uint64_t gaussian_bytes(const struct run *run)
 {
-    enum { COPIES = 8, PARTS = 32, PARTS_BYTES = 1 << 27, PARTS_LEAST = 4 };
+    enum { COPIES = 8, PARTS = 32, PARTS_BYTES = 1 << 28, PARTS_LEAST = 4 };
     const struct plan *plan = &run->model->plan;
     uint64_t one = plan->components * (plan->columns + 7) * (plan->columns + 7) * sizeof(double);
     uint64_t sums = PARTS * one < PARTS_BYTES ? PARTS * one : PARTS_BYTES + PARTS_LEAST * one;
@@ -107,11 +107,14 @@ static nade_status check_memory(const struct run *run, uint64_t estimate)
     bool on_device = run->context->cuda.state == CUDA_FOUND && run->entries == run->context->cuda.entries;
     char wanted[ND_BYTES_TEXT], allowed[ND_BYTES_TEXT];
     if (estimate <= limit || on_device) return NADE_OK;
+    const char *smaller = nd_is_closed(&run->options) ? "fewer rows or `components`"
+                          : run->options.blocks       ? "smaller `width` or `batch`"
+                                                      : "smaller `hidden` or `batch`";
     return nd_fail(run->context, NADE_NO_MEMORY,
                    "there is not enough memory for training: it will hold about %s, the limit is %s (`max_memory`); "
-                   "smaller %s or `batch`%s need less",
-                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed),
-                   run->options.blocks ? "`width`" : "`hidden`", run->candidates ? ", or less `effort`," : "");
+                   "%s%s need less",
+                   nd_format_bytes((double)estimate, wanted), nd_format_bytes((double)limit, allowed), smaller,
+                   run->candidates ? ", or less `effort`," : "");
 }
 
 static nade_train_plan describe(const struct run *run, uint64_t memory)

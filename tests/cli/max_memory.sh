@@ -9,6 +9,10 @@ refuse 1 'for training: it will hold about' 'MiB, the limit is 20 MiB (--max-mem
 [ ! -e new ] || fail "a model was written"
 refuse 1 'for training: it will hold about' 'the limit is 20 MiB' -- \
     "$NADE" train data.csv --dry-run --hidden 2000,2000 --max-memory 20M --quiet
+for kind in mixture mog; do
+    refuse 1 'for training: it will hold about' 'the limit is 5 MiB (--max-memory); fewer rows or --components need less' -- \
+        "$NADE" train data.csv -o new --kind $kind --components 1000 --max-memory 5M --quiet
+done
 refuse 1 'reading a file' 'would exceed the limit of 100 KiB (--max-memory)' -- \
     "$NADE" train data.csv --dry-run --max-memory 100K
 refuse 1 'exceed the limit' -- "$NADE" info model --max-memory 20000

@@ -17,6 +17,7 @@ OLD = b"what was there before\n"
 SHORT = "--components 2 --batch 20 --iterations 2 --updates 3 --threads 1".split()
 TRAIN = ["--hidden", "8,8", *SHORT]
 ROW_COLUMNS = ("--weights", "b", "--groups", "d", "--columns", "a,c,e")
+NUMBERS = ("--columns", "b,e")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NADE_CUDA_BACKEND": "", "LC_ALL": "C"}
 
 
@@ -117,6 +118,7 @@ class Fixtures:
         self.train("table.csv", "count.st", *TRAIN, "--count", "c")
         self.train("table.csv", "members.st", *TRAIN, "--members", "3", "--count", "c")
         self.train("table.csv", "mixture.st", "--kind", "mixture", "--components", "3", "--count", "c")
+        self.train("table.csv", "mog.st", "--kind", "mog", "--components", "2", *NUMBERS)
         self.train("holes.csv", "holes.st", *TRAIN, "--holes")
         self.train("images.idx", "image.st", *TRAIN)
         self.train("table.csv", "part.st", *TRAIN, "--checkpoint", self / "checkpoint.st", "--log", self / "part.csv",
@@ -159,6 +161,15 @@ def scenarios(fixtures):
         Scenario("train.count", ["train", data, "-o", "m", "--count", "c", *TRAIN], ("m",), timed=True),
         Scenario("train.mixture", ["train", data, "-o", "m", "--count", "c", "--kind", "mixture", "--components", "3",
                                    "--threads", "2"], ("m",), timed=True),
+        Scenario("train.mixture-folds", ["train", data, "-o", "m", "--kind", "mixture", "--components", "2", "--folds", "2",
+                                         "--iterations", "2", "--threads", "1"], ("m",), timed=True),
+        Scenario("train.mog", ["train", data, "-o", "m", *NUMBERS, "--kind", "mog", "--effort", "quick",
+                               "--iterations", "2", "--max-memory", "64M", "--threads", "2"], ("m",), timed=True),
+        Scenario("train.mfa", ["train", data, "-o", "m", *NUMBERS, "--kind", "mfa", "--components", "2",
+                               "--prior", "1", "--effort", "quick", "--iterations", "2", "--threads", "1"], ("m",), timed=True),
+        Scenario("score.mog", ["score", f("mog.st"), holes, "--of", "b", "--given", "e", "--threads", "1"]),
+        Scenario("sample.mog", ["sample", f("mog.st"), "-n", "9", "--where", "2<=b<8", "--threads", "1"]),
+        Scenario("impute.mog", ["impute", f("mog.st"), holes, "--method", "median", "--threads", "1"]),
         Scenario("train.holes", ["train", holes, "-o", "m", "--holes", *TRAIN], ("m",), timed=True),
         Scenario("train.folds", ["train", data, "-o", "m", "--folds", "2", "--start", "marginals", "--average", "0.9",
                                  "--retries", "1", *TRAIN], ("m",), timed=True),

@@ -5,7 +5,7 @@
 #include "base/fault.h"
 
 /* Bytes that the sums of all parts may take, and how many parts there may be: these depend on sizes alone. */
-enum { PARTS_BYTES = 1 << 27, PARTS_LEAST = 4, PARTS_MOST = 32 };
+enum { PARTS_BYTES = 1 << 28, PARTS_LEAST = 4, PARTS_MOST = 32 };
 
 /* Shares of a component in a row below this count as none: a round then changes what it maximises by less than rounding
  * does. */

@@ -218,7 +218,7 @@ bool nd_gaussian_em_start(struct gaussian_em *em, uint32_t seed, uint32_t start)
     if (em->g->components == 1) {
         begin_as_one(em);
     } else if (good) {
-        bool shortened = start % 2 == 1;
+        bool shortened = start % 3 == 1;
         if (shortened) shorten_rows(&c);
         draw_centres(&c, seed, start);
         for (int round = 0; round < CLUSTER_ROUNDS; round++) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "report.h"
 
 /* Seconds between two versions of the passing line. */
@@ -51,12 +52,20 @@ static double update_rate(struct progress *progress, const nade_progress *report
     return progress->rate > 0 ? progress->rate : (double)report->made / fmax(report->seconds, 1e-9);
 }
 
-/* Time left in the stage at the rate so far if it ends after so many updates, other trials, members to come and the
- * limit considered. */
+/* Updates left if the stage ends after so many of them: other trials, all rows after folds and members to come
+ * considered.  What has been trained on all rows takes one network in place of the folds'. */
+static uint64_t updates_left(const nade_progress *report, uint64_t updates)
+{
+    uint64_t left = updates - report->update + report->ahead;
+    uint64_t members = report->members > report->member ? report->members - report->member : 0;
+    bool folds = report->folds > 0 && report->stage + 1 < report->stages && !ND_FAULT(FAULT_ALL_ROWS_UNTIMED);
+    return left + (folds ? (members + 1) * (updates / report->folds) : members * updates);
+}
+
+/* Time left at the rate so far if the stage ends after so many updates, the limit considered. */
 static double seconds_left(const struct progress *progress, const nade_progress *report, uint64_t updates, double rate)
 {
-    uint64_t members = report->members > report->member ? report->members - report->member : 0;
-    double left = (double)(updates - report->update + report->ahead + members * updates) / rate;
+    double left = (double)updates_left(report, updates) / rate;
     if (progress->time_limit > 0) left = fmin(left, progress->time_limit - report->seconds);
     return left;
 }
@@ -145,20 +154,42 @@ static void show_start(const struct progress *progress, const nade_progress *rep
                     -report->valid_loss);
 }
 
-/* One line that stays, once a second of updates has shown how fast they are: how long this will take, where that is
- * longer than one waits without a thought. */
+/* Whether the rate means something: after a second of updates, or when all networks that go side by side have made and
+ * validated an iteration. */
+static bool is_rate_known(const struct progress *progress, const nade_progress *report)
+{
+    static const double known_after = 1;
+    bool all = report->iteration_done && report->trial == report->trials;
+    return report->made > progress->first_made && (all || report->seconds - progress->first_seconds >= known_after);
+}
+
+/* What --effort quick would take about: one network of the same length, without trials and folds. */
+static double seconds_of_quick(const struct progress *progress, const nade_progress *report, double rate)
+{
+    double updates = (double)(report->soonest + report->updates) / 2 / (double)(report->folds ? report->folds : 1);
+    return progress->time_limit > 0 ? fmin(updates / rate, progress->time_limit) : updates / rate;
+}
+
+/* One line that stays, as soon as it is known how fast updates are: how long this will take.  Between the soonest end
+ * and the latest, which validation decides, half-way is a good guess. */
 static void announce(struct progress *progress, const nade_progress *report, double rate)
 {
-    static const double known_after = 1, worth_saying = 20;
-    char left[2 * DURATION_SIZE + 4];
-    if (progress->announced || report->made <= progress->first_made) return;
-    if (report->seconds - progress->first_seconds < known_after) return;
+    static const double worth_saying = 3, minutes = 120;
+    char range[2 * DURATION_SIZE + 4], middle[DURATION_SIZE], quick[DURATION_SIZE], advice[96] = "";
+    if (progress->announced || !is_rate_known(progress, report)) return;
     progress->announced = true;
-    if (seconds_left(progress, report, report->updates, rate) < worth_saying) return;
-    format_left(progress, report, rate, left, sizeof left);
-    report_note(progress->common,
-                "%sthis will take %s (minutes:seconds), as validation decides; Ctrl-C keeps the best so far",
-                progress->label, left);
+    uint64_t soon = report->soonest > report->update ? report->soonest : report->update;
+    double about =
+        (seconds_left(progress, report, soon, rate) + seconds_left(progress, report, report->updates, rate)) / 2;
+    if (about < worth_saying) return;
+    if (about >= minutes && report->trials)
+        snprintf(advice, sizeof advice, "; --effort quick takes about %s",
+                 format_duration(seconds_of_quick(progress, report, rate), quick));
+    format_left(progress, report, rate, range, sizeof range);
+    report_note(
+        progress->common,
+        "%sthis will take about %s (minutes:seconds; %s, as validation decides)%s; Ctrl-C keeps the best so far",
+        progress->label, format_duration(about, middle), range, advice);
 }
 
 /* A fit with some number of components: a line that stays when it has ended, a passing one of its steps meanwhile. */

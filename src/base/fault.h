@@ -204,6 +204,7 @@ enum fault {
     FAULT_FOLD_MARGINALS = 194,      /* test_folds: a fold begins with marginals of the rows that validate it */
     FAULT_LANES_ONE_RULE = 761,      /* test_trials: networks side by side all learn by the rule of the first */
     FAULT_STOP_IN_ONE = 762,         /* test_trial_ends: a report that ends trials ends only the one that it is of */
+    FAULT_ALL_ROWS_UNTIMED = 763,    /* test_progress: the time left forgets what is trained after folds */
     FAULT_CUT_RUNG = 193,            /* test_trial_ends: time that ends a rung favours those that had more of it */
     FAULT_TRIALS_LOGGED = 174,       /* train_trials: the log has the iterations of all trials */
     FAULT_PREDICT_SEES_ITSELF = 200, /* test_predict: the cell that is asked about is given */

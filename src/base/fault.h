@@ -304,6 +304,7 @@ enum fault {
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
+    FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */
 };
 

@@ -152,6 +152,13 @@ static void run_units(const struct cpu_kernels *k, struct results *r)
     }
 }
 
+static double mixture_cell(const struct cpu_kernels *k, const struct plan_column *column, float x, float factor,
+                           bool scaled_means, float *outputs)
+{
+    const uint8_t target = 1;
+    return k->mixture(1, column, &x, &target, factor, scaled_means, outputs);
+}
+
 /* Three of the components are atoms; the cell is none of them, then one. */
 static void run_atoms(const struct cpu_kernels *k, struct results *r)
 {
@@ -160,7 +167,7 @@ static void run_atoms(const struct cpu_kernels *k, struct results *r)
         .components = 21, .stride = 21, .output_width = 63, .floor = 0.01, .atoms = 3, .atom = atom};
     for (size_t a = 0; a < 2; a++) {
         for (uint32_t i = 0; i < 63; i++) r->atoms[a][i] = number(130, i, 2);
-        r->atom_loss[a] = k->mixture(&column, x[a], 0.7f, false, r->atoms[a]);
+        r->atom_loss[a] = mixture_cell(k, &column, x[a], 0.7f, false, r->atoms[a]);
     }
 }
 
@@ -190,7 +197,7 @@ static void run_variant(const struct cpu_kernels *k, struct results *r)
     }
     for (uint32_t i = 0; i < 63; i++) r->mixture[i] = number(110, i, 2);
     r->bernoulli_loss = k->bernoulli(COUNT, x, target, 0.7f, r->bernoulli);
-    r->mixture_loss = k->mixture(&column, 0.3f, 0.7f, false, r->mixture);
+    r->mixture_loss = mixture_cell(k, &column, 0.3f, 0.7f, false, r->mixture);
     k->accumulate(COUNT, 0.37, other, bias, r->sum);
     for (int a = 0; a < ACTIVATIONS; a++) {
         k->activate_sum((nade_activation)a, COUNT, r->sum, r->activated_sum[a]);
@@ -311,12 +318,46 @@ static void test_heads(void **state)
         }
         double loss = mixture->loss_gradient(&column, outputs, (double)x, gradient);
         if (scaled) mixture->scale_gradient(&column, outputs, gradient);
-        support_assert_close("mixture loss", k->mixture(&column, x, 1, scaled, found), loss, 1e-5, 1e-5);
+        support_assert_close("mixture loss", mixture_cell(k, &column, x, 1, scaled, found), loss, 1e-5, 1e-5);
         for (uint32_t j = 0; j < column.output_width; j++) {
             numbers[j] = (double)found[j];
             if (j >= column.components && j % column.components < column.atoms) assert_true(found[j] == 0);
         }
         support_assert_all_close("mixture gradient", numbers, gradient, column.output_width, 3e-5);
+    }
+}
+
+/* A row of real columns, hidden or not, atoms among them, gives what its cells give one by one. */
+static void test_row_of_mixtures(void **state)
+{
+    enum { CELLS = 60, MOST = 40 };
+    static float together[CELLS * 3 * MOST], alone[CELLS * 3 * MOST];
+    static struct plan_column column[CELLS];
+    const float atom[] = {-0.25f, 0, 1.5f};
+    (void)state;
+    for (uint32_t trial = 0; trial < 24; trial++) {
+        size_t components = trial < 4 ? 1 : 1 + 7 * trial % MOST, width = 3 * components;
+        float x[CELLS];
+        uint8_t target[CELLS];
+        double sum = 0;
+        for (uint32_t i = 0; i < CELLS; i++) {
+            column[i] = (struct plan_column){.components = components,
+                                             .stride = components,
+                                             .output_width = width,
+                                             .floor = 0.01 + 0.001 * (double)i,
+                                             .atoms = components > 3 && trial % 3 > 0 ? 3 : 0,
+                                             .atom = atom};
+            target[i] = (i + trial) % 4 != 0;
+            x[i] = i % 9 == 5 ? atom[i % 3] : number(140 + trial, i, 3);
+        }
+        for (uint32_t i = 0; i < CELLS * width; i++) together[i] = alone[i] = number(170 + trial, i, 3);
+        for (size_t i = 0; i < CELLS; i++)
+            if (target[i])
+                sum += mixture_cell(nd_cpu_kernels(), &column[i], x[i], 0.7f, trial % 2, alone + i * width);
+            else
+                memset(alone + i * width, 0, width * sizeof *alone);
+        assert_true(nd_cpu_kernels()->mixture(CELLS, column, x, target, 0.7f, trial % 2, together) == sum);
+        assert_memory_equal(together, alone, CELLS * width * sizeof *alone);
     }
 }
 
@@ -350,7 +391,7 @@ static void test_extreme_outputs(void **state)
             outputs[j] = (double)found[j];
         }
         double loss = mixture->loss_gradient(&column, outputs, (double)x, gradient);
-        double kernel = k->mixture(&column, x, 1, false, found);
+        double kernel = mixture_cell(k, &column, x, 1, false, found);
         assert_true(isfinite(loss));
         if (isfinite(kernel)) support_assert_close("loss", kernel, loss, 1e-4, 1e-3);
     }
@@ -359,11 +400,17 @@ static void test_extreme_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),          cmocka_unit_test(test_log),
-        cmocka_unit_test(test_normal),       cmocka_unit_test(test_variants_agree),
-        cmocka_unit_test(test_activations),  cmocka_unit_test(test_slopes_of_sums),
-        cmocka_unit_test(test_lion),         cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_scaled_means), cmocka_unit_test(test_extreme_outputs),
+        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_slopes_of_sums),
+        cmocka_unit_test(test_lion),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_scaled_means),
+        cmocka_unit_test(test_extreme_outputs),
+        cmocka_unit_test(test_row_of_mixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

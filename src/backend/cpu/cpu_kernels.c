@@ -120,108 +120,6 @@ static double bernoulli(size_t count, const float *x, const uint8_t *target, flo
     return sum;
 }
 
-/* Components of a cell, padded to whole lanes. */
-struct components {
-    float logit[ND_COMPONENTS_MOST + ND_LANES];
-    float mean[ND_COMPONENTS_MOST + ND_LANES];
-    float spread[ND_COMPONENTS_MOST + ND_LANES];  /* first the log-scale, then its exp */
-    float inverse[ND_COMPONENTS_MOST + ND_LANES]; /* 1 / scale */
-    float z[ND_COMPONENTS_MOST + ND_LANES];
-    float joint[ND_COMPONENTS_MOST + ND_LANES]; /* first log of weight·density, then exp of its distance to the top */
-};
-
-/* The Gaussians of a column, whose logits are the last of its components'. */
-static size_t load_components(const struct plan_column *column, const float *outputs, struct components *k)
-{
-    size_t count = column->components - column->atoms, padded = whole_lanes(count);
-    const float *logit = outputs + column->atoms, *means = logit + column->stride, *spreads = means + column->stride;
-    for (size_t c = 0; c < count; c++) {
-        size_t mean = ND_FAULT(FAULT_SWAPPED_COMPONENTS) && count > 1 && c < 2 ? 1 - c : c;
-        k->logit[c] = logit[c];
-        k->mean[c] = means[mean];
-        k->spread[c] = spreads[c];
-    }
-    for (size_t c = count; c < padded; c++) {
-        k->logit[c] = -1e30f;
-        k->mean[c] = 0;
-        k->spread[c] = 0;
-    }
-    return padded;
-}
-
-static float largest(const float *values, size_t count)
-{
-    float most = -HUGE_VALF;
-    for (size_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
-    return most;
-}
-
-static float total(const float *values, size_t count)
-{
-    float sum = 0;
-    for (size_t i = 0; i < count; i++) sum += values[i];
-    return sum;
-}
-
-/* weight (count) = exp(logit - the largest of all); returns their sum.  room for whole lanes behind both. */
-static float weigh(size_t count, const float *logits, float *restrict weight, float *top)
-{
-    float padded[ND_COMPONENTS_MOST + ND_LANES];
-    const float most = largest(logits, count); /* what the loop reads must not lie where it might write */
-    size_t lanes = whole_lanes(count);
-    memcpy(padded, logits, count * sizeof *padded);
-    for (size_t c = count; c < lanes; c++) padded[c] = most;
-    for (size_t c = 0; c < count; c += ND_LANES)
-        for (size_t l = 0; l < ND_LANES; l++) weight[c + l] = nd_exp_u2(padded[c + l] - most);
-    *top = most;
-    return total(weight, count);
-}
-
-/* A cell that is the column's atom number `atom`: the components' probabilities are all that matters. */
-static double mixture_atom(const struct plan_column *column, size_t atom, float factor, float *outputs)
-{
-    float weight[ND_COMPONENTS_MOST + ND_LANES], top;
-    size_t count = column->components;
-    float all_weights = weigh(count, outputs, weight, &top), chosen = outputs[atom] - top;
-    for (size_t c = 0; c < count; c++) outputs[c] = factor * (weight[c] / all_weights - (c == atom ? 1.0f : 0.0f));
-    memset(outputs + count, 0, 2 * column->stride * sizeof *outputs);
-    return log((double)all_weights) - (double)chosen + log(nd_atom_width(column));
-}
-
-static double mixture(const struct plan_column *column, float x, float factor, bool scaled_means, float *outputs)
-{
-    struct components k;
-    float weight[ND_COMPONENTS_MOST + ND_LANES], top;
-    size_t count = column->components, atoms = column->atoms, atom = nd_find_atom(column, (double)x);
-    if (atom < atoms) return mixture_atom(column, atom, factor, outputs);
-    size_t gaussians = count - atoms, padded = load_components(column, outputs, &k);
-    const float most = (float)ND_LOG_SCALE_MOST;
-    float floor = (float)column->floor, all_weights = weigh(count, outputs, weight, &top);
-    for (size_t c = 0; c < padded; c++) {
-        k.spread[c] = k.spread[c] > most ? most : k.spread[c];
-        k.spread[c] = nd_exp_u2(k.spread[c]);
-        float scale = k.spread[c] + floor;
-        k.inverse[c] = 1 / scale;
-        k.z[c] = (x - k.mean[c]) * k.inverse[c];
-        k.joint[c] = (k.logit[c] - top) - nd_log_u3(scale) - 0.5f * k.z[c] * k.z[c];
-    }
-    float joint_top = largest(k.joint, gaussians);
-    for (size_t c = 0; c < padded; c++) k.joint[c] = nd_exp_u2(k.joint[c] - joint_top);
-    float all_joint = total(k.joint, gaussians);
-    for (size_t c = 0; c < atoms && c < count; c++) outputs[c] = factor * (weight[c] / all_weights);
-    float *logit = outputs + atoms, *mean = logit + column->stride, *spread = mean + column->stride;
-    for (size_t c = 0; c < gaussians; c++) {
-        float share = k.joint[c] / all_joint;
-        logit[c] = factor * (weight[atoms + c] / all_weights - share);
-        mean[c] = factor * (-share * k.z[c] * (scaled_means ? 1 : k.inverse[c]));
-        float slope = spread[c] < most ? k.spread[c] * k.inverse[c] : 0;
-        spread[c] = factor * (share * (1 - k.z[c] * k.z[c]) * slope);
-    }
-    for (size_t c = gaussians; c < column->stride; c++) /* older files have means and log-scales of the atoms too */
-        outputs[count + c - gaussians] = outputs[count + column->stride + c - gaussians] = 0;
-    return log((double)all_weights) - log((double)all_joint) - (double)joint_top + 0.91893853320467274178;
-}
-
 static void step(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,
                  const float *gradient, float *moment1, float *moment2, float *parameter)
 {
@@ -369,6 +267,7 @@ static void fill_words(uint32_t seed, uint32_t purpose, uint64_t draw, uint32_t 
         }
 }
 
+#include "backend/cpu/cpu_mixture_kernels.h"
 #include "backend/cpu/cpu_residual_kernels.h"
 #include "backend/cpu/cpu_row_kernels.h"
 

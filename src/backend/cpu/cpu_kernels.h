@@ -54,8 +54,10 @@ struct cpu_kernels {
      * result; elsewhere they become 0. */
     double (*bernoulli)(size_t count, const float *x, const uint8_t *target, float factor, float *logits);
 
-    /* One real cell: outputs (3C) become factor times the loss's gradient; returns the loss. */
-    double (*mixture)(const struct plan_column *column, float x, float factor, bool scaled_means, float *outputs);
+    /* count real columns of a row, whose blocks follow each other from outputs on: where target is 1, a block becomes
+     * factor times the loss's gradient and the loss is added to the result; elsewhere it becomes 0. */
+    double (*mixture)(size_t count, const struct plan_column *column, const float *x, const uint8_t *target,
+                      float factor, bool scaled_means, float *outputs);
 
     /* The optimiser's step of count numbers; moment2 is not touched where it keeps one moment. */
     void (*step)(nade_optimizer optimizer, size_t count, const struct float_rates *rates, float decay,

@@ -145,12 +145,12 @@ static double segment_loss(const struct batch_job *job, const struct plan_segmen
     outputs += column->output;
     if (column->head->type == NADE_BINARY)
         return backend->kernels->bernoulli(segment->count, x, target, factor, outputs);
+    if (column->head->type == NADE_REAL)
+        return backend->kernels->mixture(segment->count, column, x, target, factor, job->scaled_means, outputs);
     double loss = 0;
     for (size_t i = 0, width = column->output_width; i < segment->count; i++, outputs += width) {
         if (!target[i])
             memset(outputs, 0, width * sizeof *outputs);
-        else if (column->head->type == NADE_REAL)
-            loss += backend->kernels->mixture(column + i, x[i], factor, job->scaled_means, outputs);
         else
             loss += plain_cell(column + i, x[i], factor, job->scaled_means, scratch, outputs);
     }

@@ -89,16 +89,15 @@ cmp out samples || fail "two hosts sample otherwise"
 # The far rank is killed, and the near one goes on later by itself.
 long=(table.csv --hidden 60,60 --components 3 --iterations 200 --updates 8 --patience 0 --batch 200 --device cpu --threads 1 --exact-sums)
 expect 0 "$NADE" train "${long[@]}" -q -o alone
-ranks 2 train "${long[@]}" --checkpoint checkpoint -q -o never >out 2>err &
+mpirun --hostfile hosts --bind-to none --host near -n 1 "$NADE" train "${long[@]}" --checkpoint checkpoint -q -o never : \
+    --host far -n 1 bash -c 'echo $$ >pid; exec "$@"' bash "$NADE" train "${long[@]}" --checkpoint checkpoint -q -o never >out 2>err &
 run=$!
 until [ -s checkpoint ]; do
     kill -0 $run 2>/dev/null || fail "the run has ended without a checkpoint: $(cat err)"
     sleep 0.02
 done
-for process in /proc/[0-9]*; do
-    [ "$(readlink $process/exe)" = "$(readlink -f "$NADE")" ] || continue
-    [ "$(readlink $process/ns/net)" != "$(readlink /proc/$far/ns/net)" ] || kill -9 "${process#/proc/}"
-done
+[ "$(readlink "/proc/$(cat pid)/ns/net")" = "$(readlink /proc/$far/ns/net)" ] || fail "the second rank is not on the far host"
+kill -9 "$(cat pid)"
 wait $run && fail "a far rank was killed and mpirun ended well"
 holds err "--resume goes on from the last checkpoint"
 [ ! -e never ] || fail "a run without all of its ranks wrote a model"

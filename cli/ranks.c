@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "rank_device.h"
 #include "report.h"
 
 /* Seconds that a rank waits before it speaks of its failure: mostly rank 0 has met the same, says so and ends all. */
@@ -58,6 +59,7 @@ void ranks_begin(int count, char **words)
         state.told_rank = strtoul(rank, NULL, 10);
         state.told_ranks = strtoul(ranks, NULL, 10);
     }
+    if (state.told_ranks) rank_device_take();
 }
 
 bool ranks_speak(void)

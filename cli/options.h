@@ -82,6 +82,7 @@ struct common {
     bool *given;          /* (verb_option_count) which options were on the command line; parse_arguments makes it */
     bool told_of_devices; /* that the machine has none is no news */
     bool alone;           /* contexts share no work with other ranks */
+    bool jobs;            /* but ranks take turns at all runs of a grid, a single one too (train_spread.h) */
     bool no_passing_line; /* work whose progress a terminal does not show, since other work has that line */
 };
 

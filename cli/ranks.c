@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "rank_device.h"
 #include "report.h"
 
 /* Seconds that a rank waits before it speaks of its failure: mostly rank 0 has met the same, says so and ends all. */
@@ -17,6 +18,7 @@ static struct {
     unsigned long told_rank, told_ranks; /* by the environment; told_ranks is 0 where it does not tell of several */
     bool joined, shares;                 /* shares: the verb's work, else rank 0 does it alone */
     bool silent;                         /* this is not the first rank */
+    bool all_speak;
     nade_world world;
     char error[ERROR_MOST];
 } state;
@@ -57,11 +59,12 @@ void ranks_begin(int count, char **words)
         state.told_rank = strtoul(rank, NULL, 10);
         state.told_ranks = strtoul(ranks, NULL, 10);
     }
+    if (state.told_ranks) rank_device_take();
 }
 
 bool ranks_speak(void)
 {
-    return !state.silent;
+    return !state.silent || state.all_speak;
 }
 
 /* Whether MPI's world is the one that the environment tells of.  It is not where variables were left over from another
@@ -109,6 +112,42 @@ int ranks_join(const struct common *common, bool shares, bool *idle)
 const nade_world *ranks_world(void)
 {
     return state.joined && state.shares && state.world.ranks > 1 ? &state.world : NULL;
+}
+
+void ranks_let_speak(bool all)
+{
+    state.all_speak = all;
+}
+
+bool ranks_is_own_job(size_t number)
+{
+    return !ranks_world() || number % state.world.ranks == state.world.rank;
+}
+
+static int unite(const struct common *common, void *bytes, size_t count)
+{
+    if (state.world.unite(state.world.user, bytes, count) == 0) return EXIT_DONE;
+    return report_error(common, NADE_NO_DEVICE, "the other ranks can't be reached any more");
+}
+
+int ranks_take_first(const struct common *common, void *bytes, size_t count)
+{
+    if (!ranks_world()) return EXIT_DONE;
+    if (state.world.rank > 0) memset(bytes, 0, count);
+    return unite(common, bytes, count);
+}
+
+int ranks_agree_on_status(const struct common *common, int status)
+{
+    if (!ranks_world()) return status;
+    int *all = calloc(state.world.ranks, sizeof *all), first = 0;
+    if (!all) return report_no_memory(common);
+    all[state.world.rank] = status;
+    int failed = unite(common, all, state.world.ranks * sizeof *all);
+    for (unsigned r = 0; r < state.world.ranks && !first; r++) first = all[r];
+    free(all);
+    ranks_agree_on_signal();
+    return failed ? failed : first;
 }
 
 void ranks_agree_on_signal(void)

@@ -29,6 +29,17 @@ const nade_world *ranks_world(void);
 /* Refuses options that change what is computed and differ between ranks (ranks_options.c). */
 int ranks_agree(const struct common *common, const struct verb *verb);
 
+/* Whether the other ranks speak and write too: where each does what no other does. */
+void ranks_let_speak(bool all);
+
+/* Whether a job is this rank's.  Without ranks all are. */
+bool ranks_is_own_job(size_t number);
+
+/* Every rank gets the first one's bytes; then the first exit status of one that has failed, by rank, or 0.  An exit
+ * status where ranks can't be reached. */
+int ranks_take_first(const struct common *common, void *bytes, size_t count);
+int ranks_agree_on_status(const struct common *common, int status);
+
 /* All ranks know of a signal that one of them has noted. */
 void ranks_agree_on_signal(void);
 

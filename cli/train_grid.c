@@ -25,10 +25,13 @@ int train_grid_open(struct train_grid *grid, const struct common *common, const 
                     size_t count, size_t abreast, unsigned threads, bool brief)
 {
     int status = EXIT_DONE;
-    *grid = (struct train_grid){
-        .common = *common, .silent = *common, .brief = brief, .abreast = abreast < count ? abreast : count};
+    *grid = (struct train_grid){.common = *common,
+                                .silent = *common,
+                                .brief = brief,
+                                .abreast = abreast < count ? abreast : count,
+                                .spread = spread_is_wanted(common, count)};
     grid->silent.quiet = 1;
-    grid->silent.alone = spread_is_used(count);
+    grid->silent.alone = common->alone || grid->spread;
     grid->run = calloc(count, sizeof *grid->run);
     if (!grid->run) return report_no_memory(common);
     grid->count = count;
@@ -124,7 +127,7 @@ static void train_one(struct train_run *run)
     progress_start(&run->progress, &grid->common, run->time_limit);
     run->progress.label = setting->label;
     nade_status status = nade_train(run->context, setting->table, setting->valid, &options, &run->model);
-    if (!spread_is_used(grid->count)) ranks_agree_on_signal();
+    if (!grid->spread && !grid->common.alone) ranks_agree_on_signal();
     snprintf(run->error, sizeof run->error, "%s", nade_last_error(run->context));
     pthread_mutex_lock(&grid->mutex);
     run->status = status;
@@ -137,7 +140,7 @@ static void train_one(struct train_run *run)
 static double share_of_time(const struct train_grid *grid, size_t i)
 {
     double limit = grid->options->time_limit;
-    size_t abreast = grid->abreast * spread_abreast(grid->count);
+    size_t abreast = grid->abreast * spread_abreast(grid);
     if (limit <= 0 || grid->count <= abreast) return limit;
     size_t rounds = (grid->count - i + abreast - 1) / abreast;
     return fmax(limit - train_grid_seconds(grid), 1e-3) / (double)rounds;
@@ -148,7 +151,7 @@ static struct train_run *take_run(struct train_grid *grid)
 {
     struct train_run *run = NULL;
     pthread_mutex_lock(&grid->mutex);
-    while (grid->next < grid->count && !spread_is_own(grid->count, grid->next)) grid->next++;
+    while (grid->next < grid->count && !spread_is_own(grid, grid->next)) grid->next++;
     bool stop = grid->next > 0 && (grid->failed || interrupt_signal());
     if (grid->next < grid->count && !stop) {
         run = &grid->run[grid->next];
@@ -233,7 +236,7 @@ int train_grid_choose(struct train_grid *grid)
     const struct train_run *chosen = train_grid_next(grid, NULL);
     if (!chosen) return report_divergence(grid);
     grid->chosen = chosen;
-    return spread_is_used(grid->count) ? spread_model(grid, &grid->run[chosen - grid->run]) : EXIT_DONE;
+    return grid->spread ? spread_model(grid, &grid->run[chosen - grid->run]) : EXIT_DONE;
 }
 
 /* The first run that failed for another reason than divergence. */
@@ -254,7 +257,7 @@ int train_grid_train(struct train_grid *grid, const nade_train_options *options,
     grid->log = log;
     progress_start(&grid->clock, &grid->common, options->time_limit);
     int status = train_side_by_side(grid);
-    if (!status && spread_is_used(grid->count)) status = spread_outcomes(grid);
+    if (!status && grid->spread) status = spread_outcomes(grid);
     return status ? status : report_failed_run(grid);
 }
 

@@ -52,6 +52,7 @@ struct train_grid {
     struct common common, silent;      /* silent: for contexts whose warnings somebody else gives */
     size_t count, next;                /* next: the first run that nobody has taken yet */
     size_t abreast;                    /* runs at a time */
+    bool spread;                       /* over ranks (train_spread.h) */
     struct train_run *run;             /* (count) */
     const struct train_run *chosen;    /* NULL: none yet */
     const nade_train_options *options; /* settings and time limit apart */

@@ -11,24 +11,24 @@
 #include "ranks.h"
 #include "report.h"
 
-bool spread_is_used(size_t runs)
+bool spread_is_wanted(const struct common *common, size_t runs)
 {
-    return runs > 1 && ranks_world();
+    return ranks_world() && (common->jobs || (runs > 1 && !common->alone));
 }
 
-size_t spread_abreast(size_t runs)
+size_t spread_abreast(const struct train_grid *grid)
 {
-    return spread_is_used(runs) ? ranks_world()->ranks : 1;
+    return grid->spread ? ranks_world()->ranks : 1;
 }
 
-bool spread_is_own(size_t runs, size_t i)
+bool spread_is_own(const struct train_grid *grid, size_t i)
 {
-    return !spread_is_used(runs) || i % ranks_world()->ranks == ranks_world()->rank;
+    return !grid->spread || i % ranks_world()->ranks == ranks_world()->rank;
 }
 
 void spread_keep(struct train_run *run, const nade_progress *report)
 {
-    if (!spread_is_used(run->grid->count)) return;
+    if (!run->grid->spread) return;
     nade_progress *reports = realloc(run->reports, (run->report_count + 1) * sizeof *reports);
     if (!reports) return; /* a line of the log is missing */
     run->reports = reports;
@@ -93,7 +93,7 @@ int spread_outcomes(struct train_grid *grid)
     struct outcome outcome;
     int status = EXIT_DONE;
     for (size_t i = 0; i < grid->count && !status; i++) {
-        bool own = spread_is_own(grid->count, i);
+        bool own = spread_is_own(grid, i);
         status = share_outcome(grid, &grid->run[i], &outcome, own);
         if (!status) status = share_reports(grid, &grid->run[i], outcome.report_count, own);
     }
@@ -162,7 +162,7 @@ int spread_model(struct train_grid *grid, struct train_run *run)
     char path[PATH_MAX];
     int status = make_temporary(&grid->common, path);
     if (status) return status;
-    status = bring_model(grid, run, spread_is_own(grid->count, (size_t)(run - grid->run)), path);
+    status = bring_model(grid, run, spread_is_own(grid, (size_t)(run - grid->run)), path);
     unlink(path);
     return status;
 }

@@ -5,12 +5,12 @@
 
 #include "train_grid.h"
 
-/* Whether a grid of so many runs is spread. */
-bool spread_is_used(size_t runs);
+/* Whether a grid of so many runs is to be spread: one of several, and with common->jobs any. */
+bool spread_is_wanted(const struct common *common, size_t runs);
 
-/* How many runs go at a time because of it, 1 where it is not used; whether this rank trains run number i. */
-size_t spread_abreast(size_t runs);
-bool spread_is_own(size_t runs, size_t i);
+/* How many runs go at a time because of it, 1 where it is not; whether this rank trains run number i. */
+size_t spread_abreast(const struct train_grid *grid);
+bool spread_is_own(const struct train_grid *grid, size_t i);
 
 /* Keeps a report of a run, for the log of the first rank. */
 void spread_keep(struct train_run *run, const nade_progress *report);

@@ -9,6 +9,7 @@
 #include "fold_split.h"
 #include "interrupt.h"
 #include "paper_run.h"
+#include "ranks.h"
 #include "report.h"
 
 /* One fold of a recipe. */
@@ -271,10 +272,12 @@ struct fold_worker {
     pthread_t thread;
 };
 
-/* Once a fold has failed no other begins; those that have begun go on, and their results are kept. */
+/* Once a fold has failed no other of this process begins; those that have begun go on, and their results are kept.
+ * Ranks take turns at them. */
 static bool take_fold(struct fold_crew *crew, size_t *number)
 {
     pthread_mutex_lock(&crew->mutex);
+    while (crew->next < crew->count && !ranks_is_own_job(crew->next)) crew->next++;
     bool taken = crew->next < crew->count && !crew->status;
     if (taken) *number = crew->next++;
     pthread_mutex_unlock(&crew->mutex);
@@ -318,7 +321,6 @@ static void *run_folds(void *argument)
 static bool start_worker(struct fold_worker *worker)
 {
     worker->common.no_passing_line = true;
-    worker->job.common = &worker->common;
     worker->job.context = NULL;
     int status = open_context(&worker->common, worker->job.threads, &worker->job.context);
     if (status) note_failure(worker->crew, worker->crew->count, status);
@@ -336,6 +338,8 @@ static int run_crew(const struct paper_job *job, struct fold_crew *crew, size_t 
     if (!worker) return report_no_memory(job->common);
     for (size_t i = 0; i < abreast; i++) {
         worker[i] = (struct fold_worker){.crew = crew, .common = *job->common, .job = *job};
+        worker[i].common.jobs = false;
+        worker[i].job.common = &worker[i].common;
         worker[i].job.threads = job->threads > abreast ? job->threads / (unsigned)abreast : 1;
     }
     pthread_mutex_init(&crew->mutex, NULL);
@@ -363,7 +367,10 @@ int paper_run_folds(struct paper_job *job)
     struct fold_crew crew = {.data = &data, .count = job->seeds.count * job->recipe->folds.run_folds.count};
     int status = read_data(job, &data);
     if (!status) status = paper_make_folder(job);
+    if (!status) status = ranks_agree_on_status(job->common, EXIT_DONE); /* the folder is there for all */
+    ranks_let_speak(true);
     if (!status) status = run_crew(job, &crew, folds_abreast(job, crew.count));
+    ranks_let_speak(false);
     fold_data_free(&data);
     return status;
 }

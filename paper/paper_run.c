@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "ranks.h"
 #include "report.h"
 
 /* ---- words ----------------------------------------------------------------------------------------------------- */
@@ -27,6 +28,7 @@ int paper_check_interrupt(const struct paper_job *job)
     static atomic_flag told = ATOMIC_FLAG_INIT; /* the signal is the process's, and so is this */
     if (!interrupt_signal()) return EXIT_DONE;
     if (atomic_flag_test_and_set(&told)) return EXIT_FAILED;
+    ranks_let_speak(false); /* all ranks have got it */
     return report_error(job->common, NADE_INTERRUPTED,
                         "stopped by a signal; results that are there are kept, and the same call goes on from them");
 }
@@ -278,7 +280,7 @@ uint64_t paper_updates(const struct paper_job *job, const struct train_run *run)
 static json_t *run_as_json(const struct train_run *run)
 {
     return json_pack("{s:f,s:f,s:o,s:I}", "lr", run->setting.rate, "weight_decay", run->setting.weight_decay, "valid",
-                     run->model ? json_number(-run->last.best_valid_loss) : json_null(), "iteration",
+                     run->status == NADE_OK ? json_number(-run->last.best_valid_loss) : json_null(), "iteration",
                      (json_int_t)run->last.best_iteration);
 }
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "paper_run.h"
+#include "ranks.h"
 #include "report.h"
+#include "train_spread.h"
 
 /* Runs of a grid: a rate and a weight decay each, or a seed. */
 enum { RUNS_MOST = REALS_MOST * REALS_MOST };
@@ -172,7 +174,8 @@ static int run_grid(struct seeds_work *work, uint32_t seed, double *rate, double
     if (!status) {
         *rate = work->grid.chosen->setting.rate;
         *weight_decay = work->grid.chosen->setting.weight_decay;
-        status = finish_unit(work, work->grid.chosen, seconds);
+        if (ranks_is_own_job(0)) status = finish_unit(work, work->grid.chosen, seconds);
+        status = ranks_agree_on_status(work->job->common, status); /* what was chosen is read by all */
     }
     close_grid(work);
     return status;
@@ -192,6 +195,15 @@ static int set_run(struct seeds_work *work, size_t number, uint32_t seed, double
     return set_checkpoint(work, number, 0);
 }
 
+/* A run of this rank. */
+static int finish_own(struct seeds_work *work, const struct train_run *run, double seconds)
+{
+    ranks_let_speak(true);
+    int status = finish_unit(work, run, seconds);
+    ranks_let_speak(false);
+    return status;
+}
+
 /* All pending seeds with one setting, side by side; each makes a result, also where another one diverges. */
 static int run_pending(struct seeds_work *work, double rate, double weight_decay)
 {
@@ -207,15 +219,12 @@ static int run_pending(struct seeds_work *work, double rate, double weight_decay
     const struct train_run *diverged = NULL;
     for (size_t i = 0; i < count && !status; i++) {
         const struct train_run *run = &work->grid.run[i];
-        if (run->model)
-            status = finish_unit(work, run, seconds);
-        else if (!diverged)
-            diverged = run;
+        if (run->status != NADE_OK && !diverged) diverged = run;
+        if (run->model) status = finish_own(work, run, seconds);
     }
     if (!status && diverged)
-        status =
-            report_error(work->job->common, diverged->status, "recipe %s with seed %lu: %s", work->job->recipe->name,
-                         (unsigned long)diverged->setting.seed, nade_last_error(diverged->context));
+        status = report_error(work->job->common, diverged->status, "recipe %s with seed %lu: %s",
+                              work->job->recipe->name, (unsigned long)diverged->setting.seed, diverged->error);
     close_grid(work);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "paper_pictures.h"
 #include "paper_run.h"
+#include "ranks.h"
 #include "report.h"
 #include "shared_options.h"
 
@@ -64,6 +65,7 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(device)),
     PRECISION_OPTION(AT(precision)),
     THREADS_OPTION(AT(threads)),
+    MPI_OPTION(AT(common.mpi)),
 };
 /* clang-format on */
 
@@ -304,13 +306,15 @@ static int check_job(const struct paper_job *job)
     return status || all_there ? status : check_data(job);
 }
 
+/* Ranks do what the first of them finds lacking. */
 static int make_results(struct paper_job *job)
 {
     bool all_there;
     int status = look_for_results(job, false, &all_there);
+    if (!status) status = ranks_take_first(job->common, &all_there, sizeof all_there);
     if (status) return status;
     if (all_there) return look_for_results(job, true, &all_there);
-    if (job->recipe->rbm.layers.count > 0) return paper_run_rbm(job);
+    if (job->recipe->rbm.layers.count > 0) return ranks_is_own_job(0) ? paper_run_rbm(job) : EXIT_DONE;
     switch (job->recipe->kind) {
     case PAPER_SPLIT: return paper_run_split(job);
     case PAPER_FOLDS: return paper_run_folds(job);
@@ -321,7 +325,7 @@ static int make_results(struct paper_job *job)
 
 static int run_job(struct paper_job *job)
 {
-    int status = make_results(job);
+    int status = ranks_agree_on_status(job->common, make_results(job));
     return status || job->recipe->kind != PAPER_FOLDS ? status : paper_tell_folds(job);
 }
 
@@ -346,6 +350,7 @@ static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan
 {
     struct paper_job job;
     nade_context *context = NULL;
+    paper->common.alone = paper->common.jobs = true;
     int status = open_context(&paper->common, paper->threads, &context);
     for (size_t i = 0; i < plan->count && !status; i++) {
         status = make_job(paper, context, plan->recipe[i], &job);
@@ -357,7 +362,7 @@ static int run_plan(struct paper_arguments *paper, const struct paper_plan *plan
         if (!status) status = run_job(&job);
         if (!status) status = paper_check_interrupt(&job);
     }
-    if (!status && plan->figures) status = draw_figures(paper, context);
+    if (!status && plan->figures && ranks_is_own_job(0)) status = draw_figures(paper, context);
     nade_context_free(context);
     return status;
 }
@@ -420,4 +425,5 @@ const struct verb paper_verb = {
     .arguments_size = sizeof(struct paper_arguments),
     .init = init_paper,
     .run = run_paper,
+    .shares = true,
 };

@@ -66,6 +66,36 @@ holds err "--resume goes on from the last checkpoint"
 expect 0 ranks 4 train "${long[@]}" --resume checkpoint -q -o resumed
 cmp alone resumed || fail "four ranks go on otherwise from the checkpoint of two"
 
+# A signal that one rank has got, and Ctrl-C, which mpirun passes on to all: the best model so far is written.
+endless=(table.csv --hidden 9 --components 3 --iterations 1000000 --updates 5 --patience 0 --no-cooldown --batch 40 --device cpu --threads 1)
+python3 - "$NADE" "${endless[@]}" <<'PYTHON'
+import os, signal, subprocess, sys, time
+nade, *words = sys.argv[1:]
+def begin(name):
+    rank = [nade, "train", *words, "--log", name + ".csv", "-o", name]
+    second = ["bash", "-c", 'echo $$ >rank1 && exec "$@"', "bash", *rank]
+    return subprocess.Popen(["mpirun", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "10", "-n", "1", *rank, ":", "-n", "1",
+                             *second], stderr=subprocess.PIPE, text=True)
+def wait(name, process):
+    while not (os.path.exists(name + ".csv") and open(name + ".csv").read().count("\n") > 3):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+process = begin("by_rank")
+wait("by_rank", process)
+os.kill(int(open("rank1").read()), signal.SIGINT)
+told = process.communicate(timeout=100)[1]
+assert process.returncode == 0 and "stopped early" in told, (process.returncode, told)
+process = begin("by_mpirun")
+wait("by_mpirun", process)
+process.send_signal(signal.SIGINT)
+told = process.communicate(timeout=100)[1]
+assert "stopped early" in told, told
+PYTHON
+for model in by_rank by_mpirun; do
+    expect 0 "$NADE" info $model
+    holds out "Columns: 3"
+done
+
 # What can't begin.
 apart() { # apart TEXT WORDS WORDS: ranks that were given these words refuse to begin
     expect 2 mpirun --oversubscribe -n 1 "$NADE" $2 : -n 1 "$NADE" $3
@@ -73,6 +103,14 @@ apart() { # apart TEXT WORDS WORDS: ranks that were given these words refuse to 
 }
 apart "the option --where" "sample rates --where a=1" "sample rates --where a=0"
 apart "the model" "predict rates table.csv --of a" "predict fast table.csv --of a"
+# Another version: the same program under another name of its sources.
+build=$(grep -aoE '[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{12}' "$(dirname "$NADE")/libnade_mpi.so" | head -n 1)
+[ -n "$build" ] || fail "libnade_mpi.so does not say of which sources it is"
+mkdir other
+for file in nade libnade_mpi.so; do LC_ALL=C sed "s/$build/${build%?????}other/g" "$(dirname "$NADE")/$file" >other/$file; done
+chmod +x other/nade
+expect 2 mpirun --oversubscribe -n 1 "$NADE" score alone table.csv -q : -n 1 other/nade score alone table.csv -q
+holds err "the version of nade differs between rank 0 and rank 1"
 expect 2 ranks 2 score alone - -q
 holds err "standard input reaches the first of 2 ranks alone"
 

@@ -144,7 +144,8 @@ typedef struct nade_read_options {
     const char *const *written;
     const char *array; /* NPZ files: the array of this name, NULL: the one that docs/formats.md says */
     /* 1: the rows of an NPY file that is plain, in C order, of 10,000 rows or more and read whole stay where they are,
-     * and the table is for nade_train alone (docs/reading.md); other functions refuse it.  The file must stay as it is
+     * and the table is for nade_train alone (docs/reading.md); other functions refuse it.  With a world each rank reads
+     * its part of them (docs/cluster.md).  The file must stay as it is
      * while the table is there.  Other files are read as without it. */
     int map;
 } nade_read_options;

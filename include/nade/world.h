@@ -2,11 +2,11 @@
  * many.
  *
  * A context that is created with a world (nade_context_options) shares the work of these calls with the other ranks:
- * nade_train, nade_score, nade_score_cells, nade_predict, nade_sample and nade_impute.  All ranks make the same calls
- * in the same order with the same arguments, as they would for themselves, and each gets the whole result, so that one
- * of them, rank 0, can write it down.  Before the work begins ranks compare what they were given; where that differs
- * all fail with a sentence that says in what.  Rank 0 alone writes checkpoints.  Of sessions that were opened with such
- * a context the same holds.  docs/cluster.md is about the command.
+ * nade_table_read with `map`, nade_train, nade_score, nade_score_cells, nade_predict, nade_sample and nade_impute.  All
+ * ranks make the same calls in the same order with the same arguments, as they would for themselves, and each gets the
+ * whole result, so that one of them, rank 0, can write it down.  Before the work begins ranks compare what they were
+ * given; where that differs all fail with a sentence that says in what.  Rank 0 alone writes checkpoints.  Of sessions
+ * that were opened with such a context the same holds.  docs/cluster.md is about the command.
  *
  * nade_world_open makes a world of MPI's.  A program that has a network of its own can fill the structure itself; the
  * functions are called by the thread that called the library, one at a time. */

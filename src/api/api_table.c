@@ -113,7 +113,7 @@ void nade_table_free(nade_table *table)
 
 size_t nade_table_rows(const nade_table *table)
 {
-    return table->mapped ? table->mapped->layout.rows : table->rows;
+    return table->mapped ? nd_mapped_rows(table) : table->rows;
 }
 
 size_t nade_table_columns(const nade_table *table)

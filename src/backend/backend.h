@@ -9,6 +9,7 @@
 #ifndef ND_BACKEND_BACKEND_H
 #define ND_BACKEND_BACKEND_H
 
+#include "data/shared_rows.h"
 #include "model/plan.h"
 
 struct backend;
@@ -130,6 +131,10 @@ struct backend_entries {
 
     nade_status (*set_data)(nade_context *context, struct backend *backend, enum data_role role,
                             const struct encoded_rows *cells);
+
+    /* In place of set_data for training rows: they lie spread over ranks, which share updates (data/shared_rows.h).
+     * NULL in a backend without `shares`. */
+    nade_status (*set_shared_rows)(nade_context *context, struct backend *backend, const struct shared_rows *rows);
 
     /* Rows first…first+count-1 of the cells given to set_data hold other values now. */
     nade_status (*set_rows)(nade_context *context, struct backend *backend, enum data_role role, size_t first,

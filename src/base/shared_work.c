@@ -1,6 +1,11 @@
 #include "base/shared_work.h"
 
+#include <string.h>
+
 #include "base/memory.h"
+
+/* Bytes that a world is asked to gather at a time: MPI counts in ints. */
+enum { GATHERED_MOST = 1 << 30 };
 
 struct share nd_share(unsigned rank, unsigned ranks, size_t all)
 {
@@ -47,7 +52,55 @@ nade_status nd_unite(nade_context *context, void *bytes, size_t count)
 nade_status nd_gather(nade_context *context, void *bytes, const size_t *end)
 {
     const nade_world *world = context->world;
-    return world ? check_call(context, world->gather(world->user, bytes, end)) : NADE_OK;
+    size_t ranks = nd_ranks(context), all = end[ranks - 1];
+    if (!world || all <= GATHERED_MOST)
+        return world ? check_call(context, world->gather(world->user, bytes, end)) : NADE_OK;
+    size_t *part = nd_alloc(&context->allocator, ranks, sizeof *part);
+    nade_status status = part ? NADE_OK : nd_no_memory(context, "what ranks send each other");
+    for (size_t at = 0; at < all && status == NADE_OK; at += GATHERED_MOST) {
+        for (size_t r = 0; r < ranks; r++)
+            part[r] = end[r] < at ? 0 : end[r] - at < GATHERED_MOST ? end[r] - at : GATHERED_MOST;
+        status = check_call(context, world->gather(world->user, (char *)bytes + at, part));
+    }
+    nd_free(&context->allocator, part);
+    return status;
+}
+
+nade_status nd_hand_out(nade_context *context, unsigned from, void *bytes, size_t count)
+{
+    if (nd_ranks(context) == 1) return NADE_OK;
+    if (nd_rank(context) != from) memset(bytes, 0, count);
+    return nd_unite(context, bytes, count);
+}
+
+nade_status nd_count_all(nade_context *context, size_t own, size_t *end)
+{
+    size_t ranks = nd_ranks(context);
+    memset(end, 0, ranks * sizeof *end);
+    end[nd_rank(context)] = own;
+    nade_status status = nd_unite(context, end, ranks * sizeof *end);
+    for (size_t r = 1; r < ranks; r++) end[r] += end[r - 1];
+    return status;
+}
+
+nade_status nd_share_failure(nade_context *context, nade_status own)
+{
+    size_t ranks = nd_ranks(context);
+    if (ranks == 1) return own;
+    nade_status *all = nd_alloc(&context->allocator, ranks, sizeof *all);
+    if (!all) return nd_no_memory(context, "what ranks compare");
+    all[nd_rank(context)] = own;
+    nade_status status = nd_unite(context, all, ranks * sizeof *all);
+    unsigned first = 0;
+    while (status == NADE_OK && first < ranks && all[first] == NADE_OK) first++;
+    if (status == NADE_OK && first < ranks) {
+        char sentence[ND_SENTENCE];
+        memcpy(sentence, context->error, sizeof sentence);
+        status = nd_hand_out(context, first, sentence, sizeof sentence);
+        if (status == NADE_OK) status = nd_fail(context, all[first], "%s", sentence);
+    }
+    nd_free(&context->allocator, all);
+    return status;
 }
 
 nade_status nd_agree(nade_context *context, const struct agreed *list, size_t count)

@@ -40,6 +40,16 @@ nade_status nd_finish_sums(nade_context *context);
 nade_status nd_unite(nade_context *context, void *bytes, size_t count);
 nade_status nd_gather(nade_context *context, void *bytes, const size_t *end);
 
+/* All ranks get what one of them has. */
+nade_status nd_hand_out(nade_context *context, unsigned from, void *bytes, size_t count);
+
+/* end (ranks): where the things of each rank end, of which this one has `own`, if they stand in the order of ranks. */
+nade_status nd_count_all(nade_context *context, size_t own, size_t *end);
+
+/* What ranks do each by itself, all must have done before they go on together: where some have failed, all do, with the
+ * status and the sentence of the first. */
+nade_status nd_share_failure(nade_context *context, nade_status own);
+
 /* What ranks compare before they begin. */
 struct agreed {
     const char *what; /* "the option `batch`", "the training rows" */

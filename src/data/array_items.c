@@ -106,6 +106,13 @@ static nade_status map_columns(struct item_reader *reader)
     return NADE_OK;
 }
 
+/* What messages call a row that is read. */
+static size_t number_of(const struct item_reader *reader, size_t row)
+{
+    const struct array_layout *layout = &reader->layout;
+    return layout->numbers ? layout->numbers[row] : layout->first_row + row;
+}
+
 static bool row_is_wanted(struct item_reader *reader)
 {
     const struct row_list *list = reader->rows;
@@ -120,11 +127,11 @@ static nade_status add_item(struct item_reader *reader, double number)
     size_t column = reader->column_at[reader->column];
     if (column == SIZE_MAX || !row_is_wanted(reader)) return NADE_OK;
     struct table_builder *builder = &reader->builder;
-    size_t first = reader->layout.first_row;
+    size_t row = number_of(reader, reader->row);
     if (reader->layout.kind == 'b' && number > 1)
         return nd_fail(builder->context, NADE_BAD_INPUT, "%s, row %zu, column '%s': found the byte %d, expected 0 or 1",
-                       reader->source->path, first + reader->row, builder->table->column[column].name, (int)number);
-    return nd_table_add_number(builder, column, number, first + reader->row);
+                       reader->source->path, row, builder->table->column[column].name, (int)number);
+    return nd_table_add_number(builder, column, number, row);
 }
 
 static void step(size_t *inner, size_t inner_count, size_t *outer)
@@ -147,7 +154,7 @@ static void next_item(struct item_reader *reader)
 static size_t count_whole_rows(const struct item_reader *reader, const double *numbers, size_t items)
 {
     const struct array_layout *layout = &reader->layout;
-    if (layout->fortran || layout->kind == 'b' || reader->rows || reader->column != 0) return 0;
+    if (layout->fortran || layout->kind == 'b' || layout->numbers || reader->rows || reader->column != 0) return 0;
     for (size_t i = 0; i < items; i++)
         if (isinf(numbers[i])) return 0;
     return items / layout->columns;
@@ -216,8 +223,7 @@ static nade_status count_rows(struct item_reader *reader)
     nade_status status = NADE_OK;
     size_t count = reader->rows ? reader->rows->count : reader->layout.rows;
     for (size_t i = 0; status == NADE_OK && i < count; i++)
-        status =
-            nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : reader->layout.first_row + i);
+        status = nd_table_add_row(&reader->builder, reader->rows ? reader->rows->row[i].row : number_of(reader, i));
     return status;
 }
 

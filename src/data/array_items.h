@@ -11,7 +11,8 @@ struct array_layout {
     bool big_endian;
     bool fortran; /* columns, not rows, lie together */
     size_t rows, columns;
-    size_t first_row; /* the number of the first, for messages: a part of an array may be read */
+    size_t first_row;        /* the number of the first, for messages: a part of an array may be read */
+    const uint64_t *numbers; /* (rows) that of each, where they do not follow one another; else NULL */
 };
 
 /* The value of a float of 16 bits. */

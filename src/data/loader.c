@@ -4,6 +4,7 @@
 
 #include "data/arff_table.h"
 #include "data/csv_table.h"
+#include "data/file_agreement.h"
 #include "data/foreign_table.h"
 #include "data/idx_table.h"
 #include "data/npy_header.h"
@@ -74,6 +75,7 @@ nade_status nd_load_table(nade_context *context, const char *path, const nade_re
     struct load_request request = {.options = options, .whole = true};
     const struct file_kind *kind = NULL;
     nade_status status = nd_source_open(context, path, &source);
+    if (options->map) status = nd_agree_on_file(context, &source, status);
     if (status == NADE_OK && options->rows) {
         status = nd_rows_read(context, options->rows, &rows);
         request.rows = &rows;

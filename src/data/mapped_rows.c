@@ -2,15 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fault.h"
-
-enum { SAMPLE_CELLS = 1 << 24, SAMPLE_ROWS_LEAST = 10000, VALUES_MOST = ND_NUMBERS_MOST, FIRST_SLOTS = 8 };
+#include "data/row_sample.h"
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +42,7 @@ static struct mapped_rows *keep_file(const struct source *source, const struct a
         *status = nd_no_memory(source->context, "an array that stays in its file");
         return NULL;
     }
-    *mapped = (struct mapped_rows){.layout = *layout, .place = place_of(source)};
+    *mapped = (struct mapped_rows){.rows = layout->rows, .layout = *layout, .place = place_of(source)};
     mapped->descriptor = fcntl(source->descriptor, F_DUPFD_CLOEXEC, 0);
     if (mapped->descriptor >= 0) return mapped;
     *status = nd_source_fail_system(source, "read", errno);
@@ -52,186 +50,134 @@ static struct mapped_rows *keep_file(const struct source *source, const struct a
     return NULL;
 }
 
+static size_t row_bytes(const struct mapped_rows *mapped)
+{
+    return mapped->layout.columns * mapped->layout.size;
+}
+
 /* A source of some of the rows. */
 static nade_status open_rows(nade_context *context, const char *path, const struct mapped_rows *mapped, size_t first,
                              size_t count, struct source *source)
 {
-    size_t row_bytes = mapped->layout.columns * mapped->layout.size;
-    return nd_source_open_range(context, path, mapped->descriptor, mapped->place + first * row_bytes, count * row_bytes,
+    size_t bytes = row_bytes(mapped);
+    return nd_source_open_range(context, path, mapped->descriptor, mapped->place + first * bytes, count * bytes,
                                 source);
 }
 
 /* ---- the sample -------------------------------------------------------------------------------------------------- */
 
-/* The values of a column, while they are few, and its ends. */
-struct seen {
-    double *slot; /* (slots) hash table, NaN = free */
-    size_t slots, count;
-    double low, high;
-    size_t low_row, high_row; /* the first that hold them */
-    bool begun, missing, many;
-};
-
-struct sampling {
-    const nade_allocator *allocator;
-    struct seen *seen; /* (columns) */
-    size_t columns, rows;
-    double share; /* of rows that are taken in any case */
-    bool *wanted; /* (rows) */
-    struct row_list list;
-};
-
-static size_t slot_of(const struct seen *seen, double number)
+/* One pass over a rank's own rows. */
+static nade_status look_at_rows(struct row_sample *sample, struct source *source, const struct mapped_rows *mapped,
+                                struct share own)
 {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    size_t mask = seen->slots - 1, at = (size_t)(bits * 0x9E3779B97F4A7C15u >> 40) & mask;
-    while (!isnan(seen->slot[at]) && seen->slot[at] != number) at = (at + 1) & mask;
-    return at;
-}
-
-/* Keeps the table at most half full.  False: no memory. */
-static bool grow_slots(const nade_allocator *allocator, struct seen *seen)
-{
-    if (2 * (seen->count + 1) <= seen->slots) return true;
-    struct seen grown = *seen;
-    grown.slots = seen->slots ? 2 * seen->slots : FIRST_SLOTS;
-    grown.slot = nd_alloc(allocator, grown.slots, sizeof *grown.slot);
-    if (!grown.slot) return false;
-    for (size_t i = 0; i < grown.slots; i++) grown.slot[i] = NAN;
-    for (size_t i = 0; i < seen->slots; i++)
-        if (!isnan(seen->slot[i])) grown.slot[slot_of(&grown, seen->slot[i])] = seen->slot[i];
-    nd_free(allocator, seen->slot);
-    *seen = grown;
-    return true;
-}
-
-/* Whether a column has not held this value before.  *good false: no memory. */
-static bool is_new_value(const nade_allocator *allocator, struct seen *seen, double number, bool *good)
-{
-    if (seen->many) return false;
-    if (seen->slots > 0 && !isnan(seen->slot[slot_of(seen, number)])) return false;
-    if (seen->count == VALUES_MOST) {
-        seen->many = true;
-        return false;
-    }
-    if (!grow_slots(allocator, seen)) return *good = false;
-    seen->slot[slot_of(seen, number)] = number;
-    seen->count++;
-    return true;
-}
-
-/* Only the ends that a column has at last are kept: each row of one that ascends is its largest so far. */
-static void note_ends(struct seen *seen, double number, size_t row)
-{
-    if (!seen->begun || number < seen->low) {
-        seen->low = number;
-        seen->low_row = row;
-    }
-    if (!seen->begun || number > seen->high) {
-        seen->high = number;
-        seen->high_row = row;
-    }
-    seen->begun = true;
-}
-
-/* Whether a column has not held this cell before.  *good false: no memory. */
-static bool is_new(const nade_allocator *allocator, struct seen *seen, double number, size_t row, bool *good)
-{
-    if (isnan(number)) {
-        bool first = !seen->missing;
-        seen->missing = true;
-        return first;
-    }
-    number += 0.0; /* -0 is 0 */
-    note_ends(seen, number, row);
-    return is_new_value(allocator, seen, number, good);
-}
-
-/* Multiples of the golden ratio fill the unit evenly, whatever rhythm rows may have. */
-static bool is_spread(const struct sampling *s, size_t row)
-{
-    return (double)((uint32_t)row * 2654435769u) < s->share * 4294967296.0;
-}
-
-/* False: no memory. */
-static bool sample_row(struct sampling *s, const double *numbers, size_t row)
-{
-    bool good = true;
-    s->wanted[row] = is_spread(s, row);
-    for (size_t c = 0; c < s->columns && good; c++)
-        if (is_new(s->allocator, &s->seen[c], numbers[c], row, &good) && !ND_FAULT(FAULT_SAMPLE_SPREAD))
-            s->wanted[row] = true;
-    return good;
-}
-
-/* Marks the rows that the sample has, but for the columns' ends, in one pass over the file. */
-static nade_status mark_rows(struct sampling *s, struct source *source, const struct array_layout *layout)
-{
-    size_t row_bytes = s->columns * layout->size;
-    double *numbers = nd_alloc(s->allocator, s->columns, sizeof *numbers);
-    nade_status status = NADE_OK;
-    bool good = numbers != NULL;
-    for (size_t row = 0; row < s->rows && good && status == NADE_OK; row++) {
-        status = nd_source_look(source, row_bytes);
+    nade_context *context = sample->context;
+    double *numbers = nd_alloc(&context->allocator, sample->columns, sizeof *numbers);
+    nade_status status = numbers ? NADE_OK : nd_no_memory(context, "a sample of the rows");
+    for (size_t row = own.first; row < own.first + own.count && status == NADE_OK; row++) {
+        bool good = true;
+        status = nd_source_look(source, row_bytes(mapped));
         if (status != NADE_OK) break;
-        nd_convert_items(layout, source->buffer + source->begin, s->columns, numbers);
-        source->begin += row_bytes;
-        good = sample_row(s, numbers, row);
+        nd_convert_items(&mapped->layout, source->buffer + source->begin, sample->columns, numbers);
+        source->begin += row_bytes(mapped);
+        for (size_t c = 0; c < sample->columns && good; c++) good = nd_sample_number(sample, c, numbers[c], row);
+        if (!good) status = nd_no_memory(context, "a sample of the rows");
     }
-    nd_free(s->allocator, numbers);
-    return good ? status : nd_no_memory(source->context, "a sample of the rows");
-}
-
-/* The rows that are marked and those of the columns' ends.  False: no memory. */
-static bool list_rows(struct sampling *s)
-{
-    size_t count = 0;
-    for (size_t c = 0; c < s->columns; c++)
-        if (s->seen[c].begun && !ND_FAULT(FAULT_SAMPLE_ENDS))
-            s->wanted[s->seen[c].low_row] = s->wanted[s->seen[c].high_row] = true;
-    for (size_t row = 0; row < s->rows; row++) count += s->wanted[row];
-    s->list.row = nd_alloc(s->allocator, count, sizeof *s->list.row);
-    if (!s->list.row) return false;
-    for (size_t row = 0; row < s->rows; row++)
-        if (s->wanted[row]) s->list.row[s->list.count++] = (struct listed_row){.row = row};
-    return true;
-}
-
-static nade_status choose_rows(struct sampling *s, nade_context *context, const struct mapped_rows *mapped)
-{
-    struct source source = {0};
-    s->seen = nd_alloc(s->allocator, s->columns, sizeof *s->seen);
-    s->wanted = nd_alloc(s->allocator, s->rows, sizeof *s->wanted);
-    nade_status status = s->seen && s->wanted ? open_rows(context, s->list.path, mapped, 0, s->rows, &source)
-                                              : nd_no_memory(context, "a sample of the rows");
-    if (status == NADE_OK) status = mark_rows(s, &source, &mapped->layout);
-    if (status == NADE_OK && !list_rows(s)) status = nd_no_memory(context, "a sample of the rows");
-    nd_source_close(&source);
-    for (size_t c = 0; s->seen && c < s->columns; c++) nd_free(s->allocator, s->seen[c].slot);
-    nd_free(s->allocator, s->seen);
-    nd_free(s->allocator, s->wanted);
+    nd_free(&context->allocator, numbers);
     return status;
 }
 
-static nade_status load_sample(nade_context *context, const char *path, const struct mapped_rows *mapped,
+/* *list: the sample's rows among the rank's own. */
+static nade_status choose_rows(nade_context *context, const char *path, const struct mapped_rows *mapped,
+                               struct share own, struct row_list *list)
+{
+    struct row_sample sample = {0};
+    struct source source = {0};
+    nade_status status = nd_sample_begin(context, mapped->layout.columns, &sample);
+    if (status == NADE_OK) status = open_rows(context, path, mapped, own.first, own.count, &source);
+    if (status == NADE_OK) status = look_at_rows(&sample, &source, mapped, own);
+    status = nd_share_failure(context, status);
+    if (status == NADE_OK) status = nd_sample_merge(&sample);
+    if (status == NADE_OK)
+        status = nd_sample_list(&sample, nd_sample_wanted(mapped->layout.columns), mapped->rows, own, list);
+    nd_source_close(&source);
+    nd_sample_end(&sample);
+    return status;
+}
+
+/* What all ranks hold of the sample's rows. */
+struct gathered {
+    size_t count;
+    uint64_t *row;        /* (count) mapped->sampled */
+    unsigned char *bytes; /* (count, bytes of a row) */
+};
+
+/* Reads listed rows, those that follow one another at once. */
+static nade_status read_listed(nade_context *context, const char *path, const struct mapped_rows *mapped,
+                               const struct row_list *list, uint64_t *row, unsigned char *bytes)
+{
+    size_t each = row_bytes(mapped), next;
+    nade_status status = NADE_OK;
+    for (size_t i = 0; i < list->count && status == NADE_OK; i = next) {
+        size_t first = list->row[i].row;
+        for (next = i; next < list->count && list->row[next].row - first == next - i; next++)
+            row[next] = list->row[next].row;
+        status = nd_source_read_range(context, path, mapped->descriptor, mapped->place + first * each, bytes + i * each,
+                                      (next - i) * each);
+    }
+    return status;
+}
+
+/* Brings the ranks' parts of the sample together. */
+static nade_status gather_rows(nade_context *context, const char *path, const struct mapped_rows *mapped,
+                               const struct row_list *list, struct gathered *g)
+{
+    const nade_allocator *allocator = &context->allocator;
+    size_t ranks = nd_ranks(context), rank = nd_rank(context), each = row_bytes(mapped);
+    size_t *end = nd_alloc(allocator, ranks, sizeof *end);
+    nade_status status = end ? nd_count_all(context, list->count, end) : nd_no_memory(context, "a sample of the rows");
+    if (status == NADE_OK) {
+        g->count = end[ranks - 1];
+        g->row = nd_alloc(allocator, g->count, sizeof *g->row);
+        g->bytes = nd_alloc(allocator, g->count, each);
+        if (!g->row || !g->bytes) status = nd_no_memory(context, "a sample of the rows");
+    }
+    if (status == NADE_OK) {
+        size_t begin = rank ? end[rank - 1] : 0;
+        status = read_listed(context, path, mapped, list, g->row + begin, g->bytes + begin * each);
+    }
+    status = nd_share_failure(context, status);
+    for (size_t r = 0; r < ranks && status == NADE_OK; r++) end[r] *= sizeof *g->row;
+    if (status == NADE_OK) status = nd_gather(context, g->row, end);
+    for (size_t r = 0; r < ranks && status == NADE_OK; r++) end[r] = end[r] / sizeof *g->row * each;
+    if (status == NADE_OK) status = nd_gather(context, g->bytes, end);
+    nd_free(allocator, end);
+    return status;
+}
+
+static nade_status load_sample(nade_context *context, const char *path, struct mapped_rows *mapped,
                                const struct load_request *request, nade_table **table)
 {
-    const struct array_layout *layout = &mapped->layout;
-    size_t wanted = SAMPLE_CELLS / layout->columns;
-    if (wanted < SAMPLE_ROWS_LEAST) wanted = SAMPLE_ROWS_LEAST;
-    struct source source = {0};
-    struct sampling s = {.allocator = &context->allocator,
-                         .columns = layout->columns,
-                         .rows = layout->rows,
-                         .share = (double)wanted / (double)layout->rows,
-                         .list.path = path};
-    const struct load_request sample = {.options = request->options, .rows = &s.list, .whole = true};
-    nade_status status = choose_rows(&s, context, mapped);
-    if (status == NADE_OK) status = open_rows(context, path, mapped, 0, layout->rows, &source);
-    if (status == NADE_OK) status = nd_load_items(&source, layout, &sample, table);
-    nd_source_close(&source);
-    nd_free(s.allocator, s.list.row);
+    struct row_list list = {.path = path};
+    struct gathered g = {0};
+    const struct load_request all = {.options = request->options, .whole = true};
+    nade_status status = choose_rows(context, path, mapped, nd_own_share(context, mapped->rows), &list);
+    if (status == NADE_OK) status = gather_rows(context, path, mapped, &list, &g);
+    nd_rows_free(&context->allocator, &list);
+    if (status == NADE_OK) {
+        struct source source = {.context = context,
+                                .path = path,
+                                .buffer = g.bytes,
+                                .capacity = g.count * row_bytes(mapped),
+                                .end = g.count * row_bytes(mapped),
+                                .ended = true,
+                                .descriptor = -1};
+        struct array_layout layout = mapped->layout;
+        layout.rows = g.count;
+        layout.numbers = g.row;
+        status = nd_load_items(&source, &layout, &all, table);
+    }
+    mapped->sampled = g.row;
+    nd_free(&context->allocator, g.bytes);
     return status;
 }
 
@@ -247,6 +193,30 @@ nade_status nd_load_mapped(struct source *source, const struct array_layout *lay
     else
         nd_mapped_free(&source->context->allocator, mapped);
     return status;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------------
+ */
+
+size_t nd_mapped_number(const nade_table *table, size_t row)
+{
+    return table->mapped->sampled[row];
+}
+
+size_t nd_mapped_rows(const nade_table *table)
+{
+    return table->mapped->rows;
+}
+
+struct share nd_mapped_share(const nade_table *table, unsigned rank, unsigned ranks)
+{
+    return nd_share(rank, ranks, table->mapped->rows);
+}
+
+size_t nd_mapped_length(const nade_table *table, size_t first, size_t most)
+{
+    size_t left = table->mapped->rows - first;
+    return left < most ? left : most;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */

@@ -36,6 +36,12 @@ static nade_status fail_unpacking(const struct source *source, int code)
                    packing_name(source), reason);
 }
 
+static nade_status fail_shorter(const struct source *source)
+{
+    return nd_fail(source->context, NADE_BAD_INPUT,
+                   "%s: has become shorter while it was read, expected a file that does not change", source->path);
+}
+
 /* Reads more raw bytes behind those at hand; a pipe may give few at a time. */
 static nade_status read_raw(struct source *source)
 {
@@ -49,9 +55,7 @@ static nade_status read_raw(struct source *source)
                                : read(source->descriptor, to, wanted);
     while (count < 0 && errno == EINTR);
     if (count < 0) return nd_source_fail_system(source, "read", errno);
-    if (source->placed && count == 0 && wanted > 0)
-        return nd_fail(source->context, NADE_BAD_INPUT,
-                       "%s: has become shorter while it was read, expected a file that does not change", source->path);
+    if (source->placed && count == 0 && wanted > 0) return fail_shorter(source);
     source->place += (uint64_t)count;
     source->raw_end += (size_t)count;
     source->raw_left -= (size_t)count;
@@ -163,6 +167,20 @@ nade_status nd_source_open_range(nade_context *context, const char *path, int de
     nade_status status = take_buffers(source);
     if (status != NADE_OK) nd_source_close(source);
     return status;
+}
+
+nade_status nd_source_read_range(nade_context *context, const char *path, int descriptor, uint64_t place, void *to,
+                                 size_t bytes)
+{
+    const struct source source = {.context = context, .path = path};
+    for (size_t done = 0; done < bytes;) {
+        ssize_t count = pread(descriptor, (char *)to + done, bytes - done, (off_t)(place + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return nd_source_fail_system(&source, "read", errno);
+        if (count == 0) return fail_shorter(&source);
+        done += (size_t)count;
+    }
+    return NADE_OK;
 }
 
 void nd_source_close(struct source *source)

@@ -63,6 +63,10 @@ nade_status nd_source_open_part(const struct source *archive, const struct sourc
 nade_status nd_source_open_range(nade_context *context, const char *path, int descriptor, uint64_t place,
                                  uint64_t bytes, struct source *source);
 
+/* Reads such a range at once. */
+nade_status nd_source_read_range(nade_context *context, const char *path, int descriptor, uint64_t place, void *to,
+                                 size_t bytes);
+
 /* True when the file's bytes can be read at any place through its descriptor. */
 bool nd_source_seeks(const struct source *source);
 

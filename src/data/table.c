@@ -13,6 +13,7 @@ void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
 {
     if (!mapped) return;
     close(mapped->descriptor);
+    nd_free(allocator, mapped->sampled);
     nd_free(allocator, mapped->columns);
     nd_free(allocator, mapped);
 }

@@ -71,13 +71,17 @@ static uint64_t hash_schema(uint64_t hash, const struct schema *schema)
     return hash;
 }
 
-uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *cells)
+uint64_t nd_fingerprint_begin(const struct schema *schema, const struct encoded_rows *cells)
 {
     uint64_t hash = hash_schema(0xCBF29CE484222325u, schema);
-    size_t count = cells->rows * cells->columns;
     hash = hash_number(hash, cells->rows, 8);
     hash = hash_number(hash, cells->columns, 8);
-    hash = hash_number(hash, (uint64_t)cells->kind, 1);
+    return hash_number(hash, (uint64_t)cells->kind, 1);
+}
+
+uint64_t nd_fingerprint_add(uint64_t hash, const struct encoded_rows *cells)
+{
+    size_t count = cells->rows * cells->columns;
     if (cells->kind == ENCODED_BYTES) {
         const uint8_t *bytes = cells->data;
         for (size_t i = 0; i < count; i++) hash = hash_byte(hash, bytes[i]);
@@ -87,4 +91,9 @@ uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *
             hash = hash_number(hash, float_bits(numbers[i]), ND_FAULT(FAULT_FINGERPRINT_COARSE) ? 1 : 4);
     }
     return hash;
+}
+
+uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *cells)
+{
+    return nd_fingerprint_add(nd_fingerprint_begin(schema, cells), cells);
 }

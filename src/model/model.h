@@ -66,6 +66,8 @@ static inline const float *nd_member_parameters(const struct nade_model *model, 
 }
 
 /* A 64-bit FNV-1a hash of names, types, units, labels and cells. */
+uint64_t nd_fingerprint_begin(const struct schema *schema, const struct encoded_rows *cells); /* of what shape */
+uint64_t nd_fingerprint_add(uint64_t fingerprint, const struct encoded_rows *cells);          /* and with these rows */
 uint64_t nd_fingerprint(const struct schema *schema, const struct encoded_rows *cells);
 
 #endif

@@ -19,32 +19,67 @@ struct extent {
     double low, high;
 };
 
-static struct extent extent_of(const struct encoded_rows *cells, size_t column)
-{
-    struct extent e = {HUGE_VAL, -HUGE_VAL};
-    for (size_t row = 0; row < cells->rows; row++) {
-        double cell = (double)nd_cell(cells, row, column);
-        if (cell < e.low) e.low = cell;
-        if (cell > e.high) e.high = cell;
-    }
-    return e;
-}
+static const struct extent nothing = {HUGE_VAL, -HUGE_VAL};
 
 static bool has_units(const struct column_spec *spec)
 {
     return spec->type == NADE_REAL || spec->type == NADE_DATE;
 }
 
-/* (columns) */
-static struct extent *find_extents(struct run *run, const struct encoded_rows *learnt)
+/* Where the extents of columns are taken. */
+struct extents {
+    const struct schema *schema;
+    struct extent *of; /* (columns) */
+};
+
+static void see_rows(void *user, const struct encoded_rows *cells)
 {
-    const struct schema *schema = &run->model->schema;
-    bool none = !run->options.maps || ND_FAULT(FAULT_FAR_CELLS_CHOOSE);
-    struct extent *extent = nd_alloc(&run->context->allocator, schema->count, sizeof *extent);
-    for (size_t c = 0; extent && c < schema->count; c++)
-        extent[c] =
-            none || !has_units(&schema->column[c]) ? (struct extent){HUGE_VAL, -HUGE_VAL} : extent_of(learnt, c);
-    return extent;
+    struct extents *extents = user;
+    for (size_t row = 0; row < cells->rows; row++)
+        for (size_t c = 0; c < extents->schema->count; c++) {
+            struct extent *e = &extents->of[c];
+            double cell = (double)nd_cell(cells, row, c);
+            if (!has_units(&extents->schema->column[c])) continue;
+            if (cell < e->low) e->low = cell;
+            if (cell > e->high) e->high = cell;
+        }
+}
+
+/* The outermost of all ranks'. */
+static nade_status widen(nade_context *context, struct extents *extents)
+{
+    size_t columns = extents->schema->count;
+    struct extent *other = nd_alloc(&context->allocator, columns, sizeof *other);
+    nade_status status = other ? NADE_OK : nd_no_memory(context, "the columns");
+    for (unsigned r = 0; r < nd_ranks(context) && status == NADE_OK; r++) {
+        memcpy(other, extents->of, columns * sizeof *other);
+        status = nd_hand_out(context, r, other, columns * sizeof *other);
+        for (size_t c = 0; c < columns && status == NADE_OK; c++) {
+            extents->of[c].low = fmin(extents->of[c].low, other[c].low);
+            extents->of[c].high = fmax(extents->of[c].high, other[c].high);
+        }
+    }
+    nd_free(&context->allocator, other);
+    return status;
+}
+
+/* Of the rows that were learnt from; extents->of (columns) is allocated. */
+static nade_status find_extents(struct run *run, const struct encoded_rows *learnt, struct extents *extents)
+{
+    nade_context *context = run->context;
+    size_t columns = run->model->schema.count;
+    nade_status status = NADE_OK;
+    extents->schema = &run->model->schema;
+    extents->of = nd_alloc(&context->allocator, columns, sizeof *extents->of);
+    if (!extents->of) return nd_no_memory(context, "the columns");
+    for (size_t c = 0; c < columns; c++) extents->of[c] = nothing;
+    if (!run->options.maps || ND_FAULT(FAULT_FAR_CELLS_CHOOSE)) return NADE_OK;
+    if (!run->shared) {
+        see_rows(extents, learnt);
+        return NADE_OK;
+    }
+    status = nd_share_failure(context, nd_shared_rows_visit(context, run->shared, see_rows, extents));
+    return status == NADE_OK ? widen(context, extents) : status;
 }
 
 /* How far a cell lies outside; 0 within, where it is missing, and where nothing is far. */
@@ -99,9 +134,11 @@ nade_status nd_forget_far_cells(struct run *run, const struct encoded_rows *lear
     const struct schema *schema = &run->model->schema;
     size_t cell = valid->kind == ENCODED_FLOATS ? sizeof(float) : 1, bytes = valid->columns * cell, kept = 0, left = 0;
     unsigned char *data = (unsigned char *)valid->data; /* the run's own */
-    struct extent *extent = find_extents(run, learnt);
-    if (!extent) return nd_no_memory(run->context, "the columns");
-    for (size_t row = 0; row < valid->rows; row++) left += counts(valid, row, extent, schema->count) ? 1 : 0;
+    struct extents extents;
+    nade_status status = find_extents(run, learnt, &extents);
+    const struct extent *extent = extents.of;
+    for (size_t row = 0; row < valid->rows && status == NADE_OK; row++)
+        left += counts(valid, row, extent, schema->count) ? 1 : 0;
     double units = *scale * (double)valid->rows;
     for (size_t row = 0; row < valid->rows && left > 0; row++) {
         bool stays = counts(valid, row, extent, schema->count);
@@ -113,8 +150,8 @@ nade_status nd_forget_far_cells(struct run *run, const struct encoded_rows *lear
         valid->rows = kept;
         *scale = ND_FAULT(FAULT_LOSS_UNITS) ? 0 : units / (double)kept;
     }
-    nd_free(&run->context->allocator, extent);
-    return NADE_OK;
+    nd_free(&run->context->allocator, extents.of);
+    return status;
 }
 
 void nd_warn_of_far_cells(struct run *run, const struct far_cells *found)

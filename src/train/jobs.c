@@ -8,20 +8,26 @@
 #include "base/shared_work.h"
 #include "train/agreement.h"
 
+/* One rank can train alone with them; where they are spread over ranks, no rank can. */
+static bool rows_are_everywhere(const struct run *run)
+{
+    return run->ranks > 1 && !run->shared;
+}
+
 bool nd_trials_are_jobs(const struct run *run)
 {
-    return run->ranks > 1 && run->candidates > 0 && run->options.folds == 0;
+    return rows_are_everywhere(run) && run->candidates > 0 && run->options.folds == 0;
 }
 
 bool nd_folds_are_jobs(const struct run *run)
 {
-    return run->ranks > 1 && run->fold_count > 0;
+    return rows_are_everywhere(run) && run->fold_count > 0;
 }
 
 bool nd_members_are_jobs(const struct run *run)
 {
     const nade_train_options *o = &run->options;
-    return run->ranks > 1 && o->members > 1 && !o->checkpoint && !o->resume;
+    return rows_are_everywhere(run) && o->members > 1 && !o->checkpoint && !o->resume;
 }
 
 const nade_world *nd_leave_ranks(nade_context *context)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "data/mapped_rows.h"
 #include "model/column_words.h"
 #include "model/encode.h"
 #include "model/far_values.h"
@@ -216,28 +217,49 @@ static bool wants_no_valid(const nade_train_options *o, const nade_table *train)
            !nd_is_given(o->given, o->given_count, offsetof(nade_train_options, valid_fraction));
 }
 
+/* The share of the rows that is held out of the table itself. */
+static double fraction_held(const struct run *run, const nade_table *train, const nade_table *valid)
+{
+    bool none = valid || run->options.folds || wants_no_valid(&run->options, train);
+    return none ? 0 : run->options.valid_fraction;
+}
+
+/* Those of a table of their own. */
+static nade_status list_valid(struct run *run, const nade_table *valid, struct row_copies *held)
+{
+    struct split split = {0};
+    const struct copying copying = {.seed = run->options.seed, .part = PART_VALID};
+    nade_status status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &split);
+    if (status == NADE_OK)
+        status = nd_copy_rows(run->context, &run->arena, valid, split.train, split.train_count, &copying, held);
+    if (status != NADE_OK) return status;
+    if (ND_FAULT(FAULT_VALID_UNWEIGHED))
+        held->listed = (struct chosen_rows){held->rows = split.train, split.train_count};
+    nd_thin_out(held);
+    return NADE_OK;
+}
+
 /* The lists of rows to learn from and to validate on; the latter may be empty. */
 static nade_status list_rows(struct run *run, const nade_table *train, const nade_table *valid,
                              struct row_copies *learnt, struct row_copies *held)
 {
-    struct split split = {0}, other = {0};
-    uint32_t seed = run->options.seed;
-    bool none = valid || run->options.folds || wants_no_valid(&run->options, train);
-    double fraction = none ? 0 : run->options.valid_fraction;
-    nade_status status = nd_split_rows(run->context, &run->arena, train, fraction, seed, &split);
-    if (status == NADE_OK && valid) status = nd_split_rows(run->context, &run->arena, valid, 0, 0, &other);
+    struct split split = {0};
+    struct copying copying = {.seed = run->options.seed, .part = PART_TRAIN};
+    nade_status status =
+        nd_split_rows(run->context, &run->arena, train, fraction_held(run, train, valid), run->options.seed, &split);
     if (status != NADE_OK) return status;
     if (train->rows < 2 || split.train_count < 1)
         return fail_too_few(run, train->source, train->rows, split.train_count);
-    struct copying copying = {.seed = seed, .part = PART_TRAIN};
     status = nd_copy_rows(run->context, &run->arena, train, split.train, split.train_count, &copying, learnt);
-    if (status != NADE_OK) return status;
-    size_t *rows = valid ? other.train : split.valid, count = valid ? other.train_count : split.valid_count;
+    if (status == NADE_OK && valid) return list_valid(run, valid, held);
     copying.part = PART_VALID;
-    status = nd_copy_rows(run->context, &run->arena, valid ? valid : train, rows, count, &copying, held);
-    if (ND_FAULT(FAULT_VALID_UNWEIGHED)) held->listed = (struct chosen_rows){held->rows = rows, count};
+    if (status == NADE_OK)
+        status = nd_copy_rows(run->context, &run->arena, train, split.valid, split.valid_count, &copying, held);
+    if (status != NADE_OK) return status;
+    if (ND_FAULT(FAULT_VALID_UNWEIGHED))
+        held->listed = (struct chosen_rows){held->rows = split.valid, split.valid_count};
     nd_thin_out(held);
-    return status;
+    return NADE_OK;
 }
 
 /* What the model knows of the columns. */
@@ -258,32 +280,57 @@ static nade_status learn_columns(struct run *run, const nade_table *train, const
     return status;
 }
 
+/* The rows of a mapped table to validate on, numbers in the file; or those of a table of their own. */
+static nade_status list_mapped(struct run *run, const nade_table *train, const nade_table *valid,
+                               const struct held_rows *held, struct row_copies *list)
+{
+    size_t count = held->count < ND_VALID_MOST ? held->count : ND_VALID_MOST;
+    if (valid) return list_valid(run, valid, list);
+    list->rows = nd_arena_alloc(&run->arena, count, sizeof *list->rows);
+    if (!list->rows) return nd_no_memory(run->context, "the rows");
+    nd_list_held(held, nd_mapped_rows(train), count, list->rows);
+    list->counted = list->listed = (struct chosen_rows){list->rows, count};
+    return NADE_OK;
+}
+
+/* Validation's rows of a mapped run. */
+static nade_status encode_held(struct run *run, const nade_table *train, const nade_table *valid,
+                               const struct row_copies *held)
+{
+    run->valid_rows = held->counted.count;
+    run->valid_repeats = repeats_for(held->listed.count);
+    if (held->listed.count == 0) return NADE_OK;
+    if (valid) return nd_encode_rows(run, valid, held->listed, false, &run->valid, &run->valid_scale, NULL);
+    nade_status status = nd_mapped_encode_listed(run, train, &held->listed, &run->valid, &run->valid_scale);
+    run->valid_rows = run->valid.rows;
+    return status;
+}
+
 /* The same where the table holds a sample of the rows.  What is learnt from it alone is the schema and the marginals.
  */
 static nade_status prepare_mapped(struct run *run, const nade_table *train, const nade_table *valid)
 {
-    struct all_rows all;
-    struct row_copies learnt, held, sample = {0};
+    struct row_copies held = {0}, sample = {0};
     double scale;
     nade_table table = *train;
+    size_t rows = nd_mapped_rows(train);
     table.mapped = NULL;
-    nade_status status = list_rows(run, nd_mapped_all(train, &all), valid, &learnt, &held);
-    if (status == NADE_OK) status = nd_mapped_sample(run, train, &learnt.listed, &sample.listed);
+    if (rows >= UINT32_MAX)
+        return nd_fail(run->context, NADE_BAD_INPUT, "%s has %zu rows, expected at most %u", train->source, rows,
+                       UINT32_MAX - 1);
+    if (nd_mapped_is_shared(run)) run->options.device = NADE_DEVICE_CPU;
+    const struct held_rows apart = nd_hold_rows(rows, fraction_held(run, train, valid), run->options.seed);
+    nade_status status = list_mapped(run, train, valid, &apart, &held);
+    if (status == NADE_OK) status = nd_mapped_sample(run, train, &apart, &sample.listed);
     sample.counted = sample.listed;
     if (status == NADE_OK) status = learn_columns(run, &table, &sample);
     if (status == NADE_OK) status = nd_encode_rows(run, &table, sample.listed, true, &run->sample, &scale, NULL);
-    if (status == NADE_OK) status = nd_mapped_encode(run, train, &learnt.listed, true, &run->train, &run->train_scale);
+    if (status == NADE_OK) status = nd_mapped_encode(run, train, &apart, &run->train_scale);
     if (status != NADE_OK) return status;
-    if (run->train.rows < 1) return fail_too_few(run, train->source, all.table.rows, run->train.rows);
+    if (run->train.rows < 1) return fail_too_few(run, train->source, rows, run->train.rows);
     run->whole = run->train;
     run->train_rows = run->train.rows;
-    run->valid_rows = held.counted.count;
-    run->valid_repeats = repeats_for(held.listed.count);
-    if (held.listed.count == 0) return NADE_OK;
-    if (valid) return nd_encode_rows(run, valid, held.listed, false, &run->valid, &run->valid_scale, NULL);
-    status = nd_mapped_encode(run, train, &held.listed, false, &run->valid, &run->valid_scale);
-    run->valid_rows = run->valid.rows;
-    return status;
+    return encode_held(run, train, valid, &held);
 }
 
 static nade_status prepare_rows(struct run *run, const nade_table *train, const nade_table *valid)
@@ -314,6 +361,7 @@ static nade_status forget_far_cells(struct run *run)
     struct far_cells found = {0};
     bool once = run->valid.rows == run->valid_rows; /* each row is listed */
     nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, &run->valid_scale, &found);
+    if (status != NADE_OK) return status;
     if (once) run->valid_rows = run->valid.rows;
     nd_warn_of_far_cells(run, &found);
     return status;
@@ -428,8 +476,8 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_bootstrap_check(run);
     if (status == NADE_OK)
         status = nd_check_members(run->context, &run->model->schema, &run->model->plan, (size_t)run->options.members);
+    if (status == NADE_OK) status = nd_train_fingerprint(run, &run->train_fingerprint);
     if (status != NADE_OK) return status;
-    run->train_fingerprint = nd_fingerprint(&run->model->schema, &run->train);
     run->valid_fingerprint = nd_fingerprint(&run->model->schema, &run->valid);
     if (nd_is_closed(&run->options)) return NADE_OK;
     run->stages = run->options.pretrain && run->options.layers > 1 ? run->options.layers : 1;

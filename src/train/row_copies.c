@@ -123,11 +123,10 @@ nade_status nd_copy_rows(nade_context *context, struct arena *arena, const nade_
 
 void nd_thin_out(struct row_copies *copies)
 {
-    enum { MOST = 20000 };
     size_t count = copies->listed.count;
-    if (copies->counted.count > MOST) copies->counted.count = MOST;
-    if (count <= MOST) return;
-    for (size_t i = 0; i < MOST; i++)
-        copies->rows[i] = copies->rows[ND_FAULT(FAULT_VALID_FIRST_ROWS) ? i : i * count / MOST];
-    copies->listed.count = MOST;
+    if (copies->counted.count > ND_VALID_MOST) copies->counted.count = ND_VALID_MOST;
+    if (count <= ND_VALID_MOST) return;
+    for (size_t i = 0; i < ND_VALID_MOST; i++)
+        copies->rows[i] = copies->rows[ND_FAULT(FAULT_VALID_FIRST_ROWS) ? i : i * count / ND_VALID_MOST];
+    copies->listed.count = ND_VALID_MOST;
 }

@@ -31,6 +31,8 @@ nade_status nd_copy_rows(nade_context *context, struct arena *arena, const nade_
 /* The sum of the weights of rows, in units of the table's greatest; their number where all count alike. */
 double nd_sum_weights(const nade_table *table, const size_t *rows, size_t count);
 
+enum { ND_VALID_MOST = 20000 };
+
 /* So many validation rows, evenly spaced, are enough; more would make validation dearer than training. */
 void nd_thin_out(struct row_copies *copies);
 

@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/scratch_file.h"
+#include "data/shared_rows.h"
 #include "model/holes.h"
 #include "model/model.h"
 
@@ -60,6 +61,7 @@ struct run {
 
     struct encoded_rows train, valid;
     struct scratch_file scratch;       /* what train is in where the table's rows are mapped (mapped_training.c) */
+    struct shared_rows *shared;        /* or over ranks, train having no data then; NULL: they are not spread */
     struct encoded_rows sample;        /* in their place where marginals are fitted then; no rows: train itself */
     size_t train_rows;                 /* of the data to learn from, by rules that count rows (row_copies.h) */
     struct encoded_rows whole;         /* the training rows; train is a sample of them where there is bootstrap */

@@ -79,8 +79,7 @@ static void end_split(const nade_table *table, const uint8_t *held, struct split
     }
 }
 
-/* How many of so many rows are held out. */
-static size_t count_wanted(double fraction, size_t rows)
+size_t nd_count_held(double fraction, size_t rows)
 {
     size_t count = (size_t)floor(fraction * (double)rows + (ND_FAULT(FAULT_SPLIT_ROUNDED_DOWN) ? 0 : 0.5));
     return fraction > 0 && count == 0 ? 1 : count;
@@ -92,7 +91,7 @@ static void hold_any(const nade_table *table, double fraction, uint32_t seed, st
 {
     size_t candidates = 0;
     for (size_t row = 0; row < table->rows; row++) candidates += has_weight(table, row);
-    size_t left = count_wanted(fraction, candidates);
+    size_t left = nd_count_held(fraction, candidates);
     if (left > 0) rank(seed, table->rows, work->ranked);
     for (size_t i = 0; left > 0 && i < table->rows; i++) {
         size_t row = work->ranked[i] & 0xffffffffu;
@@ -148,7 +147,7 @@ static nade_status hold_groups(nade_context *context, struct arena *arena, const
     nade_status status = find_groups(context, arena, table, seed, &groups);
     if (status != NADE_OK) return status;
     if (groups.present < 2) return refuse_groups(context, table, groups.present, 2);
-    size_t wanted = count_wanted(fraction, groups.rows), held = 0, count = 0, smallest = SIZE_MAX;
+    size_t wanted = nd_count_held(fraction, groups.rows), held = 0, count = 0, smallest = SIZE_MAX;
     uint8_t *chosen = nd_arena_alloc(arena, table->roles.group_count, 1);
     if (!chosen) return nd_no_memory(context, "the groups");
     for (size_t i = 0; i < table->roles.group_count; i++) {
@@ -183,7 +182,7 @@ static nade_status hold_latest(nade_context *context, struct arena *arena, const
 {
     double *time = nd_arena_alloc(arena, table->rows, sizeof *time);
     if (!time) return nd_no_memory(context, "the rows");
-    size_t count = sort_times(table, time), wanted = count_wanted(fraction, count);
+    size_t count = sort_times(table, time), wanted = nd_count_held(fraction, count);
     if (count == 0 || time[0] == time[count - 1])
         return nd_fail(context, NADE_BAD_INPUT, "%s, column '%s': all rows have the same value, expected some later",
                        table->source, table->roles.time_name);

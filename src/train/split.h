@@ -15,6 +15,9 @@ struct split {
 nade_status nd_split_rows(nade_context *context, struct arena *arena, const nade_table *table, double fraction,
                           uint32_t seed, struct split *split);
 
+/* How many of so many rows that is. */
+size_t nd_count_held(double fraction, size_t rows);
+
 /* Fold number `fold` of `folds`: of the rows that take part, sorted by (key, row), the valid ones are numbers fold,
  * fold + folds, …; all others train.  Groups are shared out as wholes. */
 nade_status nd_split_fold(nade_context *context, struct arena *arena, const nade_table *table, size_t folds,

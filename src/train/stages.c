@@ -66,7 +66,10 @@ static nade_status open_backend(struct run *run)
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
     if (status == NADE_OK && run->rule.average > 0)
         status = run->entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
-    if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
+    if (status == NADE_OK && run->shared)
+        status = run->entries->set_shared_rows(run->context, run->backend, run->shared);
+    else if (status == NADE_OK)
+        status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_VALID, &run->valid);
     return status;
 }

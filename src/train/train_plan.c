@@ -96,7 +96,6 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) +
              run->replication.fresh_rows * columns * sizeof(double) + networks +
              members * run->model->plan.parameters * sizeof(float);
-    if (train->mapped) *bytes += run->train.rows * ROW_BYTES; /* their cells are in a file */
     return status;
 }
 

@@ -103,9 +103,10 @@ static void free_run(struct run *run)
     nd_folds_end(run);
     nd_stage_end(run);
     nade_model_free(run->model);
+    nd_scratch_free(&run->scratch);
+    if (run->shared) nd_shared_rows_free(run->shared); /* in the arena */
     nd_arena_free(&run->sample_arena);
     nd_arena_free(&run->arena);
-    nd_scratch_free(&run->scratch);
     nd_pool_free(run->lanes);
 }
 

@@ -1,17 +1,6 @@
 # Ranks that mpirun has started: the bytes of one process, a rank that dies, another number of them, what they refuse.
 . "$(dirname "$0")/../support/checks.bash"
-
-[ -e "$(dirname "$NADE")/libnade_mpi.so" ] || { echo "skipped: libnade_mpi.so was not built (make mpi)"; exit 77; }
-mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "skipped: there is no mpirun of Open MPI"; exit 77; }
-# Containers: root is the only user, there is no ssh, and processes may not read each other's memory.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
-
-ranks() {
-    local count=$1
-    shift
-    mpirun --oversubscribe -n "$count" "$NADE" "$@"
-}
+. "$(dirname "$0")/../support/ranks.bash"
 
 awk 'BEGIN { srand(5); print "a,b,c"
     for (i = 0; i < 300; i++) { a = rand() < 0.4; print a "," (rand() < (a ? 0.8 : 0.2)) "," (i % 9 ? rand() : "") } }' >table.csv

@@ -245,6 +245,16 @@ static nade_status set_data_cpu(nade_context *context, struct backend *opaque, e
     struct cpu_backend *backend = (void *)opaque;
     (void)context;
     backend->data[role] = *cells;
+    if (role == DATA_TRAIN) backend->shared = NULL;
+    return NADE_OK;
+}
+
+static nade_status set_shared_rows_cpu(nade_context *context, struct backend *opaque, const struct shared_rows *rows)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    (void)context;
+    backend->data[DATA_TRAIN] = rows->all;
+    backend->shared = rows;
     return NADE_OK;
 }
 
@@ -260,6 +270,7 @@ const struct backend_entries nd_cpu_entries = {
     .set_block = set_block_cpu,
     .get_block = get_block_cpu,
     .set_data = set_data_cpu,
+    .set_shared_rows = set_shared_rows_cpu,
     .set_rows = nd_host_set_rows,
     .train_updates = nd_cpu_train_updates,
     .alone = alone_cpu,

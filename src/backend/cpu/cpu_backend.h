@@ -89,6 +89,7 @@ struct cpu_backend {
     struct pool *pool;
     float *block[BLOCK_COUNT]; /* each (parameters) */
     struct encoded_rows data[DATA_ROLES];
+    const struct shared_rows *shared; /* where training rows are spread over ranks; data[DATA_TRAIN] has none then */
     size_t input_stride;
     size_t widest_block; /* nd_widest_block of the plan */
     size_t *stride;      /* (L+1): of each layer's outputs */

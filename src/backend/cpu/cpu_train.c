@@ -26,6 +26,7 @@ static uint32_t load_row(const struct batch_job *job, size_t row, float *x, uint
 static size_t row_of_slot(const struct batch_job *job, size_t slot)
 {
     size_t place = job->first + slot;
+    if (job->fetched) return place;
     if (job->source == SOURCE_TRAIN)
         return nd_draw_train_row(job->seed, job->update, (uint32_t)place, (uint32_t)job->cells->rows);
     return job->source == SOURCE_VALID ? place / job->repeats : place;
@@ -385,37 +386,64 @@ static nade_status run_update(nade_context *context, struct batch_job *job, doub
     return NADE_OK;
 }
 
-nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
-                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+/* Update number `update` of a rule on the training rows. */
+static struct batch_job job_of(struct cpu_backend *backend, const struct update_rule *rule, uint64_t update)
 {
-    struct cpu_backend *backend = (void *)opaque;
-    nade_status status = prepare(context, backend, rule->batch);
-    if (status == NADE_OK) status = nd_cpu_prepare_between(context, backend, rule);
-    if (status == NADE_OK) status = nd_cpu_agree_on_sums(context, backend);
-    if (status == NADE_OK && rule->average > 0) status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
-    if (status != NADE_OK) return status;
-    double sum = 0;
-    if (!nd_cpu_walks(backend->plan)) backend->first_transposed_current = false;
+    struct step_rates rates = nd_step_rates(rule, update);
+    uint32_t threshold = nd_dropout_threshold(rule->dropout);
+    return (struct batch_job){
+        .backend = backend,
+        .cells = &backend->data[DATA_TRAIN],
+        .source = SOURCE_TRAIN,
+        .seed = rule->seed,
+        .update = rule->first_draw + update,
+        .strata = nd_strata(rule),
+        .rows = rule->batch,
+        .factor = 1 / (double)rule->batch,
+        .gradients = true,
+        .scaled_means = rule->scaled_means,
+        .rule = rule,
+        .rates = nd_float_rates(&rates),
+        .dropout = {rule->seed, rule->first_draw + update, threshold, (float)nd_dropout_scale(threshold)},
+    };
+}
+
+/* The rows of an update where they are spread over ranks. */
+struct fetched_rows {
+    size_t *number; /* (batch) */
+    void *data;     /* (batch, bytes of a row) */
+    struct encoded_rows cells;
+};
+
+static nade_status begin_fetching(nade_context *context, const struct cpu_backend *backend, size_t batch,
+                                  struct fetched_rows *f)
+{
+    if (!backend->shared) return NADE_OK;
+    f->number = nd_alloc(&context->allocator, batch, sizeof *f->number);
+    f->data = nd_alloc(&context->allocator, batch, nd_row_bytes(&backend->shared->all));
+    return f->number && f->data ? NADE_OK : nd_no_memory(context, "a batch of rows");
+}
+
+/* Brings the rows of an update together. */
+static nade_status fetch(nade_context *context, struct batch_job *job, struct fetched_rows *f)
+{
+    const struct shared_rows *shared = job->backend->shared;
+    if (!shared) return NADE_OK;
+    for (size_t slot = 0; slot < job->rows; slot++) f->number[slot] = row_of_slot(job, slot);
+    job->cells = &f->cells;
+    job->fetched = true;
+    return nd_shared_rows_fetch(context, shared, f->number, job->rows, f->data, &f->cells);
+}
+
+static nade_status train_updates(nade_context *context, struct cpu_backend *backend, const struct update_rule *rule,
+                                 uint64_t first, uint64_t count, struct fetched_rows *rows, double *loss,
+                                 uint64_t *failed)
+{
+    double sum = 0, one;
     for (uint64_t update = first; update < first + count; update++) {
-        struct step_rates rates = nd_step_rates(rule, update);
-        uint32_t threshold = nd_dropout_threshold(rule->dropout);
-        struct batch_job job = {
-            .backend = backend,
-            .cells = &backend->data[DATA_TRAIN],
-            .source = SOURCE_TRAIN,
-            .seed = rule->seed,
-            .update = rule->first_draw + update,
-            .strata = nd_strata(rule),
-            .rows = rule->batch,
-            .factor = 1 / (double)rule->batch,
-            .gradients = true,
-            .scaled_means = rule->scaled_means,
-            .rule = rule,
-            .rates = nd_float_rates(&rates),
-            .dropout = {rule->seed, rule->first_draw + update, threshold, (float)nd_dropout_scale(threshold)},
-        };
-        double one;
-        status = run_update(context, &job, &one);
+        struct batch_job job = job_of(backend, rule, update);
+        nade_status status = fetch(context, &job, rows);
+        if (status == NADE_OK) status = run_update(context, &job, &one);
         if (status != NADE_OK) return status;
         if (!isfinite(one)) {
             *failed = update;
@@ -425,6 +453,23 @@ nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, 
     }
     *loss = sum / (double)count;
     return NADE_OK;
+}
+
+nade_status nd_cpu_train_updates(nade_context *context, struct backend *opaque, const struct update_rule *rule,
+                                 uint64_t first, uint64_t count, double *loss, uint64_t *failed)
+{
+    struct cpu_backend *backend = (void *)opaque;
+    struct fetched_rows rows = {0};
+    nade_status status = prepare(context, backend, rule->batch);
+    if (status == NADE_OK) status = nd_cpu_prepare_between(context, backend, rule);
+    if (status == NADE_OK) status = nd_cpu_agree_on_sums(context, backend);
+    if (status == NADE_OK && rule->average > 0) status = nd_cpu_need_block(context, backend, BLOCK_AVERAGE);
+    if (status == NADE_OK) status = begin_fetching(context, backend, rule->batch, &rows);
+    if (status == NADE_OK && !nd_cpu_walks(backend->plan)) backend->first_transposed_current = false;
+    if (status == NADE_OK) status = train_updates(context, backend, rule, first, count, &rows, loss, failed);
+    nd_free(&context->allocator, rows.number);
+    nd_free(&context->allocator, rows.data);
+    return status;
 }
 
 nade_status nd_cpu_validate(nade_context *context, struct backend *opaque, uint32_t seed, size_t repeats, double *loss)

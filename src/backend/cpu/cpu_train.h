@@ -11,6 +11,7 @@ enum source { SOURCE_TRAIN, SOURCE_VALID, SOURCE_GIVEN };
 struct batch_job {
     struct cpu_backend *backend;
     const struct encoded_rows *cells;
+    bool fetched; /* these are the batch's rows alone, in the order of its slots */
     enum source source;
     uint32_t seed;
     uint64_t update;         /* SOURCE_TRAIN */

@@ -1,0 +1,61 @@
+#include "train/held_rows.h"
+
+#include <string.h>
+
+#include "base/philox.h"
+#include "train/split.h"
+
+enum { HALF = 1 << 16 };
+
+static uint32_t key_of(uint32_t seed, size_t row)
+{
+    return nd_random_word(seed, PURPOSE_SPLIT, 0, 0, (uint32_t)row);
+}
+
+/* Which of the bins that follow each other holds number *left, which then is counted from that bin on. */
+static uint32_t find_bin(const uint32_t bin[HALF], size_t *left)
+{
+    uint32_t at = 0;
+    while (*left >= bin[at]) *left -= bin[at++];
+    return at;
+}
+
+/* The least (key, row) that is not held: half of the key's bits at a time, then the row. */
+static uint64_t find_limit(size_t rows, size_t count, uint32_t seed)
+{
+    static const uint64_t none = 0, all = UINT64_MAX;
+    uint32_t bin[HALF] = {0};
+    size_t left = count;
+    if (count == 0) return none;
+    if (count >= rows) return all;
+    for (size_t row = 0; row < rows; row++) bin[key_of(seed, row) >> 16]++;
+    uint32_t high = find_bin(bin, &left);
+    memset(bin, 0, sizeof bin);
+    for (size_t row = 0; row < rows; row++) {
+        uint32_t key = key_of(seed, row);
+        if (key >> 16 == high) bin[key & (HALF - 1)]++;
+    }
+    uint32_t key = high << 16 | find_bin(bin, &left);
+    size_t row = 0;
+    while (key_of(seed, row) != key || left-- > 0) row++;
+    return (uint64_t)key << 32 | row;
+}
+
+struct held_rows nd_hold_rows(size_t rows, double fraction, uint32_t seed)
+{
+    size_t count = nd_count_held(fraction, rows);
+    return (struct held_rows){seed, count < rows ? count : rows, find_limit(rows, count, seed)};
+}
+
+bool nd_is_held(const struct held_rows *held, size_t row)
+{
+    return held->count > 0 && ((uint64_t)key_of(held->seed, row) << 32 | row) < held->limit;
+}
+
+void nd_list_held(const struct held_rows *held, size_t rows, size_t count, size_t *row)
+{
+    for (size_t at = 0, number = 0, listed = 0; at < rows && listed < count; at++) {
+        if (!nd_is_held(held, at)) continue;
+        if (number++ == listed * held->count / count) row[listed++] = at;
+    }
+}

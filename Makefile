@@ -67,7 +67,8 @@ demo: ## build the command and run nade demo (as root without a terminal, missin
 .PHONY: test-programs
 test-programs:
 	@tools/dependencies test
-	@tools/dependencies mpi || echo "test-programs: the test of ranks is skipped"
+	@tools/dependencies mpi || echo "test-programs: the tests of ranks are skipped"
+	@tools/dependencies hosts || echo "test-programs: the test of ranks on two hosts is skipped"
 	@$(call configure,$(BUILD),-DNADE_TESTS=ON $(mpi_too) $(if $(WERROR),-DNADE_WERROR=ON))
 	@$(call compile,$(BUILD),all nade_tests)
 

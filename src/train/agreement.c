@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/shared_work.h"
 #include "model/option_rows.h"
+#include "train/jobs.h"
 
 enum { OTHERS = 3, WHAT = 64 }; /* beside the options; bytes of a name */
 
@@ -13,7 +14,7 @@ static nade_status check_batch(const struct run *run)
 {
     size_t ranks = nd_ranks(run->context);
     if (run->options.kind != NADE_KIND_NETWORK) return NADE_OK; /* which have no batches, and are not shared */
-    if (!run->entries->shares)
+    if (!run->entries->shares && !nd_members_are_jobs(run))
         nd_warn(run->context, "the device %s does not share updates: each of the %zu ranks makes all of them",
                 run->entries->name, ranks);
     if (ranks <= run->options.batch) return NADE_OK;

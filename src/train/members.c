@@ -30,13 +30,13 @@ uint32_t nd_member_seed(const struct run *run)
     return nd_random_word(seed, PURPOSE_MEMBER, run->member, 0, 0);
 }
 
-/* Trials have a third; folds and members share the rest. */
+/* Trials have a third; folds and members share the rest, of which ranks train as many at a time as there are. */
 double nd_time_limit(const struct run *run)
 {
     double folds = (double)run->options.folds;
     size_t abreast = nd_members_are_jobs(run) ? run->ranks : 1;
-    double rounds = (double)((run->options.members + abreast - 1) / abreast), round = (double)(run->member / abreast);
-    double all = folds + rounds, done = run->fold_count ? folds : folds + round + 1;
+    size_t rounds = ((size_t)run->options.members + abreast - 1) / abreast, round = run->member / abreast;
+    double all = folds + (double)rounds, done = run->fold_count ? folds : folds + (double)round + 1;
     double trials = run->candidates ? run->options.time_limit / 3 : 0;
     return run->trial ? trials : trials + (run->options.time_limit - trials) * done / all;
 }

@@ -19,8 +19,8 @@ struct trained {
     uint64_t stop_at; /* the caller wants an end when member 1 has made so many iterations; 0: never */
     nade_status status;
     nade_model *model;
-    size_t told, warned; /* iterations that ended; warnings */
-    double losses;       /* the sum of their losses */
+    size_t told, of_trial[8]; /* iterations that ended; of trials by their number */
+    double losses;            /* the sum of their losses */
     char sentence[ND_SENTENCE];
 };
 
@@ -29,6 +29,7 @@ static int on_progress(void *user, const nade_progress *report)
     struct trained *t = user;
     if (report->iteration_done) {
         t->told++;
+        if (report->trial < 8) t->of_trial[report->trial]++;
         t->losses += report->train_loss > 0 || report->train_loss <= 0 ? report->train_loss : 1;
     }
     return t->stop_at && report->member == 1 && report->iteration >= t->stop_at;
@@ -192,6 +193,45 @@ static void test_left_out(void **state)
     assert_true(inner);
 }
 
+/* Whether some candidates, not all, made fewer iterations on trial than others. */
+static bool some_diverged(const struct trained *t)
+{
+    enum { CANDIDATES = 3 };
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t i = 1; i <= CANDIDATES; i++) {
+        if (t->of_trial[i] < least) least = t->of_trial[i];
+        if (t->of_trial[i] > most) most = t->of_trial[i];
+    }
+    return t->status == NADE_OK && least < most;
+}
+
+/* A candidate that diverges is given up, wherever it was tried. */
+static void test_given_up(void **state)
+{
+    bool found = false;
+    (void)state;
+    for (uint32_t seed = 1; seed < 600 && !found; seed++) {
+        struct trained what = {.options = options_of(NADE_EFFORT_NORMAL, 1, 0)}, alone[1], t[RANKS_MOST];
+        what.options.optimizer = NADE_NAG;
+        what.options.updates = 2;
+        what.options.retries = 0;
+        what.options.seed = seed;
+        what.options.learning_rate = 20 + 10 * (double)(seed % 60);
+        train_with(1, true, &what, alone);
+        found = some_diverged(alone);
+        for (unsigned ranks = 2; ranks <= 3 && found; ranks++) {
+            train_with(ranks, true, &what, t);
+            for (unsigned r = 0; r < ranks; r++) {
+                assert_int_equal(t[r].status, NADE_OK);
+                expect_same(alone->model, t[r].model);
+            }
+            free_models(t, ranks);
+        }
+        free_models(alone, 1);
+    }
+    assert_true(found);
+}
+
 /* A first member that diverges, and candidates that all do, fail on all ranks with one sentence. */
 static void test_none_left(void **state)
 {
@@ -232,8 +272,9 @@ static void test_stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trials),    cmocka_unit_test(test_members),
-                                       cmocka_unit_test(test_folds),     cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_none_left), cmocka_unit_test(test_stop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trials),   cmocka_unit_test(test_members),
+                                       cmocka_unit_test(test_folds),    cmocka_unit_test(test_left_out),
+                                       cmocka_unit_test(test_given_up), cmocka_unit_test(test_none_left),
+                                       cmocka_unit_test(test_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

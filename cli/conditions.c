@@ -175,6 +175,8 @@ static void describe_values(const nade_column *column, char *expected)
     size_t count = column->label_count;
     if (column->form) {
         snprintf(expected, EXPECTED_SIZE, "a date like %s", column->form);
+    } else if (nd_written_duration(column->written)) {
+        snprintf(expected, EXPECTED_SIZE, "a duration like %s, or seconds", column->written);
     } else if (count == 0) {
         snprintf(expected, EXPECTED_SIZE, "%s", column->numeric ? "a number" : "0 or 1");
     } else if (count > LABELS_NAMED) {

@@ -199,7 +199,8 @@ typedef struct nade_column {
                          NULL */
     const char *form; /* of dates: how they are written, such as "YYYY-MM-DD"; NULL: they are none */
     const char *written;  /* of numbers: how 1234.5 would be written, such as "1.234,5 cm", or 1234.00 where
-                           * zeros are; NULL: plainly */
+                           * zeros are; (1,234.00) where negative ones are in brackets; hh:mm:ss of durations, whose
+                           * values are seconds; NULL: plainly */
     const char *left_out; /* of a table's column that was taken out: why; NULL: it is there */
     /* Of a table: what it holds, in words, and why it has its type where that is not plain, as in "from 18 to 93, 57
      * different" or "3 labels: 1, 2, 3; few integers that repeat".  Of a model: "" */

@@ -292,6 +292,10 @@ enum fault {
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
     FAULT_TRIAL_SCORED = 745,        /* paper_trial: test rows are scored in spite of --no-test */
     FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_BRACKETS_TEXT = 780,       /* accounting: a number in brackets is a text */
+    FAULT_MINUS_FIRST = 781,         /* accounting: negative numbers come back with a minus in front */
+    FAULT_DURATIONS_TEXT = 782,      /* durations: durations are texts */
+    FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */

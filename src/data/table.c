@@ -99,6 +99,11 @@ bool nd_column_has_decimal_commas(const struct table_column *column)
     return commas > 0;
 }
 
+const char *nd_written_name(const struct table_column *column)
+{
+    return column->written ? column->written_name : nd_plain_form_name(column->decimals);
+}
+
 bool nd_column_has_thousands(const struct table_column *column)
 {
     struct number_parts parts;

@@ -371,13 +371,14 @@ static nade_status check_unit(const struct encoder *e, size_t column)
     const struct column_spec *spec = &e->schema->column[column];
     const struct table_column *from = &e->table->column[e->source[column]];
     if (!from->written || nd_head_for(spec->type)->labels) return NADE_OK;
-    if (!from->written->prefix[0] && !from->written->suffix[0]) return NADE_OK;
+    if (!from->written->prefix[0] && !from->written->suffix[0] && !from->written->duration) return NADE_OK;
     const char *found = nd_utf8_text(e->arena, from->written_name);
     struct number_form unit;
     if (!found) return nd_no_memory(e->context, "the rows");
     if (spec->written) nd_form_take(spec->written, &form);
-    bool same =
-        !nd_form_take(found, &unit) || (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0);
+    bool same = !nd_form_take(found, &unit) ||
+                (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0 &&
+                 (unit.duration > DURATION_NONE) == (form.duration > DURATION_NONE));
     if (same || ND_FAULT(FAULT_UNITS_CONFUSED)) return NADE_OK;
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, column '%s': found numbers like %s, expected them like %s",
                    e->table->source, spec->name, found, spec->written ? spec->written : "1234.5");

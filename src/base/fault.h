@@ -295,6 +295,10 @@ enum fault {
     FAULT_BRACKETS_TEXT = 780,       /* accounting: a number in brackets is a text */
     FAULT_MINUS_FIRST = 781,         /* accounting: negative numbers come back with a minus in front */
     FAULT_DURATIONS_TEXT = 782,      /* durations: durations are texts */
+    FAULT_PLAIN_DECIMALS = 784,      /* shared_decimals: plain numbers have as many decimals as they need */
+    FAULT_MINUTES_UNSTEPPED = 785,   /* durations: few cells without seconds have the seconds as their step */
+    FAULT_DAY_ENDLESS = 786,         /* durations: times of day go on behind midnight */
+    FAULT_NEGATIVE_WRITTEN = 787,    /* accounting: earlier versions would take brackets for units */
     FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */

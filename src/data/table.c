@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "data/cell_text.h"
 #include "data/mapped_rows.h"
 #include "data/number_form.h"
@@ -101,7 +102,8 @@ bool nd_column_has_decimal_commas(const struct table_column *column)
 
 const char *nd_written_name(const struct table_column *column)
 {
-    return column->written ? column->written_name : nd_plain_form_name(column->decimals);
+    return column->written ? column->written_name
+                           : nd_plain_form_name(ND_FAULT(FAULT_PLAIN_DECIMALS) ? 0 : column->decimals);
 }
 
 bool nd_column_has_thousands(const struct table_column *column)

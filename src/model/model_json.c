@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "data/number_form.h"
 #include "model/head.h"
@@ -163,7 +164,8 @@ static void put_written(struct model_writer *w, const struct column_spec *spec)
 {
     struct number_form form;
     if (!spec->written || !nd_form_take(spec->written, &form)) return;
-    nd_write_text(w, form.minus == MINUS_FIRST ? "written" : "negative", spec->written);
+    nd_write_text(w, form.minus == MINUS_FIRST || ND_FAULT(FAULT_NEGATIVE_WRITTEN) ? "written" : "negative",
+                  spec->written);
 }
 
 static void put_column(struct model_writer *w, const struct column_spec *spec)

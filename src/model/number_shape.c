@@ -109,7 +109,7 @@ static bool is_near_end(const struct shape *s, double end)
 static double find_upper(const struct shape *s)
 {
     enum duration_form duration = nd_written_duration(s->spec->written);
-    if (duration)
+    if (duration && !ND_FAULT(FAULT_DAY_ENDLESS))
         return nd_duration_padded(duration) && is_near_end(s, end_of_day(s->spec)) ? end_of_day(s->spec) : HUGE_VAL;
     for (size_t i = 0; i < UPPER_ENDS; i++)
         if (is_near_end(s, upper_ends[i])) return upper_ends[i];

@@ -92,7 +92,7 @@ static void record_minutes(const struct table_column *column, const size_t *rows
 {
     enum duration_form form = nd_written_duration(spec->written);
     double step = form ? nd_duration_step(form) : 0;
-    if (step <= 1 || spec->offset > 0 || fmod(spec->step, step) == 0) return;
+    if (step <= 1 || spec->offset > 0 || fmod(spec->step, step) == 0 || ND_FAULT(FAULT_MINUTES_UNSTEPPED)) return;
     for (size_t i = 0; i < row_count; i++)
         if (fmod(nd_table_number(column, rows[i]), step) != 0 && !isnan(nd_table_number(column, rows[i]))) return;
     spec->step = step;

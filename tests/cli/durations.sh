@@ -63,6 +63,12 @@ refuse 2 "column 'y': found numbers like h:mm:ss, expected them like 1234.5" -- 
 awk 'NR == 150 { sub(/^[^,]*/, "1:75:00") } { print }' data.csv >slip.csv
 refuse 2 "line 150, column 'duration': found '1:75:00', expected" -- "$NADE" train slip.csv -o model2 "${small[@]}"
 
+# Few cells without seconds: minutes are their step.
+printf 'x,t\n1,1:07\n2,0:13\n3,2:49\n4,1:58\n5,0:31\n6,3:02\n7,2:11\n8,1:23\n' >few.csv
+expect 0 "$NADE" train few.csv -o few --real x,t --kind gaussian --quiet
+expect 0 "$NADE" info few
+grep -Eq ' t +real .* 60 .*seconds written h:mm' out || fail "$(cat out)"
+
 # Two fields and three in one column, and ratios, stay texts; so does what is asked for.
 { echo "length,ratio,x"; for i in $(seq 60); do echo "$((i % 2)):$((10 + i % 50))$([ $((i % 2)) = 0 ] && echo :07),$((i % 9 + 1)):$((i % 7 + 2)),$i.5"; done; } >mixed.csv
 expect 0 "$NADE" info mixed.csv

@@ -299,6 +299,8 @@ enum fault {
     FAULT_MINUTES_UNSTEPPED = 785,   /* durations: few cells without seconds have the seconds as their step */
     FAULT_DAY_ENDLESS = 786,         /* durations: times of day go on behind midnight */
     FAULT_NEGATIVE_WRITTEN = 787,    /* accounting: earlier versions would take brackets for units */
+    FAULT_SENTINEL_ASKED = 788,      /* sentinels: a missing cell's number has a probability, of 0 */
+    FAULT_UNASKED_REFUSED = 789,     /* predict: text in columns that are neither asked for nor given is refused */
     FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */

@@ -175,6 +175,8 @@ static void describe_values(const nade_column *column, char *expected)
     size_t count = column->label_count;
     if (column->form) {
         snprintf(expected, EXPECTED_SIZE, "a date like %s", column->form);
+    } else if (nd_written_duration(column->written)) {
+        snprintf(expected, EXPECTED_SIZE, "a duration like %s, or seconds", column->written);
     } else if (count == 0) {
         snprintf(expected, EXPECTED_SIZE, "%s", column->numeric ? "a number" : "0 or 1");
     } else if (count > LABELS_NAMED) {
@@ -320,6 +322,22 @@ static int take_range(const struct common *common, const nade_model *model, cons
     return EXIT_DONE;
 }
 
+/* A cell that holds a number of these is missing: there is no such value to meet. */
+static bool is_missing_value(const nade_column *column, double value)
+{
+    for (size_t i = 0; i < column->missing_value_count; i++)
+        if (column->missing_values[i] == value && !ND_FAULT(FAULT_SENTINEL_ASKED)) return true;
+    return false;
+}
+
+static int refuse_missing(const struct common *common, const struct condition *condition, const char *column,
+                          double value)
+{
+    return report_error(common, NADE_BAD_CALL,
+                        "%s: column '%s': found %.15g, which training took for a missing cell, expected a value",
+                        condition->option, column, value);
+}
+
 static int take_value(const struct common *common, const nade_model *model, const struct condition *condition,
                       struct conditions *conditions)
 {
@@ -329,6 +347,7 @@ static int take_value(const struct common *common, const nade_model *model, cons
         return report_error(common, NADE_BAD_CALL, "%s: column '%s' is given twice, expected once", condition->option,
                             column.name);
     bool found = find_value(&column, condition->value, given);
+    if (found && is_missing_value(&column, *given)) return refuse_missing(common, condition, column.name, *given);
     return found ? EXIT_DONE : refuse_value(common, model, condition);
 }
 
@@ -374,7 +393,11 @@ static int take_set(const struct common *common, const nade_model *model, const 
     if (!set) return report_no_memory(common);
     set->among = condition->relation == AMONG;
     char text[NAME_SIZE] = "";
-    if (read_set(&column, condition, set, text)) return EXIT_DONE;
+    bool read = read_set(&column, condition, set, text);
+    for (size_t i = 0; read && set->among && i < set->count; i++)
+        if (is_missing_value(&column, set->values[i]))
+            return refuse_missing(common, condition, column.name, set->values[i]);
+    if (read) return EXIT_DONE;
     struct condition refused = *condition;
     refused.value = text;
     return refuse_value(common, model, &refused);

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "column.h"
 #include "data/date_text.h"
+#include "data/number_form.h"
 #include "report.h"
 #include "row_writer.h"
 
@@ -217,17 +218,24 @@ void write_predicted_names(struct output *output, const struct predicted_column 
     }
 }
 
-/* A date as its column writes dates; a number plainly, whatever marks and units the column has, as the probabilities
- * beside it are. */
+/* A date or duration as its column writes them; a number plainly, whatever marks and units the column has, as the
+ * probabilities beside it are, with the decimals that its column always has. */
 static void write_one(struct output *output, const struct predicted_column *p, double value)
 {
-    char number[EXACT_SIZE];
-    if (p->known.form)
+    struct number_form form = {.decimal = '.'};
+    char number[EXACT_SIZE], text[ND_FORMED_NUMBER];
+    if (p->known.form) {
         write_date(output, p->known.form, value, ',');
-    else if (ND_FAULT(FAULT_PREDICTED_FORM))
+        return;
+    }
+    if (p->known.written) nd_form_take(p->known.written, &form);
+    const struct number_form plain = {.decimal = '.', .decimals = form.decimals};
+    if (form.duration || ND_FAULT(FAULT_PREDICTED_FORM)) {
         write_number(output, &p->known, value, ',');
-    else
-        output_print(output, "%s", format_exact(value, number));
+        return;
+    }
+    nd_form_write(&plain, format_exact(value, number), text);
+    output_print(output, "%s", text);
 }
 
 /* A date can be written no finer than its form, which cuts; so it is rounded, as impute rounds it. */

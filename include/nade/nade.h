@@ -200,7 +200,8 @@ typedef struct nade_column {
                          NULL */
     const char *form; /* of dates: how they are written, such as "YYYY-MM-DD"; NULL: they are none */
     const char *written;  /* of numbers: how 1234.5 would be written, such as "1.234,5 cm", or 1234.00 where
-                           * zeros are; NULL: plainly */
+                           * zeros are; (1,234.00) where negative ones are in brackets; hh:mm:ss of durations, whose
+                           * values are seconds; NULL: plainly */
     const char *left_out; /* of a table's column that was taken out: why; NULL: it is there */
     /* Of a table: what it holds, in words, and why it has its type where that is not plain, as in "from 18 to 93, 57
      * different" or "3 labels: 1, 2, 3; few integers that repeat".  Of a model: "" */
@@ -209,6 +210,10 @@ typedef struct nade_column {
     /* Of a model's column of numbers: what its values are multiples of, up to an offset, as the training rows had them:
      * 0.01 for 7.40, 1 for counts, seconds for dates; 0: nothing found, or ordered values. */
     double step;
+    /* Of a model's column of numbers: (missing_value_count) those that training took for missing cells, such as -999,
+     * and that are missing ones wherever the model meets them. */
+    const double *missing_values;
+    size_t missing_value_count;
 } nade_column;
 
 /* Fills *filled.  Columns that nade_table_tidy has taken out follow those that the table has, with name and left_out.
@@ -383,9 +388,10 @@ NADE_API const float *nade_model_tensor(const nade_model *model, const char *nam
  * nade_score; may_lack, a COLS list over the model's, or NULL for none, names columns that the table need not have:
  * their cells are missing then.  source (model columns), which may be NULL, gets the table's column for each of the
  * model's, SIZE_MAX where it has none.  A label that the model does not know, a number that a column can't hold, or
- * text in a column of numbers, is refused with its place; but where unseen is not NULL such labels and numbers are
- * INFINITY, which is to become NaN, a missing cell, before rows are filled, *unseen counts them, and first, which may
- * be NULL, gets where the first one is and what it holds, "" when there is none. */
+ * text in a column of numbers, is refused with its place; but where unseen is not NULL such labels and numbers, and of
+ * columns that the table need not have such texts and numbers of another unit, are INFINITY, which is to become NaN, a
+ * missing cell, before rows are filled, *unseen counts them, and first, which may be NULL, gets where the first one is
+ * and what it holds, "" when there is none. */
 NADE_API nade_status nade_table_values(nade_context *context, const nade_model *model, const nade_table *table,
                                        const char *may_lack, double *values, size_t *source, size_t *unseen,
                                        char first[256]);

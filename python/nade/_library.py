@@ -46,7 +46,8 @@ class Column(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("named", c_int), ("type", Type), ("numeric", c_int),
                 ("missing", c_size_t), ("label_count", c_size_t), ("labels", POINTER(c_char_p)), ("kind", c_char_p),
                 ("form", c_char_p), ("written", c_char_p), ("left_out", c_char_p), ("holds", c_char * 256),
-                ("separator", c_char), ("step", c_double)]
+                ("separator", c_char), ("step", c_double), ("missing_values", POINTER(c_double)),
+                ("missing_value_count", c_size_t)]
 
 
 class Progress(Structure):

@@ -68,6 +68,8 @@ void nade_model_column(const nade_model *model, size_t column, nade_column *fill
         made.kind = spec->kind;
         made.form = spec->form;
         made.written = spec->written;
+        made.missing_values = spec->missing_values;
+        made.missing_value_count = spec->missing_value_count;
         made.step = spec->type == NADE_COUNT ? 1 : spec->step;
     }
     nd_options_copy(filled, filled->size, &made, sizeof made);

@@ -130,7 +130,7 @@ static void fill_column(const nade_table *table, size_t column, nade_column *mad
     made->numeric = nd_head_for(found->type)->mean != NULL;
     made->missing = found->missing;
     if (found->type == NADE_DATE) made->form = found->form;
-    if (found->written && made->numeric) made->written = found->written_name;
+    if (made->numeric && !made->form) made->written = nd_written_name(found);
     nd_describe_column(table, column, made->holds, sizeof made->holds);
 }
 

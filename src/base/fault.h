@@ -298,6 +298,16 @@ enum fault {
     FAULT_ESTIMATE_OF_SOME = 566,    /* paper_rbm: the figure of a DBN is that of the rows with an estimate alone */
     FAULT_TRIAL_SCORED = 745,        /* paper_trial: test rows are scored in spite of --no-test */
     FAULT_ZEROS_DROPPED = 723,       /* test_awkward: a column that always has two decimals is one of any */
+    FAULT_BRACKETS_TEXT = 780,       /* accounting: a number in brackets is a text */
+    FAULT_MINUS_FIRST = 781,         /* accounting: negative numbers come back with a minus in front */
+    FAULT_DURATIONS_TEXT = 782,      /* durations: durations are texts */
+    FAULT_PLAIN_DECIMALS = 784,      /* shared_decimals: plain numbers have as many decimals as they need */
+    FAULT_MINUTES_UNSTEPPED = 785,   /* durations: few cells without seconds have the seconds as their step */
+    FAULT_DAY_ENDLESS = 786,         /* durations: times of day go on behind midnight */
+    FAULT_NEGATIVE_WRITTEN = 787,    /* accounting: earlier versions would take brackets for units */
+    FAULT_SENTINEL_ASKED = 788,      /* sentinels: a missing cell's number has a probability, of 0 */
+    FAULT_UNASKED_REFUSED = 789,     /* predict: text in columns that are neither asked for nor given is refused */
+    FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FIRST_WEEK_KEPT = 761,     /* test_date_head: dates scored together have the first one's week */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */

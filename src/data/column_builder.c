@@ -511,6 +511,7 @@ bool nd_builder_finish(struct column_builder *builder, struct arena *arena, stru
     }
     if (builder->form && !(column->form = nd_arena_text(arena, builder->form))) return false;
     if (builder->number_form && !keep_number_form(builder->number_form, arena, column)) return false;
+    column->decimals = builder->plain_decimals;
     column->storage = builder->storage;
     column->missing = builder->missing;
     column->unusable_line = builder->unusable_line;

@@ -30,6 +30,7 @@ struct column_builder {
     bool keep_fractions; /* of an array: fractions are kept as codes too, so that types are found as in text */
     const struct missing_marks *marks;     /* the caller's; NULL: none */
     const struct number_form *number_form; /* how its numbers are written; NULL: plain */
+    unsigned char plain_decimals;          /* that plain ones always have */
     union {
         uint8_t *codes8;
         uint16_t *codes16;

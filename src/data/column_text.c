@@ -23,8 +23,9 @@ static void append_number(const struct table_column *column, double number, char
         return;
     }
     nd_format_number(number, plain);
-    if (column->written) nd_form_write(column->written, plain, written);
-    nd_append(text, size, "%s", column->written ? written : plain);
+    const struct number_form decimals = {.decimal = '.', .decimals = column->decimals};
+    nd_form_write(column->written ? column->written : &decimals, plain, written);
+    nd_append(text, size, "%s", written);
 }
 
 static void append_range(const struct table_column *column, char *text, size_t size)
@@ -65,6 +66,7 @@ static const char *find_why(const struct table_column *column)
     if (column->declared != DECLARED_NOTHING) return "as the data declare";
     if (column->type == NADE_ORDERED) return "numbers that take few values";
     if (column->type != NADE_CATEGORICAL || !nd_column_is_numeric(column)) return NULL;
+    if (nd_written_duration(nd_written_name(column))) return "few times that repeat";
     return nd_holds_codes(column) ? "codes with leading zeros" : "few integers that repeat";
 }
 

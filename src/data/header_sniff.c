@@ -72,11 +72,23 @@ static bool any_repeated(const struct csv *first, const struct csv *row)
     return false;
 }
 
+/* Durations above durations are no names, though each may be there once. */
+static bool any_duration_above(const struct csv *first, const struct csv *row)
+{
+    struct duration_parts above, below;
+    for (size_t i = 0; i < first->fields && i < row->fields; i++)
+        if (nd_duration_parts(nd_csv_text(first, i), first->field[i].length, &above) &&
+            nd_duration_parts(nd_csv_text(row, i), row->field[i].length, &below))
+            return true;
+    return false;
+}
+
 /* All cells are text: the first row is of names if each is different and never seen again below itself. */
 static nade_status names_by_absence(const struct csv *first, struct csv_head *rest, enum csv_result result,
                                     bool *header)
 {
     nade_status status = fields_distinct(first, header);
+    if (result == CSV_ROW && any_duration_above(first, &rest->csv)) *header = false;
     for (size_t row = 0; status == NADE_OK && *header && result == CSV_ROW && row < ROWS_LOOKED_AT; row++) {
         *header = !any_repeated(first, &rest->csv) || ND_FAULT(FAULT_HEADER_REPEATED);
         result = nd_head_next(rest);

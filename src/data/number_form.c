@@ -169,11 +169,31 @@ static bool is_suffix(const char *text, const char *end)
     return IS_AMONG(known, units) || IS_AMONG(known, currencies) || (blank && is_word(word, length));
 }
 
-static const char *take_sign(const char *at, const char *end, bool *negative)
+/* What is found of a sign. */
+struct sign {
+    bool negative;
+    enum minus_place place;
+};
+
+/* A sign in front, or a bracket that is closed at the end, which then ends before it. */
+static const char *take_sign(const char *at, const char **end, bool inner, struct sign *sign)
 {
-    size_t minus = nd_minus_bytes(at, end);
-    *negative = *negative || minus > 0;
-    return at + (minus ? minus : at < end && *at == '+');
+    size_t minus = nd_minus_bytes(at, *end);
+    bool brackets = *end - at > 2 && *at == '(' && (*end)[-1] == ')' && !ND_FAULT(FAULT_BRACKETS_TEXT);
+    if (sign->negative) return at;
+    *end -= brackets;
+    sign->negative = minus > 0 || brackets;
+    if (inner) sign->place = brackets ? MINUS_INNER_BRACKETS : MINUS_INNER;
+    if (!inner) sign->place = brackets ? MINUS_BRACKETS : MINUS_FIRST;
+    return at + (minus ? minus : brackets || (at < *end && *at == '+'));
+}
+
+/* A minus behind the digits. */
+static const char *take_last_minus(const char *at, const char *end, struct sign *sign)
+{
+    size_t minus = sign->negative ? 0 : nd_minus_bytes(at, end);
+    if (minus > 0) *sign = (struct sign){true, MINUS_LAST};
+    return at + minus;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -181,20 +201,25 @@ static const char *take_sign(const char *at, const char *end, bool *negative)
 bool nd_number_parts(const char *text, size_t length, struct number_parts *parts)
 {
     const char *end = text + length;
-    bool negative = false;
+    struct sign sign = {.negative = false};
     struct core core;
-    const char *at = take_sign(text, end, &negative);
+    const char *at = take_sign(text, &end, false, &sign);
     size_t prefix = prefix_bytes(at, end);
     *parts = (struct number_parts){.fits = 0};
     memcpy(parts->prefix, at, prefix);
     at += prefix;
-    if (prefix > 0) at = take_sign(at, end, &negative);
+    if (prefix > 0) at = take_sign(at, &end, true, &sign);
     at = take_core(at, end, &core);
+    bool whole = true; /* a grade, or a range without an end: 2- */
+    for (size_t i = 0; i < core.length; i++) whole = whole && is_digit(core.text[i]);
+    if (!whole) at = take_last_minus(at, end, &sign);
     if (core.length == 0 || core.length == CORE_MOST || !is_suffix(at, end)) return false;
+    parts->negative = sign.negative;
+    parts->minus = sign.place;
     memcpy(parts->suffix, at, (size_t)(end - at));
     for (unsigned i = 0; i < ND_MARKS; i++)
         if (core_fits(&core, &nd_number_marks[i])) parts->fits |= 1u << i;
-    for (size_t i = 0; i < core.length; i++) parts->marked = parts->marked || !is_digit(core.text[i]);
+    parts->marked = !whole;
     parts->behind_point = digits_behind(&core, '.');
     parts->behind_comma = digits_behind(&core, ',');
     parts->zero = core.text[core.length - 1] == '0';
@@ -223,25 +248,28 @@ static const char *skip_letters(const char *at, const char *end, const char *tex
 enum number_kind nd_form_read(const struct number_form *form, const char *text, size_t length, double *value)
 {
     if (!form || ND_FAULT(FAULT_FORM_IGNORED)) return nd_parse_number(text, length, value);
+    if (form->duration) return nd_duration_read(form->duration, text, length, value) ? NUMBER_FINITE : NUMBER_NONE;
     const struct number_marks marks = {form->decimal, form->thousands};
     const char *end = text + length;
     char plain[CORE_MOST + 2];
-    bool negative = false;
+    struct sign sign = {.negative = false};
     struct core core;
-    const char *at = skip_letters(take_sign(text, end, &negative), end, form->prefix);
+    const char *at = take_sign(text, &end, false, &sign);
+    at = skip_letters(at, end, form->prefix);
     if (!at) return NUMBER_NONE;
-    if (form->prefix[0]) at = take_sign(at, end, &negative);
+    if (form->prefix[0]) at = take_sign(at, &end, true, &sign);
     at = take_core(at, end, &core);
+    if (form->minus == MINUS_LAST) at = take_last_minus(at, end, &sign);
     if (core.length == 0 || core.length == CORE_MOST || !core_fits(&core, &marks)) return NUMBER_NONE;
     if (skip_letters(at, end, form->suffix) != end) return NUMBER_NONE;
-    make_plain(&core, &marks, negative, plain);
+    make_plain(&core, &marks, sign.negative, plain);
     return nd_parse_number(plain, strlen(plain), value);
 }
 
 /* The form with a blank between digits and unit, or without it. */
 static struct number_form with_blank(const struct number_form *form, bool blank)
 {
-    struct number_form made = {.decimal = form->decimal, .thousands = form->thousands};
+    struct number_form made = {.decimal = form->decimal, .thousands = form->thousands, .minus = form->minus};
     size_t prefix = strlen(form->prefix);
     size_t skipped = blank_bytes(form->suffix, form->suffix + strlen(form->suffix));
     for (size_t i = 0; i < prefix; i++)
@@ -255,7 +283,8 @@ static struct number_form with_blank(const struct number_form *form, bool blank)
 bool nd_form_read_loosely(const struct number_form *form, const char *text, double *value)
 {
     const struct number_form tight = with_blank(form, false), wide = with_blank(form, true);
-    const struct number_form bare = {.decimal = form->decimal, .thousands = form->thousands};
+    const struct number_form bare = {.decimal = form->decimal, .thousands = form->thousands, .minus = form->minus};
+    if (form->duration && nd_form_read(form, text, strlen(text), value) == NUMBER_FINITE) return true;
     const struct number_form *const forms[] = {form, &tight, &wide, &bare, NULL};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (nd_form_read(forms[i], text, strlen(text), value) == NUMBER_FINITE) return true;
@@ -273,51 +302,147 @@ static char *add_zeros(char *to, const char *plain, const struct number_form *fo
     return to;
 }
 
+/* What stands around digits: how a number is written before and behind them. */
+static int write_frame(const struct number_form *form, bool negative, const char *body, char *text, size_t size)
+{
+    static const struct {
+        const char *first, *inner, *last, *end;
+    } places[] = {[MINUS_FIRST] = {"-", "", "", ""},
+                  [MINUS_INNER] = {"", "-", "", ""},
+                  [MINUS_LAST] = {"", "", "-", ""},
+                  [MINUS_BRACKETS] = {"(", "", "", ")"},
+                  [MINUS_INNER_BRACKETS] = {"", "(", "", ")"}};
+    const unsigned char minus = ND_FAULT(FAULT_MINUS_FIRST) ? MINUS_FIRST : form->minus;
+    return snprintf(text, size, "%s%s%s%s%s%s%s", negative ? places[minus].first : "", form->prefix,
+                    negative ? places[minus].inner : "", body, negative ? places[minus].last : "", form->suffix,
+                    negative ? places[minus].end : "");
+}
+
 void nd_form_write(const struct number_form *form, const char *plain, char text[ND_FORMED_NUMBER])
 {
+    char body[2 * ND_NUMBER_TEXT];
     bool negative = *plain == '-';
+    char *to = body;
+    if (form->duration) {
+        nd_duration_write(form->duration, plain, form->decimals, form->decimal, text);
+        return;
+    }
     plain += negative;
     size_t whole = strspn(plain, "0123456789");
     bool grouped = form->thousands && whole > GROUP && !strpbrk(plain, "eE");
-    int used = snprintf(text, ND_FORMED_NUMBER, "%s%s", negative ? "-" : "", form->prefix);
-    char *to = text + used;
     for (size_t i = 0; plain[i]; i++) {
         if (grouped && i > 0 && i < whole && (whole - i) % GROUP == 0) *to++ = form->thousands;
         *to++ = plain[i] == '.' ? form->decimal : plain[i];
     }
     to = add_zeros(to, plain, form);
-    memcpy(to, form->suffix, strlen(form->suffix) + 1);
+    *to = '\0';
+    write_frame(form, negative, body, text, ND_FORMED_NUMBER);
 }
 
 /* ---- names of forms ---------------------------------------------------------------------------------------------- */
 
+bool nd_form_is_plain(const struct number_form *form)
+{
+    return form->decimal == '.' && !form->thousands && !form->prefix[0] && !form->suffix[0] &&
+           form->minus == MINUS_FIRST && !form->duration;
+}
+
+/* "hh:mm:ss.fff": a letter for each digit that is always there; a comma alone where a fraction, if any, follows it. */
+static void name_duration(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE])
+{
+    char mark[] = {form->decimal, '\0'};
+    const char *decimals = &"ffffff"[ND_DECIMALS_MOST - form->decimals];
+    snprintf(name, ND_NUMBER_FORM_SIZE, "%s%s%s", nd_duration_name(form->duration),
+             form->decimals || form->decimal == ',' ? mark : "", decimals);
+}
+
+static bool take_duration(const char *name, struct number_form *form)
+{
+    const char *rest;
+    char again[ND_NUMBER_FORM_SIZE];
+    struct number_form made = {.decimal = '.', .duration = (unsigned char)nd_duration_take(name, &rest)};
+    if (!made.duration || (*rest && nd_duration_step(made.duration) > 1)) return false;
+    if (*rest == '.' || *rest == ',') made.decimal = *rest++;
+    size_t decimals = strspn(rest, "f");
+    if (decimals > ND_DECIMALS_MOST) return false;
+    made.decimals = (unsigned char)decimals;
+    name_duration(&made, again);
+    if (strcmp(again, name) != 0) return false;
+    *form = made;
+    return true;
+}
+
+const char *nd_plain_form_name(size_t decimals)
+{
+    static const char *const names[ND_DECIMALS_MOST + 1] = {NULL,        "1234.0",     "1234.00",    "1234.000",
+                                                            "1234.0000", "1234.00000", "1234.000000"};
+    return names[decimals];
+}
+
 void nd_form_name(const struct number_form *form, char name[ND_NUMBER_FORM_SIZE])
 {
-    char mark[] = {form->thousands, '\0'};
+    char mark[] = {form->thousands, '\0'}, body[16];
+    if (form->duration) {
+        name_duration(form, name);
+        return;
+    }
     const char *decimals = form->decimals ? &"000000"[ND_DECIMALS_MOST - form->decimals] : "5";
-    snprintf(name, ND_NUMBER_FORM_SIZE, "%s1%s234%c%s%s", form->prefix, mark, form->decimal, decimals, form->suffix);
+    snprintf(body, sizeof body, "1%s234%c%s", mark, form->decimal, decimals);
+    write_frame(form, form->minus != MINUS_FIRST, body, name, ND_NUMBER_FORM_SIZE);
+}
+
+/* Takes what shows a negative number off both ends of such a text, of which `one` is the first digit. */
+static void take_minus(const char **name, const char **end, const char **one, struct number_form *form)
+{
+    const char *before = *one > *name ? *one - 1 : "";
+    bool closed = *end > *one && (*end)[-1] == ')';
+    if (closed && **name == '(') {
+        form->minus = MINUS_BRACKETS;
+        ++*name;
+    } else if (closed && *before == '(') {
+        form->minus = MINUS_INNER_BRACKETS;
+    } else if (*before == '-') {
+        form->minus = MINUS_INNER;
+    }
+    *end -= form->minus == MINUS_BRACKETS || form->minus == MINUS_INNER_BRACKETS;
 }
 
 bool nd_form_take(const char *name, struct number_form *form)
 {
     struct number_form made = {.decimal = 0};
     char again[ND_NUMBER_FORM_SIZE];
-    const char *one = strchr(name, '1');
-    if (!one || (size_t)(one - name) >= ND_UNIT_SIZE) return false;
-    memcpy(made.prefix, name, (size_t)(one - name));
+    if (take_duration(name, form)) return true;
+    const char *whole = name, *end = name + strlen(name), *one = strchr(name, '1');
+    if (!one) return false;
+    take_minus(&name, &end, &one, &made);
+    size_t prefix = (size_t)(one - name) - (made.minus == MINUS_INNER || made.minus == MINUS_INNER_BRACKETS);
+    if (prefix >= ND_UNIT_SIZE || (made.minus == MINUS_INNER && prefix == 0)) return false;
+    memcpy(made.prefix, name, prefix);
     made.thousands = one[1] && one[1] != '2' ? one[1] : '\0';
-    const char *rest = skip(one + 1 + (made.thousands != 0), one + strlen(one), "234");
+    const char *rest = one + 1 + (made.thousands != 0);
+    rest = rest <= end ? skip(rest, end, "234") : NULL;
     if (!rest || (*rest != '.' && *rest != ',')) return false;
     made.decimal = *rest++;
     size_t zeros = strspn(rest, "0");
     if (zeros > ND_DECIMALS_MOST || (zeros == 0 && *rest++ != '5')) return false;
     made.decimals = (unsigned char)zeros;
     rest += zeros;
-    if (strlen(rest) >= ND_UNIT_SIZE) return false;
-    memcpy(made.suffix, rest, strlen(rest) + 1);
+    if (*rest == '-') {
+        made.minus = MINUS_LAST;
+        rest++;
+    }
+    if (rest > end || (size_t)(end - rest) >= ND_UNIT_SIZE) return false;
+    memcpy(made.suffix, rest, (size_t)(end - rest));
     if (made.thousands && (!strchr(",.' ", made.thousands) || made.thousands == made.decimal)) return false;
+    if (prefix_bytes(made.prefix, made.prefix + prefix) != prefix || !is_suffix(rest, end)) return false;
     nd_form_name(&made, again);
-    if (strcmp(again, name) != 0) return false;
+    if (strcmp(again, whole) != 0) return false;
     *form = made;
     return true;
+}
+
+enum duration_form nd_written_duration(const char *name)
+{
+    struct number_form form;
+    return name && nd_form_take(name, &form) ? (enum duration_form)form.duration : DURATION_NONE;
 }

@@ -16,29 +16,54 @@ struct column_look {
     size_t numbers, others;
     bool marked; /* some cell has marks: else any would fit */
     bool code, mixed, zero;
+    bool exponent;                        /* some number is written with one, or as no other is */
+    size_t bracketed, marked_in_brackets; /* of the numbers */
+    bool negative;
+    enum minus_place minus; /* of the first negative number */
     struct decimals {
         size_t least, most;
     } points, commas; /* behind these marks */
     char prefix[ND_UNIT_SIZE], suffix[ND_UNIT_SIZE];
     double different[DIFFERENT_LEAST];
     size_t different_count;
+    struct duration_look {
+        size_t cells, minutes; /* durations, and those of them without seconds */
+        bool unpadded, mixed, zero;
+        char mark;
+        struct decimals decimals;
+        double different[DIFFERENT_LEAST];
+        size_t different_count;
+    } durations;
     struct number_form expected; /* by the caller; all zero: none */
     size_t unexpected;           /* cells that are no number in that form */
 };
+
+static bool in_brackets(const struct number_parts *parts)
+{
+    return parts->negative && (parts->minus == MINUS_BRACKETS || parts->minus == MINUS_INNER_BRACKETS);
+}
 
 bool nd_is_formed_number(const char *text, size_t length)
 {
     struct number_parts parts;
     const char *blank = memchr(text, ' ', length);
-    /* A word behind a blank may be anything in a line of names. */
-    return nd_number_parts(text, length, &parts) && (parts.marked || !blank || parts.prefix[0]);
+    /* A word behind a blank, and a number in brackets, may be anything in a line of names. */
+    return nd_number_parts(text, length, &parts) &&
+           (parts.marked || parts.prefix[0] || (!blank && !in_brackets(&parts)));
 }
 
 /* ---- looking ----------------------------------------------------------------------------------------------------- */
 
+static void note_different(double different[DIFFERENT_LEAST], size_t *count, double value)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (different[i] == value) return;
+    if (*count < DIFFERENT_LEAST) different[(*count)++] = value;
+}
+
 static void count_different(struct column_look *look, const struct number_parts *parts, const char *text, size_t length)
 {
-    struct number_form form = {.decimal = '.'};
+    struct number_form form = {.decimal = '.', .minus = (unsigned char)parts->minus};
     double value;
     unsigned marks = 0;
     while (!(parts->fits >> marks & 1)) marks++;
@@ -47,15 +72,37 @@ static void count_different(struct column_look *look, const struct number_parts 
     memcpy(form.prefix, parts->prefix, sizeof form.prefix);
     memcpy(form.suffix, parts->suffix, sizeof form.suffix);
     if (look->different_count == DIFFERENT_LEAST || nd_form_read(&form, text, length, &value) != NUMBER_FINITE) return;
-    for (size_t i = 0; i < look->different_count; i++)
-        if (look->different[i] == value) return;
-    look->different[look->different_count++] = value;
+    note_different(look->different, &look->different_count, value);
 }
 
 static void count_decimals(struct decimals *decimals, size_t found, bool first)
 {
     if (first || found < decimals->least) decimals->least = found;
     if (first || found > decimals->most) decimals->most = found;
+}
+
+static void look_at_minus(struct column_look *look, const struct number_parts *parts)
+{
+    if (!parts->negative) return;
+    if (!look->negative) look->minus = parts->minus;
+    look->negative = true;
+    look->bracketed += in_brackets(parts);
+    look->marked_in_brackets += in_brackets(parts) && parts->marked;
+}
+
+static bool look_at_duration(struct duration_look *look, const char *text, size_t length)
+{
+    struct duration_parts parts;
+    if (!nd_duration_parts(text, length, &parts)) return false;
+    if (parts.mark && look->mark && parts.mark != look->mark) look->mixed = true;
+    if (parts.mark) look->mark = parts.mark;
+    count_decimals(&look->decimals, parts.decimals, look->cells == 0);
+    look->cells++;
+    look->minutes += parts.fields == 2;
+    look->unpadded = look->unpadded || parts.hour_digits < 2;
+    look->zero = look->zero || parts.zero;
+    note_different(look->different, &look->different_count, parts.seconds);
+    return true;
 }
 
 static void look_at_cell(struct column_look *look, const char *text, size_t length)
@@ -66,8 +113,8 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     look->unexpected += nd_form_read(&look->expected, text, length, &number) == NUMBER_NONE;
     if (!nd_number_parts(text, length, &parts)) {
         if (plain) /* with an exponent, say */
-            look->fits &= PLAIN_MARKS, look->numbers++;
-        else
+            look->fits &= PLAIN_MARKS, look->numbers++, look->exponent = true;
+        else if (!look_at_duration(&look->durations, text, length))
             look->others++;
         return;
     }
@@ -82,6 +129,7 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     look->zero = look->zero || parts.zero;
     count_decimals(&look->points, parts.behind_point, look->numbers == 1);
     count_decimals(&look->commas, parts.behind_comma, look->numbers == 1);
+    look_at_minus(look, &parts);
     count_different(look, &parts, text, length);
 }
 
@@ -94,14 +142,10 @@ static bool expected_form(const struct number_question *question, const char *na
     if (!options->written) return false;
     if (options->names && name && (found = nd_names_find(question->expected, name))) place = found->place;
     if ((options->names && name && !found) || place >= options->name_count || !options->written[place]) return false;
-    return nd_form_take(options->written[place], form);
-}
-
-/* The first row that is looked at; the names above it are passed over. */
-static enum csv_result first_row(struct csv_head *head, const struct number_question *question)
-{
-    enum csv_result result = nd_head_next(head);
-    return result == CSV_ROW && question->header ? nd_head_next(head) : result;
+    struct number_form taken;
+    if (!nd_form_take(options->written[place], &taken) || nd_form_is_plain(&taken)) return false;
+    *form = taken;
+    return true;
 }
 
 static enum csv_result look_at_rows(struct csv_head *head, const struct number_question *question,
@@ -120,32 +164,25 @@ static enum csv_result look_at_rows(struct csv_head *head, const struct number_q
     return result;
 }
 
-/* Most files are plain, and of those nothing is kept.  found: how many fields the rows of one that is not have. */
-static enum csv_result look_for_forms(struct csv_head *head, const struct number_question *question, size_t *found)
-{
-    enum csv_result result = first_row(head, question);
-    for (*found = 0; result == CSV_ROW && *found == 0; result = nd_head_next(head))
-        for (size_t i = 0; i < head->csv.fields && *found == 0; i++) {
-            struct number_parts parts;
-            double number;
-            const char *text = nd_csv_text(&head->csv, i);
-            size_t length = head->csv.field[i].length;
-            bool formed =
-                nd_parse_number(text, length, &number) == NUMBER_NONE && nd_number_parts(text, length, &parts);
-            bool told = question->options->decimal == ',' || question->options->thousands || question->options->written;
-            if (formed || told) *found = head->csv.fields;
-        }
-    return result;
-}
-
 /* ---- deciding ---------------------------------------------------------------------------------------------------- */
 
-/* A column of numbers, a slip or two aside. */
+/* A column of numbers, a slip or two aside.  Whole numbers that are all in brackets are names. */
 static bool holds_numbers(const struct column_look *look)
 {
-    bool unit = look->prefix[0] || look->suffix[0];
-    return look->fits != 0 && !look->mixed && look->numbers >= CELLS_FOR_A_SLIP * look->others &&
+    bool unit = look->prefix[0] || look->suffix[0] || (look->negative && look->minus != MINUS_FIRST);
+    bool names = look->bracketed == look->numbers && look->marked_in_brackets == 0;
+    return look->fits != 0 && !look->mixed && !(names && look->numbers > 0) &&
+           look->numbers >= CELLS_FOR_A_SLIP * (look->others + look->durations.cells) &&
            !(unit && (look->code || look->different_count < DIFFERENT_LEAST));
+}
+
+/* A column of durations, a slip or two aside, all of them with seconds or all without. */
+static bool holds_durations(const struct column_look *look)
+{
+    const struct duration_look *found = &look->durations;
+    return found->cells > 0 && found->cells >= CELLS_FOR_A_SLIP * (look->others + look->numbers) && !found->mixed &&
+           (found->minutes == 0 || found->minutes == found->cells) && found->different_count >= DIFFERENT_LEAST &&
+           !ND_FAULT(FAULT_DURATIONS_TEXT);
 }
 
 /* What the file's columns say together. */
@@ -181,26 +218,38 @@ static unsigned narrow(unsigned fits, const struct evidence *evidence)
 }
 
 /* How many decimals all cells have, if the last is a zero in some: then zeros are written.  0: as many as they need. */
-static unsigned char usual_decimals(const struct column_look *look, char mark)
+static unsigned char usual_decimals(const struct decimals *found, bool zero)
 {
-    const struct decimals *found = mark == ',' ? &look->commas : &look->points;
-    bool same = found->least == found->most && found->most <= ND_DECIMALS_MOST && look->zero;
+    bool same = found->least == found->most && found->most <= ND_DECIMALS_MOST && zero;
     return same && !ND_FAULT(FAULT_ZEROS_DROPPED) ? (unsigned char)found->most : 0;
+}
+
+static struct number_form duration_form(const struct duration_look *look)
+{
+    enum duration_form seconds = look->unpadded ? DURATION_SECONDS : DURATION_SECONDS_PADDED;
+    enum duration_form minutes = look->unpadded ? DURATION_MINUTES : DURATION_MINUTES_PADDED;
+    return (struct number_form){.decimal = look->mark ? look->mark : '.',
+                                .duration = (unsigned char)(look->minutes > 0 ? minutes : seconds),
+                                .decimals = usual_decimals(&look->decimals, look->zero)};
 }
 
 static struct number_form choose_form(const struct column_look *look, const struct evidence *evidence)
 {
     struct number_form form = {.decimal = 0};
     unsigned fits = narrow(look->fits, evidence), marks = 0;
-    if (look->expected.decimal && CELLS_FOR_A_SLIP * look->unexpected <= look->numbers) return look->expected;
+    size_t numbers = look->numbers + look->durations.cells;
+    if (look->expected.decimal && CELLS_FOR_A_SLIP * look->unexpected <= numbers) return look->expected;
+    if (holds_durations(look)) return duration_form(&look->durations);
     if (!holds_numbers(look)) return form;
     while (!(fits >> marks & 1)) marks++;
-    if (marks == 0 && !look->prefix[0] && !look->suffix[0]) return form;
     form.decimal = nd_number_marks[marks].decimal;
     form.thousands = nd_number_marks[marks].thousands;
+    form.minus = (unsigned char)(look->negative ? look->minus : MINUS_FIRST);
     memcpy(form.prefix, look->prefix, sizeof form.prefix);
     memcpy(form.suffix, look->suffix, sizeof form.suffix);
-    form.decimals = usual_decimals(look, form.decimal);
+    form.decimals =
+        look->exponent ? 0 : usual_decimals(form.decimal == ',' ? &look->commas : &look->points, look->zero);
+    if (nd_form_is_plain(&form)) form.decimal = 0;
     return form;
 }
 
@@ -237,7 +286,8 @@ static nade_status find_forms(const struct source *source, const struct number_q
     enum csv_result result = look_at_rows(&head, question, looks, forms->count);
     weigh(looks, forms->count, &evidence);
     for (size_t i = 0; i < forms->count; i++) {
-        bool undecided = !looks[i].marked && looks[i].others == 0; /* what decides may yet come */
+        bool undecided =
+            !looks[i].marked && looks[i].others + looks[i].durations.cells == 0; /* what decides may come */
         forms->form[i] = choose_form(&looks[i], &evidence);
         if (!forms->form[i].decimal && undecided) forms->form[i] = forms->usual;
     }
@@ -250,11 +300,11 @@ nade_status nd_sniff_numbers(const struct source *source, const struct number_qu
                              struct number_forms *forms)
 {
     struct csv_head head;
-    size_t fields = 0;
     *forms = (struct number_forms){.usual = given_form(question->options)};
     if (!question->looked) return NADE_OK;
     nd_head_begin(&head, source, question->dialect);
-    enum csv_result result = look_for_forms(&head, question, &fields);
+    enum csv_result result = nd_head_next(&head);
+    size_t fields = result == CSV_ROW ? head.csv.fields : 0;
     nd_csv_free(&head.csv);
     if (result == CSV_NO_MEMORY) return nd_no_memory(source->context, "the first rows of a text file");
     if (fields == 0) return NADE_OK;

@@ -19,7 +19,7 @@ struct number_question {
 
 /* Begins all zero: plain numbers everywhere. */
 struct number_forms {
-    struct number_form *form; /* (count) of each column; all zero where its numbers are plain */
+    struct number_form *form; /* (count) of each column; all zero but decimals where its numbers are plain */
     size_t count;
     struct number_form usual; /* of columns beyond them */
 };
@@ -37,6 +37,12 @@ static inline const struct number_form *nd_form_of(const struct number_forms *fo
 {
     const struct number_form *form = column < forms->count ? &forms->form[column] : &forms->usual;
     return form->decimal ? form : NULL;
+}
+
+/* Decimals that the plain numbers of a column always have. */
+static inline unsigned char nd_plain_decimals_of(const struct number_forms *forms, size_t column)
+{
+    return column < forms->count && !forms->form[column].decimal ? forms->form[column].decimals : 0;
 }
 
 /* True for a text that looks like a number with marks or a known unit. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "data/cell_text.h"
 #include "data/mapped_rows.h"
 #include "data/number_form.h"
@@ -98,6 +99,12 @@ bool nd_column_has_decimal_commas(const struct table_column *column)
         commas += comma;
     }
     return commas > 0;
+}
+
+const char *nd_written_name(const struct table_column *column)
+{
+    return column->written ? column->written_name
+                           : nd_plain_form_name(ND_FAULT(FAULT_PLAIN_DECIMALS) ? 0 : column->decimals);
 }
 
 bool nd_column_has_thousands(const struct table_column *column)

@@ -60,6 +60,7 @@ struct table_column {
     const char *form; /* how its cells are dates (date_text.h), whose labels then have seconds as numbers; NULL: not */
     const struct number_form *written; /* how its numbers are (number_form.h); NULL: plainly */
     const char *written_name;          /* the same as text */
+    unsigned char decimals;            /* that its numbers always have if they are plain; 0: as many as they need */
     const struct label
         *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */
@@ -68,6 +69,9 @@ struct table_column {
     size_t unusable_line; /* STORE_UNUSABLE: the line of the label that was one too many */
     size_t place;         /* its number in the data, from 0, before columns were left out */
 };
+
+/* How a column's numbers are written, as text (number_form.h); NULL: plainly. */
+const char *nd_written_name(const struct table_column *column);
 
 /* A column that training does without. */
 struct left_out {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/number_form.h"
 #include "model/date_weeks.h"
 #include "model/head.h"
 #include "model/monotone_map.h"
@@ -25,7 +26,12 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w, const cha
 
 static void add_form(struct words *w, const struct column_spec *spec)
 {
-    if (spec->written) add(w, ", like %s", spec->written);
+    struct number_form form;
+    if (!spec->written || !nd_form_take(spec->written, &form)) return;
+    if (form.duration)
+        add(w, ", seconds written %s", spec->written);
+    else if (!nd_form_is_plain(&form)) /* decimals alone say nothing of the values */
+        add(w, ", like %s", spec->written);
 }
 
 /* Few are named. */

@@ -226,10 +226,18 @@ static void note_unseen(const struct encoder *e, size_t row, size_t column, cons
              nd_excerpt(found, strlen(found), excerpt));
 }
 
+/* Whether whatever the column can't hold is to be a missing cell. */
+static bool may_be_any(const struct encoder *e, size_t column)
+{
+    bool any = e->unseen && !e->unseen->refused && e->unseen->any && e->unseen->any[column];
+    return any && !ND_FAULT(FAULT_UNASKED_REFUSED);
+}
+
 /* Whether such a value of the column is to be a missing cell. */
 static bool may_be_unseen(const struct encoder *e, size_t column, bool is_number)
 {
-    return e->unseen && !e->unseen->refused && is_unseen(&e->schema->column[column], is_number);
+    return e->unseen && !e->unseen->refused &&
+           (is_unseen(&e->schema->column[column], is_number) || may_be_any(e, column));
 }
 
 /* A cell, whose text is UTF-8, in the model's units; false: the column can't hold it. */
@@ -365,22 +373,39 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
 }
 
 /* Numbers of another unit are others: 12 in is not 12 cm.  Those without one are the model's. */
-static nade_status check_unit(const struct encoder *e, size_t column)
+static nade_status check_unit(const struct encoder *e, size_t column, bool *same)
 {
+    *same = true;
     struct number_form form = {.decimal = '.'};
     const struct column_spec *spec = &e->schema->column[column];
     const struct table_column *from = &e->table->column[e->source[column]];
     if (!from->written || nd_head_for(spec->type)->labels) return NADE_OK;
-    if (!from->written->prefix[0] && !from->written->suffix[0]) return NADE_OK;
+    if (!from->written->prefix[0] && !from->written->suffix[0] && !from->written->duration) return NADE_OK;
     const char *found = nd_utf8_text(e->arena, from->written_name);
     struct number_form unit;
     if (!found) return nd_no_memory(e->context, "the rows");
     if (spec->written) nd_form_take(spec->written, &form);
-    bool same =
-        !nd_form_take(found, &unit) || (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0);
-    if (same || ND_FAULT(FAULT_UNITS_CONFUSED)) return NADE_OK;
+    *same = !nd_form_take(found, &unit) ||
+            (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0 &&
+             (unit.duration > DURATION_NONE) == (form.duration > DURATION_NONE));
+    *same = *same || ND_FAULT(FAULT_UNITS_CONFUSED);
+    if (*same || may_be_any(e, column)) return NADE_OK;
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, column '%s': found numbers like %s, expected them like %s",
                    e->table->source, spec->name, found, spec->written ? spec->written : "1234.5");
+}
+
+/* All cells of a column hold what it does not. */
+static void note_column(const struct encoder *e, size_t column)
+{
+    const struct table_column *from = &e->table->column[e->source[column]];
+    for (size_t i = 0; i < e->row_count; i++) {
+        size_t row = e->rows ? e->rows[i] : i;
+        char number[ND_DATE_SIZE];
+        bool there =
+            from->storage == STORE_DOUBLES ? !isnan(nd_table_number(from, row)) : nd_table_code(from, row) != SIZE_MAX;
+        if (there) note_unseen(e, i, column, cell_text(from, row, number));
+        put(e, i, column, NAN);
+    }
 }
 
 static void put_missing(const struct encoder *e, size_t column)
@@ -397,8 +422,13 @@ static nade_status encode_column(const struct encoder *e, size_t column)
     enum storage storage = e->table->column[e->source[column]].storage;
     if (storage == STORE_UNUSABLE) return nd_fail_unusable(e->context, e->table, e->source[column]);
     if (e->schema->column[column].form) return encode_dates(e, column);
-    nade_status checked = check_unit(e, column);
+    bool same;
+    nade_status checked = check_unit(e, column, &same);
     if (checked != NADE_OK) return checked;
+    if (!same) {
+        note_column(e, column);
+        return NADE_OK;
+    }
     struct label_search labels = {.spec = &e->schema->column[column], .allocator = &e->context->allocator};
     nade_status status =
         storage == STORE_DOUBLES ? encode_numbers(e, column, &labels) : encode_labels(e, column, &labels);

@@ -11,6 +11,7 @@ struct unseen_cells {
     size_t row;      /* the number of the first among the rows encoded; meaningless while count is 0 */
     char first[256]; /* its place and text, for a message */
     bool *marks;     /* (rows encoded, schema columns) gets true for each; NULL: not wanted */
+    const bool *any; /* (schema columns) of these text among numbers, and another unit, is counted too; NULL: of none */
 };
 
 /* *source (schema columns), in the arena: which column of the table each of the schema's is.  Where there is none it

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/utf8.h"
+#include "data/number_form.h"
 #include "model/head.h"
 #include "model/model.h"
 
@@ -157,6 +159,15 @@ static void put_sizes(struct model_writer *w, const char *key, const size_t *siz
     nd_json_close(&w->writer, ']');
 }
 
+/* Under a name of its own where earlier versions would take brackets for units. */
+static void put_written(struct model_writer *w, const struct column_spec *spec)
+{
+    struct number_form form;
+    if (!spec->written || !nd_form_take(spec->written, &form)) return;
+    nd_write_text(w, form.minus == MINUS_FIRST || ND_FAULT(FAULT_NEGATIVE_WRITTEN) ? "written" : "negative",
+                  spec->written);
+}
+
 static void put_column(struct model_writer *w, const struct column_spec *spec)
 {
     nd_json_open(&w->writer, '{');
@@ -167,7 +178,7 @@ static void put_column(struct model_writer *w, const struct column_spec *spec)
     nd_write_numbers(w, "marginal", spec->marginal, spec->marginal_count);
     if (spec->missing_value_count > 0)
         nd_write_numbers(w, "missing_values", spec->missing_values, spec->missing_value_count);
-    if (spec->written) nd_write_text(w, "written", spec->written);
+    put_written(w, spec);
     if (spec->missing_share > 0) nd_write_number(w, "missing_share", spec->missing_share);
     nd_json_close(&w->writer, '}');
 }

@@ -52,12 +52,20 @@ static void read_missing_values(struct model_reader *r, const struct json_value 
 static void read_written(struct model_reader *r, const struct json_value *object, struct column_spec *spec)
 {
     struct number_form form;
-    const struct json_value *written = nd_json_get(object, "written");
+    const struct json_value *negative = nd_json_get(object, "negative");
+    const struct json_value *written = negative ? negative : nd_json_get(object, "written");
+    const char *key = negative ? "negative" : "written";
     if (!written) return;
-    spec->written = nd_take_text(r, "written", written);
+    spec->written = nd_take_text(r, key, written);
     bool numbers = r->status == NADE_OK && !nd_head_for(spec->type)->labels && !spec->form;
-    if (r->status == NADE_OK && (!numbers || !nd_form_take(spec->written, &form)))
-        nd_wrong(r, "written", written, "how numbers are written, as 1.234,5 cm; and a column of numbers");
+    bool form_is_good = r->status == NADE_OK && numbers && nd_form_take(spec->written, &form) &&
+                        (form.minus != MINUS_FIRST) == (negative != NULL) &&
+                        !(negative && nd_json_get(object, "written"));
+    if (r->status == NADE_OK && !form_is_good)
+        nd_wrong(r, key, written,
+                 negative
+                     ? "how a negative number is written, as (1,234.00), in place of written; and a column of numbers"
+                     : "how numbers are written, as 1.234,5 cm; and a column of numbers");
 }
 
 enum { COLUMN_KEYS = 8 }; /* that every column has: all but atoms, missing_values, missing_share and written */
@@ -73,9 +81,9 @@ static size_t list_types(const char *names[ND_TYPES_MOST + 1])
 /* Of a column whose type is not known none but those of all columns. */
 static void check_column_keys(struct model_reader *r, const struct json_value *object)
 {
-    static const char *const keys[] = {"name",     "type",           "mean",          "sd",
-                                       "step",     "floor",          "atoms",         "labels",
-                                       "marginal", "missing_values", "missing_share", "written"};
+    static const char *const keys[] = {"name",          "type",    "mean",    "sd",       "step",
+                                       "floor",         "atoms",   "labels",  "marginal", "missing_values",
+                                       "missing_share", "written", "negative"};
     const char *names[ND_TYPES_MOST + 1];
     size_t count = list_types(names), type = 0;
     while (type < count && !nd_json_is_text(nd_json_get(object, "type"), names[type])) type++;

@@ -7,6 +7,7 @@
 #include "base/ascending.h"
 #include "base/fault.h"
 #include "base/parallel.h"
+#include "data/number_form.h"
 #include "model/head.h"
 #include "model/monotone_map.h"
 #include "model/normal.h"
@@ -89,16 +90,29 @@ static bool has_zero_end(const struct shape *s)
 #define NEAR_END 0.95
 
 static const double upper_ends[] = {1, 100};
+
+/* The last time of a day. */
+static double end_of_day(const struct column_spec *spec)
+{
+    enum { DAY = 24 * 60 * 60 };
+    return spec->step > 0 ? nd_last_recorded(spec, DAY - spec->step / 2) : DAY;
+}
 enum { UPPER_ENDS = sizeof upper_ends / sizeof *upper_ends };
+
+static bool is_near_end(const struct shape *s, double end)
+{
+    const struct counted *most = &s->value[s->distinct - 1];
+    return most->value <= end && most->value >= NEAR_END * end &&
+           ((most->value == end && most->count >= MISSING_CELLS) || is_end(s, (end - s->spec->mean) / s->spec->sd));
+}
 
 static double find_upper(const struct shape *s)
 {
-    double most = s->value[s->distinct - 1].value;
+    enum duration_form duration = nd_written_duration(s->spec->written);
+    if (duration && !ND_FAULT(FAULT_DAY_ENDLESS))
+        return nd_duration_padded(duration) && is_near_end(s, end_of_day(s->spec)) ? end_of_day(s->spec) : HUGE_VAL;
     for (size_t i = 0; i < UPPER_ENDS; i++)
-        if (most <= upper_ends[i] && most >= NEAR_END * upper_ends[i] &&
-            ((most == upper_ends[i] && s->value[s->distinct - 1].count >= MISSING_CELLS) ||
-             is_end(s, (upper_ends[i] - s->spec->mean) / s->spec->sd)))
-            return upper_ends[i];
+        if (is_near_end(s, upper_ends[i])) return upper_ends[i];
     return HUGE_VAL;
 }
 
@@ -137,7 +151,8 @@ static void find_bounds(struct shape *s, const nade_table *table, size_t number)
 {
     const struct shape_options *o = s->options;
     double low = o->low ? o->low[number] : NAN, high = o->high ? o->high[number] : NAN;
-    bool zero = o->maps && (has_zero_end(s) || piles_up_at_end(s));
+    bool lasts = nd_written_duration(s->spec->written) && s->value[0].value >= 0;
+    bool zero = o->maps && (lasts || has_zero_end(s) || piles_up_at_end(s));
     double upper = zero && isnan(high) ? find_upper(s) : HUGE_VAL;
     struct extent all = zero && !ND_FAULT(FAULT_BOUND_CROSSED) ? extent_of(table, number) : (struct extent){0, 0};
     s->low = !isnan(low) ? low : zero && all.least >= 0 ? 0 : -HUGE_VAL;

@@ -5,6 +5,7 @@
 
 #include "base/ascending.h"
 #include "base/fault.h"
+#include "data/number_form.h"
 #include "data/recording_step.h"
 #include "model/head.h"
 #include "model/mixture.h"
@@ -85,6 +86,18 @@ static size_t find_beyond(const struct table_column *column, const size_t *rows,
     return SIZE_MAX;
 }
 
+/* Where no seconds are written, minutes are what is recorded, however few the cells are. */
+static void record_minutes(const struct table_column *column, const size_t *rows, size_t row_count,
+                           struct column_spec *spec)
+{
+    enum duration_form form = nd_written_duration(spec->written);
+    double step = form ? nd_duration_step(form) : 0;
+    if (step <= 1 || spec->offset > 0 || fmod(spec->step, step) == 0 || ND_FAULT(FAULT_MINUTES_UNSTEPPED)) return;
+    for (size_t i = 0; i < row_count; i++)
+        if (fmod(nd_table_number(column, rows[i]), step) != 0 && !isnan(nd_table_number(column, rows[i]))) return;
+    spec->step = step;
+}
+
 void nd_measure_real(const nade_table *table, size_t number, const size_t *rows, size_t row_count,
                      struct column_spec *spec, struct measured *measured)
 {
@@ -95,6 +108,7 @@ void nd_measure_real(const nade_table *table, size_t number, const size_t *rows,
     struct recording recording = nd_recording_step(column, rows, row_count, table->single);
     spec->step = recording.step;
     spec->offset = recording.offset;
+    record_minutes(column, rows, row_count, spec);
     learn_floor(spec);
 }
 

@@ -64,8 +64,9 @@ static bool learn_missing_values(struct arena *arena, const struct table_column 
 static bool learn_written(struct arena *arena, const struct table_column *column, struct column_spec *spec)
 {
     struct number_form form;
-    if (!column->written || nd_head_for(spec->type)->labels || column->form) return true;
-    const char *name = nd_utf8_text(arena, column->written_name);
+    const char *written = nd_written_name(column);
+    if (!written || nd_head_for(spec->type)->labels || column->form) return true;
+    const char *name = nd_utf8_text(arena, written);
     if (!name) return false;
     if (!nd_form_take(name, &form)) return true;
     spec->written = nd_arena_text(arena, name);

@@ -220,3 +220,16 @@ expect 0 "$NADE" predict model rows.csv --of kind
 sed '4402s/,[^,]*,/,,/' many.csv >gap.csv
 refuse 2 "gap.csv, row 4400, column" -- "$NADE" predict fixed gap.csv --of price -o gap.out
 [ ! -e gap.out ] || fail "half an output"
+
+# Columns that are neither asked for nor given are not needed, whatever their cells hold; those that are given are.
+awk 'BEGIN { print "x,y,z"; for (i = 0; i < 100; i++) printf "%d.5,%d.25,%d.75\n", i % 50, i * 7 % 91, i % 37 }' >plain.csv
+expect 0 "$NADE" train plain.csv -o plain "${small[@]}"
+printf 'x,y,z\n1.5,2.25,1\n2.5,,2\n3.5,,3\n' >good.csv
+expect 0 "$NADE" predict plain good.csv --of y --given x
+mv out good.out
+for z in oops '5 kg' 0:01:00 2024-01-01; do
+    printf 'x,y,z\n1.5,2.25,%s\n2.5,,%s\n3.5,,%s\n' "$z" "${z/5/6}" "${z/5/7}" >bad.csv
+    expect 0 "$NADE" predict plain bad.csv --of y --given x
+    cmp out good.out || fail "$z: $(cat out)"
+    refuse 2 "column 'z': found" -- "$NADE" predict plain bad.csv --of y
+done

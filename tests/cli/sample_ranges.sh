@@ -22,7 +22,7 @@ expect 0 "$NADE" sample model -n 400 --where '2<x<=2.2' --quiet
 expect 0 "$NADE" sample model -n 50 --where '1<0<3' --where 'x<=1.1' --quiet
 [ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u | tr '\n' ' ')" = "1.1 " ] || fail "$(sort -u out)"
 expect 0 "$NADE" sample model -n 5 --where '-1<=x<=-1' --quiet
-[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u)" = -1 ] || fail "$(cat out)"
+[ "$(awk -F, 'NR > 1 { print $1 }' out | sort -u)" = -1.0 ] || fail "$(cat out)"
 
 # What follows is drawn given the range, and ranges go with given cells and with each other.
 expect 0 "$NADE" sample model -n 200 --where 'y>12' --quiet

@@ -17,6 +17,9 @@ expect 0 "$NADE" score model rows.csv --quiet
 expect 0 "$NADE" impute model rows.csv --quiet
 grep -q -e -999 out && fail "impute: $(cat out)"
 refuse 2 "'age': found -999, which training took for a missing cell" -- "$NADE" sample model --where age=-999
+refuse 2 "--where: column 'age': found -999, which training took for a missing cell, expected a value" -- "$NADE" prob model --where age=-999
+refuse 2 "--given: column 'age': found -999, which" -- "$NADE" prob model --where 'weight>70' --given 'age in {30,-999}'
+expect 0 "$NADE" prob model --where 'age!=-999' --quiet
 
 # Kept, it is a number as any other.
 expect 0 "$NADE" train data.csv -o kept "${small[@]}" --keep-sentinels age

@@ -125,7 +125,9 @@ static void show_table(struct csv_text *text, const nade_table *table)
     for (size_t c = 0; c < table->columns; c++) {
         const struct table_column *column = &table->column[c];
         add_text(text, "%s: %s, ", column->name, nade_type_name(column->type));
-        if (column->written) add_text(text, "like %s, ", column->written_name);
+        bool labels = column->type == NADE_CATEGORICAL || column->type == NADE_BINARY;
+        if (nd_written_name(column) && (column->written || !labels))
+            add_text(text, "like %s, ", nd_written_name(column));
         add_text(text, "%zu missing:", column->missing);
         for (size_t row = 0; row < table->rows && row < VALUES_SHOWN; row++) show_cell(text, column, row);
         add_text(text, "%s\n", table->rows > VALUES_SHOWN ? " ..." : "");

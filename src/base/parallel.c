@@ -1,7 +1,6 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,9 +10,8 @@
 
 /* An update takes fractions of a millisecond and has two parallel sections, so waking a sleeping thread for each would
  * cost as much as the work.  A waiting thread therefore looks for the next section a while before it sleeps; not for
- * long, since on a busy machine the spinning takes the processor from somebody else's work; and now and then it offers
- * the processor, since who it waits for may be waiting for just that. */
-enum { SPINS = 4000, SPINS_BETWEEN_OFFERS = 64 };
+ * long, since on a busy machine the spinning takes the processor from somebody else's work. */
+enum { SPINS = 4000 };
 
 struct pool {
     nade_allocator allocator;
@@ -37,9 +35,8 @@ struct helper {
     unsigned worker;
 };
 
-static void pause_briefly(int spin)
+static void pause_briefly(void)
 {
-    if (spin % SPINS_BETWEEN_OFFERS == SPINS_BETWEEN_OFFERS - 1) sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #endif
@@ -59,7 +56,7 @@ static unsigned wait_for_section(struct pool *pool, unsigned last)
     for (int spin = 0; spin < SPINS; spin++) {
         unsigned section = atomic_load(&pool->section);
         if (section != last) return section;
-        pause_briefly(spin);
+        pause_briefly();
     }
     pthread_mutex_lock(&pool->mutex);
     while (atomic_load(&pool->section) == last) pthread_cond_wait(&pool->start, &pool->mutex);
@@ -104,7 +101,7 @@ static void wait_for_helpers(struct pool *pool)
 {
     for (int spin = 0; spin < SPINS; spin++) {
         if (atomic_load(&pool->busy) == 0) return;
-        pause_briefly(spin);
+        pause_briefly();
     }
     pthread_mutex_lock(&pool->mutex);
     while (atomic_load(&pool->busy) != 0) pthread_cond_wait(&pool->done, &pool->mutex);

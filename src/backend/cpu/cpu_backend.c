@@ -1,5 +1,6 @@
 #include "backend/cpu/cpu_backend.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/activation.h"
@@ -52,8 +53,32 @@ static void add_blocks(struct cpu_backend *backend, enum weight_kind kind, size_
     for (size_t first = 0; first < rows; first += BLOCK_ROWS) {
         size_t left = rows - first;
         backend->blocks[backend->block_count++] =
-            (struct weight_block){kind, layer, first, left < BLOCK_ROWS ? left : BLOCK_ROWS};
+            (struct weight_block){kind, layer, first, left < BLOCK_ROWS ? left : BLOCK_ROWS, 0};
     }
+}
+
+static size_t weights_of(const struct plan *plan, const struct weight_block *block)
+{
+    if (block->kind == WEIGHT_NORM) return block->count;
+    return block->count * (block->kind == WEIGHT_DIRECT ? plan->inputs : nd_layer_inputs(plan, block->layer));
+}
+
+static int compare_blocks(const void *one, const void *other)
+{
+    const struct weight_block *a = *(const struct weight_block *const *)one;
+    const struct weight_block *b = *(const struct weight_block *const *)other;
+    if (a->weights != b->weights) return a->weights < b->weights ? 1 : -1;
+    return a < b ? -1 : a > b;
+}
+
+/* Large blocks first: what is handed out last should not keep one thread busy when the others are done. */
+static void order_blocks(struct cpu_backend *backend)
+{
+    for (size_t i = 0; i < backend->block_count; i++) {
+        backend->blocks[i].weights = weights_of(backend->plan, &backend->blocks[i]);
+        backend->large_first[i] = &backend->blocks[i];
+    }
+    qsort(backend->large_first, backend->block_count, sizeof *backend->large_first, compare_blocks);
 }
 
 static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
@@ -63,10 +88,12 @@ static bool list_blocks(struct cpu_backend *backend, struct arena *arena)
     size_t count = (norms ? norms * blocks_for(plan->hidden[0]) : 0) + blocks_for(direct);
     for (size_t l = 0; l <= plan->layers; l++) count += blocks_for(nd_layer_outputs(plan, l));
     backend->blocks = nd_arena_alloc(arena, count, sizeof *backend->blocks);
-    if (!backend->blocks) return false;
+    backend->large_first = nd_arena_alloc(arena, count, sizeof *backend->large_first);
+    if (!backend->blocks || !backend->large_first) return false;
     for (size_t l = 0; l <= plan->layers; l++) add_blocks(backend, WEIGHT_LAYER, l, nd_layer_outputs(plan, l));
     add_blocks(backend, WEIGHT_DIRECT, plan->layers, direct);
     for (size_t n = 0; n < norms; n++) add_blocks(backend, WEIGHT_NORM, n, plan->hidden[0]);
+    order_blocks(backend);
     return true;
 }
 

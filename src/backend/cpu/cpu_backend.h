@@ -26,6 +26,7 @@ struct weight_block {
     enum weight_kind kind;
     size_t layer; /* or the norm's number */
     size_t first, count;
+    size_t weights; /* how many these are */
 };
 
 /* A worker's scratch in the second section with a fixed order: a block of ND_UNITS hidden units. */
@@ -95,7 +96,8 @@ struct cpu_backend {
     size_t *stride;      /* (L+1): of each layer's outputs */
     struct weight_block *blocks;
     size_t block_count;
-    double *squares; /* of the gradient's pieces (cpu_between.c); NULL until needed */
+    const struct weight_block **large_first; /* (block_count) the same, in this order */
+    double *squares;                         /* of the gradient's pieces (cpu_between.c); NULL until needed */
     struct batch_buffers batch;
     struct worker_scratch *scratch; /* (threads) */
     float **forward, **backward;    /* (L+1) each: weights packed for either direction, NULL until needed */

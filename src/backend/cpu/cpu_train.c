@@ -302,7 +302,9 @@ static void take_steps(const struct batch_job *job, const struct weight_block *b
 static void run_block(void *argument, size_t task, unsigned worker)
 {
     const struct batch_job *job = argument;
-    const struct weight_block *block = &job->backend->blocks[job->first_task + task];
+    const struct cpu_backend *backend = job->backend;
+    const struct weight_block *block =
+        job->whole ? backend->large_first[task] : &backend->blocks[job->first_task + task];
     if (block->kind != WEIGHT_LAYER) {
         nd_cpu_residual_weights(job, block, worker);
         return;
@@ -352,6 +354,7 @@ void nd_cpu_run_tasks(struct batch_job *job, size_t first, size_t count)
 {
     struct cpu_backend *backend = job->backend;
     job->first_task = first;
+    job->whole = count == nd_cpu_count_tasks(backend);
     nd_parallel_for(backend->pool, count, nd_cpu_walks(backend->plan) ? nd_cpu_fixed_block : run_block, job);
 }
 

@@ -26,6 +26,7 @@ struct batch_job {
     bool scaled_means;                 /* as in the update rule */
     bool makes_gradients, takes_steps; /* what the section of weights is to do, in this order */
     size_t first_task;                 /* of those that a section runs */
+    bool whole;                        /* the section of weights runs all its tasks, which may then come in any order */
     const struct update_rule *rule;    /* of the steps */
     struct float_rates rates;
     struct dropout_draw dropout;

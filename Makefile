@@ -132,6 +132,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	experiments/samples --check
 	experiments/heads --check
 	experiments/tables --check
+	experiments/ten-seeds --check
 	experiments/predict --check
 	experiments/imputation --check
 	experiments/outliers --check

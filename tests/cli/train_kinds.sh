@@ -92,7 +92,7 @@ expect 0 "$NADE" info focused
 holds out "focus                  4"
 expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp focused resumed || fail "a resumed run with --focus ends in another model"
-refuse 2 "focus on some orderings" "the order is fixed" -- "$NADE" train table.csv --order fixed --focus 4 -o none
+refuse 2 "focus on some orderings (--focus)" "the order is fixed" -- "$NADE" train table.csv --order fixed --focus 4 -o none
 
 # The course of the rate: what is said of it, and a run that is resumed.
 expect 0 "$NADE" train table.csv "${small[@]}" --schedule linear --warmup 0 -o plain

@@ -135,6 +135,7 @@ check-evidence: ## the log of the CUDA backend's tests is of these sources; docs
 	experiments/tables --check
 	experiments/published --check
 	experiments/published-folds --check
+	experiments/ten-seeds --check
 	experiments/predict --check
 	experiments/imputation --check
 	experiments/outliers --check

@@ -56,6 +56,7 @@ static const struct wording {
     {"`members`", "--members"},
     {"`components`", "--components"},
     {"`bootstrap`", "--bootstrap"},
+    {"`focus`", "--focus"},
     {"`factors`", "--factors"},
     {"`prior`", "--prior"},
     {"make it real, leave it out, or take the kind mixture", "give --real or --drop, or --kind mixture"},

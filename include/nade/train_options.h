@@ -182,6 +182,9 @@ typedef struct nade_train_options {
     double prior;       /* of the kinds mixture, mog and mfa: so many rows' worth of what all rows are like is shown to
                            each component too (docs/model.md); below 0: chosen on the validation rows, and where there
                            are none 1, of mog and mfa 0 */
+    uint32_t focus; /* so many orderings, the first of those that scoring draws with its usual seed: what is observed
+                       in training is one draw in two the beginning of one of them (docs/model.md); 0: of any
+                       ordering.  Not with a fixed order */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -276,6 +279,9 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "the schedule", "how the rate falls to zero: linear, or cosine, slowly at both ends of the fall") \
     ROW(stratify, FLAG, 0, 0, 1, NADE_YOUNGER + 23, NADE_YOUNGER + 23, TRAINING, "stratify", NULL, NULL, \
         "spread d, how much of a row is observed, evenly over the rows of each update, instead of drawing it for each by itself") \
+    ROW(focus, WORD, 0, 0, 1e6, NADE_YOUNGER + 60, NADE_YOUNGER + 60, NO, "focus", "K", "the number of orderings to focus on", \
+        "let every other draw of what is observed be the beginning of one of the first K orderings that score averages over " \
+        "(with its usual --seed): densities under these get better, those under others worse; 0: any ordering") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0.1, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \

@@ -42,6 +42,7 @@ struct update_rule {
     size_t batch;
     uint32_t seed;
     bool stratify;     /* d is spread evenly over the slots of a batch (model/draws.h) */
+    uint32_t focus;    /* orderings that every other mask is the beginning of one of (nd_train_keys); 0: none */
     bool scaled_means; /* gradients of means are multiplied by their scales: the heads' scale_gradient */
     bool share_device; /* take little of the device: others train on it too */
 };

@@ -15,8 +15,8 @@
 
 /* What a word is for.  The numbers are part of the contract (docs/determinism.md): never reuse or renumber. */
 enum purpose {
-    PURPOSE_TRAIN_DRAW = 1,   /* draw = update, row = slot in the batch; word 0: the row, word 1: d; row = 0, word 2:
-                                 offset of a stratified d */
+    PURPOSE_TRAIN_DRAW = 1,   /* draw = update, row = slot in the batch; word 0: the row, word 1: d, word 3: the focus;
+                                 row = 0, word 2:   offset of a stratified d */
     PURPOSE_TRAIN_KEYS = 2,   /* draw = update, row = slot in the batch; word c: key of column c */
     PURPOSE_VALID_DRAW = 3,   /* draw = 0, row = 0; word 0: offset of the stratified d */
     PURPOSE_VALID_KEYS = 4,   /* draw = repeat, row = validation row; word c: key of column c */

@@ -37,6 +37,25 @@ ND_INLINE uint32_t nd_draw_train_observed(uint32_t seed, uint64_t update, uint32
     return nd_random_below(nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 1), present);
 }
 
+/* Where the keys of an ordering come from: nd_philox with these. */
+struct key_source {
+    uint32_t seed, purpose, row;
+    uint64_t draw;
+};
+
+enum { ND_SCORE_SEED = 0 }; /* the seed that ensembles have unless another is asked for */
+
+/* The ordering of that slot: one of its own; with a focus every other draw is one of the first `focus` of an ensemble.
+ */
+ND_INLINE struct key_source nd_train_keys(uint32_t seed, uint64_t update, uint32_t slot, uint32_t focus)
+{
+    struct key_source own = {seed, PURPOSE_TRAIN_KEYS, slot, update};
+    if (focus == 0) return own;
+    uint32_t word = nd_random_word(seed, PURPOSE_TRAIN_DRAW, update, slot, 3);
+    struct key_source shared = {ND_SCORE_SEED, PURPOSE_ORDERING, 0, nd_random_below(word << 1, focus)};
+    return word >> 31 && !ND_FAULT(FAULT_FOCUS_IGNORED) ? shared : own;
+}
+
 /* d-1 of a validation row's repeat.  A row's repeats fall into equal strata of 0…present-1; where in its stratum is
  * rotated by the golden ratio from row to row, so that all rows together cover d evenly too. */
 ND_INLINE uint32_t nd_draw_valid_observed(uint32_t seed, uint32_t row, uint32_t repeat, uint32_t repeats,

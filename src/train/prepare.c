@@ -88,6 +88,9 @@ static nade_status check_options(nade_context *context, const nade_train_options
     if (status == NADE_OK) status = check_linear(context, o);
     if (status == NADE_OK && o->ordering && o->order != NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL, "an ordering is given, but the order is not fixed");
+    if (status == NADE_OK && o->focus && o->order == NADE_ORDER_FIXED)
+        status =
+            nd_fail(context, NADE_BAD_CALL, "training is to focus on some orderings (`focus`), but the order is fixed");
     if (status == NADE_OK && o->holes && o->order == NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL,
                          "where cells are missing is to be learnt (`holes`), which a fixed order can't");

@@ -38,6 +38,7 @@ void nd_fill_rule(struct run *run)
         .batch = o->batch,
         .seed = nd_member_seed(run),
         .stratify = o->stratify != 0,
+        .focus = o->focus,
         .scaled_means = run->replication.scaled_means != 0,
         .share_device = run->replication.share_device != 0,
     };

@@ -85,6 +85,15 @@ holds out "stratify               1"
 expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp even resumed || fail "a resumed run with --stratify ends in another model"
 
+# Orderings to focus on: likewise, and none where the order is fixed.
+expect 0 "$NADE" train table.csv "${small[@]}" --focus 4 --checkpoint whole -o focused
+cmp -s focused adam && fail "the focus changes nothing"
+expect 0 "$NADE" info focused
+holds out "focus                  4"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp focused resumed || fail "a resumed run with --focus ends in another model"
+refuse 2 "focus on some orderings (--focus)" "the order is fixed" -- "$NADE" train table.csv --order fixed --focus 4 -o none
+
 # The course of the rate: what is said of it, and a run that is resumed.
 expect 0 "$NADE" train table.csv "${small[@]}" --schedule linear --warmup 0 -o plain
 cmp plain adam || fail "a linear fall without a rise is not the default"

@@ -26,7 +26,8 @@ static void check_slot(const struct encoded_rows *cells, const struct update_rul
         count += !missing;
     }
     uint32_t known = nd_draw_train_observed(rule->seed, draw, (uint32_t)slot, nd_strata(rule), count);
-    nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, draw, (uint32_t)slot, cells->columns, present, known, keys,
+    struct key_source from = nd_train_keys(rule->seed, draw, (uint32_t)slot, rule->focus);
+    nd_select_observed(from.seed, (enum purpose)from.purpose, from.draw, from.row, cells->columns, present, known, keys,
                        expected);
     assert_memory_equal(observed, expected, cells->columns);
 }
@@ -47,6 +48,7 @@ static void check_draws(draws_function draws, const struct gpu_plan *plan, enum 
         for (size_t u = 0; u < sizeof updates / sizeof *updates; u++) {
             rule.first_draw = firsts[i];
             rule.stratify = u % 2;
+            rule.focus = u > 1 ? 3 : 0;
             memset(row, 0xFF, batch * sizeof *row);
             memset(observed, 0xFF, batch * cells.columns);
             support_assert_ok(m.context, draws(m.context, backend, &rule, updates[u], row, observed));

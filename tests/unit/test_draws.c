@@ -148,6 +148,31 @@ static void test_training_is_stratified(void **state)
     check_strata(100, 1);
 }
 
+/* With a focus every other draw is one of the ensemble's first orderings, each as often as any; without one none is. */
+static void test_focus(void **state)
+{
+    enum { DRAWS = 6000, FOCUS = 3, COLUMNS = 9 };
+    static const uint8_t present[COLUMNS] = {1, 1, 0, 1, 1, 1, 1, 1, 1};
+    size_t count[FOCUS] = {0}, order[COLUMNS];
+    uint64_t keys[COLUMNS];
+    (void)state;
+    for (uint32_t slot = 0; slot < DRAWS; slot++) {
+        struct key_source own = nd_train_keys(4, 7, slot, 0), from = nd_train_keys(4, 7, slot, FOCUS);
+        assert_true(own.seed == 4 && own.purpose == PURPOSE_TRAIN_KEYS && own.row == slot && own.draw == 7);
+        if (from.purpose == PURPOSE_TRAIN_KEYS) continue;
+        assert_true(from.seed == 0 && from.purpose == PURPOSE_ORDERING && from.row == 0 && from.draw < FOCUS);
+        count[from.draw]++;
+    }
+    for (size_t k = 0; k < FOCUS; k++) assert_in_range(count[k], DRAWS / 6 - 100, DRAWS / 6 + 100);
+    for (uint32_t k = 0; k < FOCUS; k++) {
+        uint8_t observed[COLUMNS], expected[COLUMNS] = {0};
+        nd_draw_ordering(0, k, COLUMNS, keys, order);
+        nd_select_observed(0, PURPOSE_ORDERING, k, 0, COLUMNS, present, 4, keys, observed);
+        for (size_t i = 0, known = 0; known < 4; i++) known += expected[order[i]] = present[order[i]];
+        assert_memory_equal(observed, expected, COLUMNS); /* what score conditions on */
+    }
+}
+
 /* Each row's repeats fall into different strata; over all rows every d is drawn equally often, within one percent. */
 static void test_validation_is_stratified(void **state)
 {
@@ -189,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_distribution),
         cmocka_unit_test(test_training_is_stratified),
+        cmocka_unit_test(test_focus),
         cmocka_unit_test(test_validation_is_stratified),
         cmocka_unit_test(test_orderings),
     };

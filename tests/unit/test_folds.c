@@ -230,7 +230,7 @@ static void test_reports(void **state)
     o.progress = note_reports;
     o.progress_user = &reports;
     nade_model *model = train(context, table, NULL, &o);
-    assert_int_equal(reports.folds_seen, 0); /* they go side by side */
+    assert_int_equal(reports.folds_seen, 0);                            /* they go side by side */
     assert_int_equal(reports.ended, model->record.iterations_done + 1); /* and iteration 0 */
     assert_true(reports.of_all_rows <= model->record.best_iteration && isfinite(model->record.start_loss));
     nade_model_free(model);

@@ -44,7 +44,8 @@ static void observe_slot(const struct batch_job *job, size_t slot, uint32_t pres
         memcpy(scratch->observed, job->observed + place * columns, columns);
     } else if (job->source == SOURCE_TRAIN) {
         count = nd_draw_train_observed(job->seed, job->update, (uint32_t)place, job->strata, present);
-        kernels->select_observed(job->seed, PURPOSE_TRAIN_KEYS, job->update, (uint32_t)place, columns, scratch->present,
+        struct key_source keys = nd_train_keys(job->seed, job->update, (uint32_t)place, job->focus);
+        kernels->select_observed(keys.seed, (enum purpose)keys.purpose, keys.draw, keys.row, columns, scratch->present,
                                  count, scratch->keys, scratch->observed);
     } else {
         uint32_t row = (uint32_t)(place / job->repeats), repeat = (uint32_t)(place % job->repeats);
@@ -401,6 +402,7 @@ static struct batch_job job_of(struct cpu_backend *backend, const struct update_
         .seed = rule->seed,
         .update = rule->first_draw + update,
         .strata = nd_strata(rule),
+        .focus = rule->focus,
         .rows = rule->batch,
         .factor = 1 / (double)rule->batch,
         .gradients = true,

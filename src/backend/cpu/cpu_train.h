@@ -15,7 +15,7 @@ struct batch_job {
     enum source source;
     uint32_t seed;
     uint64_t update;         /* SOURCE_TRAIN */
-    uint32_t strata;         /* the same */
+    uint32_t strata, focus;  /* the same */
     size_t repeats;          /* SOURCE_VALID: slot s of the batch is repeat (first+s) % repeats of a row */
     const uint8_t *observed; /* SOURCE_GIVEN: (rows, D); not read with a fixed order */
     size_t first;            /* place of the batch's first slot in the whole */

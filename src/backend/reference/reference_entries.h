@@ -102,8 +102,9 @@ static double REF(batch)(struct REF(backend) * backend, const struct update_rule
         if (!plan->ordering) {
             uint32_t present = REF(find_present)(cells, row, work->present);
             uint32_t count = nd_draw_train_observed(rule->seed, update, at, nd_strata(rule), present);
-            nd_select_observed(rule->seed, PURPOSE_TRAIN_KEYS, update, at, plan->columns, work->present, count,
-                               work->keys, work->observed);
+            struct key_source keys = nd_train_keys(rule->seed, update, at, rule->focus);
+            nd_select_observed(keys.seed, (enum purpose)keys.purpose, keys.draw, keys.row, plan->columns, work->present,
+                               count, work->keys, work->observed);
         }
         sum += REF(row)(plan, backend->block[BLOCK_PARAMETERS], cells, row, work->observed, 1 / (double)rule->batch,
                         work, backend->block[BLOCK_GRADIENT]);

@@ -52,6 +52,7 @@ static struct small_job job_of(const struct cuda_backend *backend, const struct 
         .cells = backend->data[DATA_TRAIN].view,
         .seed = rule->seed,
         .strata = nd_strata(rule),
+        .focus = rule->focus,
         .batch = (int32_t)rule->batch,
         .layers = (int32_t)plan->layers,
         .activation = (int)plan->activation,

@@ -44,6 +44,7 @@ struct small_job {
     struct small_layout layout;
     uint32_t seed;
     uint32_t strata;     /* of d in training, or 0 (model/draws.h) */
+    uint32_t focus;      /* of nd_train_keys, likewise */
     uint32_t repeats;    /* draws of each validation row; 0: training */
     uint64_t first_draw; /* of update 0 */
     int32_t batch, layers, activation, updates;

@@ -55,10 +55,14 @@ __device__ void draw_keys(const struct small_job &job, const struct drawing &dra
     for (int32_t i = threadIdx.x; i < drawing.count * groups; i += THREADS) {
         const uint32_t slot = i / groups, place = drawing.first + slot;
         const bool train = job.repeats == 0;
-        const uint32_t purpose = train ? PURPOSE_TRAIN_KEYS : PURPOSE_VALID_KEYS;
-        const uint64_t number = train ? drawing.draw : place % job.repeats;
-        struct philox_block block =
-            nd_philox(job.seed, purpose, number, train ? slot : place / job.repeats, i % groups);
+        struct key_source from = {job.seed, PURPOSE_VALID_KEYS, place, 0};
+        if (train) {
+            from = nd_train_keys(job.seed, drawing.draw, slot, job.focus);
+        } else {
+            from.row = place / job.repeats;
+            from.draw = place % job.repeats;
+        }
+        struct philox_block block = nd_philox(from.seed, from.purpose, from.draw, from.row, i % groups);
         keys[i] = make_uint4(block.word[0], block.word[1], block.word[2], block.word[3]);
     }
 }

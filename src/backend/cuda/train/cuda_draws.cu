@@ -49,10 +49,13 @@ __device__ uint32_t count_observed(const struct draw_job &job, uint64_t draw, ui
 __device__ void fill_keys(const struct draw_job &job, uint64_t draw, uint32_t slot, uint32_t row, uint32_t *keys)
 {
     bool train = job.source == DRAW_TRAIN;
-    uint32_t purpose = train ? PURPOSE_TRAIN_KEYS : PURPOSE_VALID_KEYS, of = train ? slot : row;
-    uint64_t number = train ? draw : (job.offset + slot) % job.repeats;
+    struct key_source from = {job.seed, PURPOSE_VALID_KEYS, row, 0};
+    if (train)
+        from = nd_train_keys(job.seed, draw, slot, job.focus);
+    else
+        from.draw = (job.offset + slot) % job.repeats;
     for (int32_t group = threadIdx.x; group * 4 < job.plan.columns; group += THREADS) {
-        struct philox_block block = nd_philox(job.seed, purpose, number, of, (uint32_t)group);
+        struct philox_block block = nd_philox(from.seed, from.purpose, from.draw, from.row, (uint32_t)group);
         reinterpret_cast<uint4 *>(keys)[group] = make_uint4(block.word[0], block.word[1], block.word[2], block.word[3]);
     }
 }
@@ -236,7 +239,10 @@ __global__ void __launch_bounds__(COUNT, 2048 / COUNT > 16 ? 16 : 2048 / COUNT) 
         counts.observe = count_observed(job, draw, slot, counts.row, (uint32_t)columns);
     }
     struct philox_block keys;
-    if (train) keys = nd_philox(job.seed, PURPOSE_TRAIN_KEYS, draw, slot, threadIdx.x);
+    if (train) {
+        const struct key_source from = nd_train_keys(job.seed, draw, slot, job.focus);
+        keys = nd_philox(from.seed, from.purpose, from.draw, from.row, threadIdx.x);
+    }
     for (int32_t i = threadIdx.x; i < BINS; i += COUNT) counts.bin[i] = 0;
     if (threadIdx.x == 0) counts.candidates = 0;
     __syncthreads();

@@ -19,6 +19,7 @@ struct draw_job {
     const struct device_progress *progress; /* DRAW_TRAIN: the draw is first_draw + next + offset */
     uint32_t offset;                        /* DRAW_TRAIN: update within the graph.  Others: first place */
     uint32_t strata;                        /* DRAW_TRAIN: of d, or 0 (model/draws.h) */
+    uint32_t focus;                         /* the same, of nd_train_keys */
     uint32_t repeats;                       /* DRAW_VALID */
     const uint8_t *observed;                /* DRAW_GIVEN: (rows, columns) */
     void *input;                            /* (rows, input_stride) operand; its ones are not written */

@@ -18,7 +18,7 @@ enum { GRAPH_UPDATES = 20, VALID_ROWS_MOST = 4096, VALID_ROWS_LEAST = 64, VALID_
 struct captured {
     size_t batch;
     struct step_way steps;
-    uint32_t seed, strata;
+    uint32_t seed, strata, focus;
     double dropout;
     cudaGraphExec_t many, one; /* GRAPH_UPDATES updates, and a single one */
 };
@@ -80,8 +80,8 @@ static void need_graphs(struct cuda_work *work)
 
 /* ---- one update -------------------------------------------------------------------------------------------------- */
 
-static struct draw_job draw_of(const struct cuda_backend *backend, uint32_t seed, uint32_t strata, uint32_t offset,
-                               int which)
+static struct draw_job draw_of(const struct cuda_backend *backend, uint32_t seed, uint32_t strata, uint32_t focus,
+                               uint32_t offset, int which)
 {
     const struct drawn_rows *drawn = &backend->graphs->train.drawn[which];
     return (struct draw_job){
@@ -90,6 +90,7 @@ static struct draw_job draw_of(const struct cuda_backend *backend, uint32_t seed
         .source = DRAW_TRAIN,
         .seed = seed,
         .strata = strata,
+        .focus = focus,
         .progress = backend->training->progress,
         .offset = offset,
         .input = drawn->input,
@@ -105,7 +106,7 @@ static void put_draw(struct cuda_work *work, const struct captured *how, uint32_
 {
     struct update_streams *streams = &work->backend->graphs->streams;
     int which = (int)(offset % ND_DRAWN);
-    struct draw_job job = draw_of(work->backend, how->seed, how->strata, offset, which);
+    struct draw_job job = draw_of(work->backend, how->seed, how->strata, how->focus, offset, which);
     if (work->status == NADE_OK) nd_work_note(work, nd_cuda_draw(&job, how->batch, streams->draws), "drawing rows");
     nd_update_record(work, streams->drawn[which], streams->draws);
 }
@@ -181,7 +182,7 @@ static bool is_captured(const struct captured *captured, const struct update_rul
     struct step_way steps = nd_cuda_step_way(rule);
     return captured->many && captured->batch == rule->batch && captured->steps.optimizer == steps.optimizer &&
            captured->steps.averaged == steps.averaged && captured->steps.clip == steps.clip &&
-           captured->seed == rule->seed && captured->strata == nd_strata(rule) &&
+           captured->seed == rule->seed && captured->strata == nd_strata(rule) && captured->focus == rule->focus &&
            (captured->dropout == rule->dropout || ND_CUDA_FAULT(FAULT_CUDA_DROPOUT_KEPT));
 }
 
@@ -208,8 +209,12 @@ static void prepare(struct cuda_work *work, const struct update_rule *rule)
     graphs->row_loss = row_loss;
     nd_streams_need_workspaces(work, &graphs->streams);
     if (graphs->train.rows != rule->batch) build_pass(work, rule->batch, true, &graphs->train);
-    *captured =
-        (struct captured){rule->batch, nd_cuda_step_way(rule), rule->seed, nd_strata(rule), rule->dropout, NULL, NULL};
+    *captured = (struct captured){.batch = rule->batch,
+                                  .steps = nd_cuda_step_way(rule),
+                                  .seed = rule->seed,
+                                  .strata = nd_strata(rule),
+                                  .focus = rule->focus,
+                                  .dropout = rule->dropout};
     nd_cuda_need_steps(work, &captured->steps);
     capture(work, captured, GRAPH_UPDATES, &captured->many);
     capture(work, captured, 1, &captured->one);
@@ -260,7 +265,7 @@ void nd_graphs_gradient_of(struct cuda_work *work, const struct update_rule *rul
     prepare(work, rule);
     nd_training_start(work, rule->first_draw + update);
     if (work->status != NADE_OK) return;
-    struct draw_job job = draw_of(work->backend, rule->seed, nd_strata(rule), 0, 0);
+    struct draw_job job = draw_of(work->backend, rule->seed, nd_strata(rule), rule->focus, 0, 0);
     double loss;
     gradient_alone(work, &job, rule->batch, rule->dropout, &loss);
 }
@@ -271,7 +276,7 @@ static void put_given(struct cuda_work *work, const struct encoded_rows *cells, 
 {
     nd_work_note(work, nd_cuda_copy(seen, observed, cells->rows * cells->columns, cudaMemcpyHostToDevice),
                  "the observed sets");
-    struct draw_job job = draw_of(work->backend, 0, 0, 0, 0);
+    struct draw_job job = draw_of(work->backend, 0, 0, 0, 0, 0);
     job.cells = data->view;
     job.source = DRAW_GIVEN;
     job.observed = seen;
@@ -400,7 +405,7 @@ nade_status nd_graphs_test_draws(nade_context *context, struct cuda_backend *bac
         work.status = nd_cuda_alloc(context, &rows, rule->batch, sizeof *row, "a batch of rows");
     if (work.status == NADE_OK) work.status = nd_cuda_alloc(context, &seen, cells, 1, "a batch of rows");
     if (work.status == NADE_OK) {
-        struct draw_job job = draw_of(backend, rule->seed, nd_strata(rule), 0, 0);
+        struct draw_job job = draw_of(backend, rule->seed, nd_strata(rule), rule->focus, 0, 0);
         job.drawn_row = rows;
         job.drawn_observed = seen;
         nd_work_note(&work, nd_cuda_draw(&job, rule->batch, backend->stream), "drawing rows");

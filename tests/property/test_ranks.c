@@ -11,7 +11,6 @@
 #include "support/cmocka_all.h"
 #include "support/rank_threads.h"
 #include "support/support.h"
-#include "support/thread_ranks.h"
 
 enum { ROWS = 300, BATCH = 170, UPDATES = 12, ORDERS = 2 };
 

@@ -8,7 +8,7 @@
 #include "data/shared_rows.h"
 #include "support/cmocka_all.h"
 #include "support/support.h"
-#include "support/thread_ranks.h"
+#include "support/rank_threads.h"
 #include "train/held_rows.h"
 #include "train/split.h"
 
@@ -100,7 +100,7 @@ static void test_sample(void **state)
     (void)state;
     for (size_t wanted = 0; wanted <= ROWS; wanted += 500) {
         one.wanted = wanted;
-        run_ranks(1, false, sample, alone);
+        support_run_ranks(1, false, sample, alone);
         assert_true(one.count > 1000 && (one.count < ROWS || wanted == ROWS));
         for (unsigned ranks = 2; ranks <= RANKS_MOST; ranks++) {
             size_t at = 0;
@@ -108,7 +108,7 @@ static void test_sample(void **state)
                 each[r].wanted = wanted;
                 user[r] = &each[r];
             }
-            run_ranks(ranks, false, sample, user);
+            support_run_ranks(ranks, false, sample, user);
             for (unsigned r = 0; r < ranks; r++) {
                 assert_int_equal(each[r].status, NADE_OK);
                 for (size_t i = 0; i < each[r].count; i++) assert_int_equal(each[r].row[i], one.row[at++]);
@@ -159,7 +159,7 @@ static void test_fetch(void **state)
 {
     void *user[RANKS_MOST] = {NULL};
     (void)state;
-    run_ranks(RANKS_MOST, false, fetch, user);
+    support_run_ranks(RANKS_MOST, false, fetch, user);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
@@ -182,13 +182,13 @@ static void test_failures(void **state)
     struct failing f[3] = {{.own = NADE_OK}, {.own = NADE_BAD_INPUT}, {.own = NADE_NO_MEMORY}};
     void *user[] = {&f[0], &f[1], &f[2]};
     (void)state;
-    run_ranks(3, false, fail_apart, user);
+    support_run_ranks(3, false, fail_apart, user);
     for (size_t r = 0; r < 3; r++) {
         assert_int_equal(f[r].status, NADE_BAD_INPUT);
         assert_string_equal(f[r].sentence, "rank 1 fails");
     }
     f[1].own = f[2].own = NADE_OK;
-    run_ranks(3, false, fail_apart, user);
+    support_run_ranks(3, false, fail_apart, user);
     for (size_t r = 0; r < 3; r++) assert_int_equal(f[r].status, NADE_OK);
 }
 

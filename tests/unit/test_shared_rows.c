@@ -7,8 +7,8 @@
 #include "data/row_sample.h"
 #include "data/shared_rows.h"
 #include "support/cmocka_all.h"
-#include "support/support.h"
 #include "support/rank_threads.h"
+#include "support/support.h"
 #include "train/held_rows.h"
 #include "train/split.h"
 

@@ -55,15 +55,16 @@ holds err "--resume goes on from the last checkpoint"
 expect 0 ranks 4 train "${long[@]}" --resume checkpoint -q -o resumed
 cmp alone resumed || fail "four ranks go on otherwise from the checkpoint of two"
 
-# A signal that one rank has got, and Ctrl-C, which mpirun passes on to all: the best model so far is written.
-endless=(table.csv --hidden 9 --components 3 --iterations 1000000 --updates 5 --patience 0 --no-cooldown --batch 40 --device cpu --threads 1)
+# A signal that one rank has got, and Ctrl-C, which mpirun passes on to all: the best model so far is written.  From
+# Ctrl-C on mpirun reads nothing, so iterations are long enough for their lines to fit into a pipe.
+endless=(table.csv --hidden 9 --components 3 --iterations 1000000 --updates 10000 --patience 0 --no-cooldown --batch 40 --device cpu --threads 1)
 python3 - "$NADE" "${endless[@]}" <<'PYTHON'
 import os, signal, subprocess, sys, time
 nade, *words = sys.argv[1:]
 def begin(name):
     rank = [nade, "train", *words, "--log", name + ".csv", "-o", name]
     second = ["bash", "-c", 'echo $$ >rank1 && exec "$@"', "bash", *rank]
-    return subprocess.Popen(["mpirun", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "10", "-n", "1", *rank, ":", "-n", "1",
+    return subprocess.Popen(["mpirun", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "4", "-n", "1", *rank, ":", "-n", "1",
                              *second], stderr=subprocess.PIPE, text=True)
 def wait(name, process):
     while not (os.path.exists(name + ".csv") and open(name + ".csv").read().count("\n") > 3):

@@ -131,7 +131,7 @@ static void test_divergence(void **state)
     assert_int_equal(nade_context_create(&options, &context), NADE_OK);
     o.direct_decay = 1e6;
     support_assert_ok(context, nade_train(context, f->many, f->many_valid, &o, &model));
-    assert_true(warnings == 1 && heard.chosen == 1 && heard.done[3] == 0 && heard.rungs == 4);
+    assert_true(warnings == 1 && heard.chosen > 0 && heard.chosen != 4 && heard.done[3] == 0 && heard.rungs == 4);
     nade_model_free(model);
     nade_context_free(context);
     o = trial_options(&heard);

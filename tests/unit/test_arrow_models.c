@@ -76,9 +76,9 @@ static void write_text(struct cells *c, const char *const truths[2])
         int of_day = (int)(c->seconds[i] % 86400);
         char real[32] = "";
         if (bit(c->present, i)) sprintf(real, "%g", c->real[i]);
-        to += sprintf(to, "%s,%g,%g,%d,%s,%s %02d:%02d:%02d,\"%s\",%s,%s\n", real, (double)c->single[i],
-                      c->ordered[i], c->few[i], day, time_of, of_day / 3600, of_day / 60 % 60, of_day % 60,
-                      kind_names[c->kind[i]], side_names[c->side[i]], truths[bit(c->truths, i)]);
+        to += sprintf(to, "%s,%g,%g,%d,%s,%s %02d:%02d:%02d,\"%s\",%s,%s\n", real, (double)c->single[i], c->ordered[i],
+                      c->few[i], day, time_of, of_day / 3600, of_day / 60 % 60, of_day % 60, kind_names[c->kind[i]],
+                      side_names[c->side[i]], truths[bit(c->truths, i)]);
     }
 }
 

@@ -429,11 +429,11 @@ static nade_status begin_fetching(nade_context *context, const struct cpu_backen
     return f->number && f->data ? NADE_OK : nd_no_memory(context, "a batch of rows");
 }
 
-/* Brings the rows of an update together. */
+/* Brings the rows of an update together, where that was begun. */
 static nade_status fetch(nade_context *context, struct batch_job *job, struct fetched_rows *f)
 {
     const struct shared_rows *shared = job->backend->shared;
-    if (!shared) return NADE_OK;
+    if (!f->number) return NADE_OK;
     for (size_t slot = 0; slot < job->rows; slot++) f->number[slot] = row_of_slot(job, slot);
     job->cells = &f->cells;
     job->fetched = true;

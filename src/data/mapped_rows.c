@@ -134,7 +134,8 @@ static nade_status gather_rows(nade_context *context, const char *path, const st
     const nade_allocator *allocator = &context->allocator;
     size_t ranks = nd_ranks(context), rank = nd_rank(context), each = row_bytes(mapped);
     size_t *end = nd_alloc(allocator, ranks, sizeof *end);
-    nade_status status = end ? nd_count_all(context, list->count, end) : nd_no_memory(context, "a sample of the rows");
+    if (!end) return nd_no_memory(context, "a sample of the rows");
+    nade_status status = nd_count_all(context, list->count, end);
     if (status == NADE_OK) {
         g->count = end[ranks - 1];
         g->row = nd_alloc(allocator, g->count, sizeof *g->row);

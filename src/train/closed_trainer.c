@@ -326,7 +326,8 @@ nade_status nd_closed_fit(struct run *run, const nade_table *table)
     if (status == NADE_OK) status = nd_search_components(&search);
     if (status == NADE_OK && run->options.folds) status = fit_all_rows(&search, &whole);
     if (status == NADE_OK) status = nd_closed_end(run);
-    if (status == NADE_OK) memcpy(run->best, search.of_best.parameters, run->plan.parameters * sizeof *run->best);
+    const float *parameters = search.of_best.parameters; /* a fit to all rows has them, one of folds has none */
+    if (status == NADE_OK && parameters) memcpy(run->best, parameters, run->plan.parameters * sizeof *run->best);
     nd_free(&run->context->allocator, search.of_best.parameters);
     return status;
 }

@@ -205,6 +205,7 @@ static nade_status encode_shared(struct mapped_encoder *e, double *scale)
     if (status == NADE_OK) status = encode(e, own, true);
     if (status == NADE_OK) status = nd_shared_rows_finish(context, run->shared);
     if (status == NADE_OK) status = sum_scales(context, &scales, run->shared->own, &e->sum);
+    e->scales = NULL;
     nd_scratch_free(&scales);
     run->train = run->shared->all;
     *scale = mean_of(e->sum, run->train.rows);

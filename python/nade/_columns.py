@@ -96,13 +96,19 @@ class Column:
         found = [np.nan if label == "" else _number(label) for label in self.choices]
         return None if any(number is None for number in found) else np.array(found, dtype=np.float64)
 
+    def _labels_are_numbers(self) -> bool:
+        """Whether each label is how its number is plainly written, so that the number says all that the text does: of
+        "007", "+5" and "1.10" it does not, nor of "5" and "5.0" together."""
+        there = [label for label in self.choices if label]
+        return all(_is_plain(label) for label in there) and len(set(map(float, there))) == len(there)
+
     def decode(self, values: np.ndarray, wanted: str | None = None) -> np.ndarray:
         """Values as the column's user knows them; wanted is "bool", "int", "float", "text" or "datetime", None: what
         fits best.  Missing ones are NaN, NaT or None; whole numbers with missing ones are floats."""
         missing = np.isnan(values)
         if self.type == "date" and wanted in (None, "datetime"):
             return _datetimes(values)
-        if wanted == "text" or (wanted is None and self.labels and self.number_of_labels() is None):
+        if wanted == "text" or (wanted is None and self.labels and not self._labels_are_numbers()):
             return self._texts(values, missing)
         found = self._numbers(values, missing)
         if wanted is None and not missing.any() and self._whole() and np.array_equal(found, np.rint(found)):
@@ -142,6 +148,13 @@ class Column:
         else:
             found[~missing] = [repr(int(v)) if v == int(v) else repr(v) for v in values[~missing].tolist()]
         return found
+
+
+def _is_plain(label: str) -> bool:
+    number = _number(label)
+    if number is None or not abs(number) < 2 ** 53:
+        return False
+    return label == (repr(number) if "." in label else str(int(number)))
 
 
 def _label_number(label: str) -> float:

@@ -301,3 +301,27 @@ def test_prices_that_end_alike_stay_what_they_are(tmp_path):
     assert "0.99" in model.columns[0].kind
     drawn = model.sample(50, kind="dict")["price"]
     np.testing.assert_allclose(drawn - np.floor(drawn), 0.99)
+
+
+def test_labels_are_numbers_only_where_these_say_all(tmp_path):
+    """Codes come back as the file has them; labels that are plain numbers, whole or not, as numbers."""
+    rng = np.random.default_rng(5)
+    texts = {"ward": ["007", "012", "045", "103"], "zip": ["01234", "02139", "94110"], "signed": ["+5", "+7", "x"],
+             "short": ["1e3", "2e3", "5e3"], "version": ["1.10", "1.2", "2"], "under": ["1_0", "2_0", "30"],
+             "grade": ["1", "2", "3"], "half": ["0.5", "1", "1.5"], "float": ["1.0", "2.0", "3.0"]}
+    rows = {name: rng.choice(labels, 400) for name, labels in texts.items()}
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join([",".join(rows), *(",".join(row) for row in zip(*rows.values()))]) + "\n")
+    fitted = nade.fit(path, types={name: "categorical" for name in texts}, **QUICK)
+    model = nade.from_bytes(fitted.to_bytes())
+    assert {column.name: sorted(column.labels) for column in model.columns} == {
+        name: sorted(labels) for name, labels in texts.items()}
+    numbers = {"grade": [1, 2, 3], "half": [0.5, 1, 1.5], "float": [1, 2, 3]}
+    drawn = model.sample(200, kind="dict")
+    for frame in (drawn, {name: np.asarray(column) for name, column in model.impute(path).items()}):
+        assert {name: sorted(set(frame[name].tolist())) for name in texts} == {**texts, **numbers}
+        assert [frame[name].dtype.kind for name in texts] == ["O"] * 6 + ["i", "f", "i"]
+    answer = model.predict(rows, of="ward")
+    assert set(answer["ward"].tolist()) <= {name.partition("=")[2] for name in answer if "=" in name}
+    assert model.density("zip").mode() in texts["zip"] and set(model.density("zip").sample(9)) <= set(texts["zip"])
+    assert model.where(ward=12).sample(2, kind="dict")["ward"].tolist() == ["012", "012"]

@@ -325,3 +325,28 @@ def test_labels_are_numbers_only_where_these_say_all(tmp_path):
     assert set(answer["ward"].tolist()) <= {name.partition("=")[2] for name in answer if "=" in name}
     assert model.density("zip").mode() in texts["zip"] and set(model.density("zip").sample(9)) <= set(texts["zip"])
     assert model.where(ward=12).sample(2, kind="dict")["ward"].tolist() == ["012", "012"]
+
+
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory):
+    """A file with durations, an amount in euros and marks of missing cells, and a model of it."""
+    rng = np.random.default_rng(6)
+    seconds, euros = rng.integers(0, 9000, 300), rng.normal(2000, 300, 300).round(1)
+    path = tmp_path_factory.mktemp("stays") / "stays.csv"
+    lines = [f"{s // 3600}:{s // 60 % 60:02}:{s % 60:02};{'-' if i % 20 == 3 else f'{e:.2f} €'.replace('.', ',')};"
+             f"{'ab'[i % 2]}" for i, (s, e) in enumerate(zip(seconds, euros))]
+    path.write_text("\n".join(["operation;price;kind", *lines]) + "\n", encoding="utf-8")
+    return path, nade.fit(path, **QUICK), seconds
+
+
+def test_texts_count_as_in_a_file(stays):
+    pandas = pytest.importorskip("pandas")
+    path, model, _ = stays
+    frame = pandas.read_csv(path, sep=";", dtype=str)
+    assert frame["price"][3] == "-"
+    np.testing.assert_array_equal(model.log_density(frame), model.log_density(path))
+    filled = model.impute(frame)
+    assert filled["price"].drop(range(3, 300, 20)).equals(frame["price"].drop(range(3, 300, 20)))
+    assert "-" not in set(filled["price"])
+    with pytest.raises(nade.BadInput, match="row 0, column 'price': found '--', expected a number"):
+        model.log_density(frame.assign(price="--"))

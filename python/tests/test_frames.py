@@ -350,3 +350,38 @@ def test_texts_count_as_in_a_file(stays):
     assert "-" not in set(filled["price"])
     with pytest.raises(nade.BadInput, match="row 0, column 'price': found '--', expected a number"):
         model.log_density(frame.assign(price="--"))
+
+
+def test_durations_are_seconds(stays):
+    """Of a file and of frames of all kinds, whatever their units; they come back in the frame's type."""
+    pandas = pytest.importorskip("pandas")
+    path, model, seconds = stays
+    frame = pandas.read_csv(path, sep=";", dtype=str)
+    expected = model.log_density(path).tolist()
+    columns = {name: frame[name].to_numpy(dtype=object) for name in frame}
+    lengths = seconds.astype("timedelta64[s]")
+    objects = lengths.astype("timedelta64[us]").astype(object)
+    for form in (lengths, lengths.astype("timedelta64[ns]"), objects):
+        assert model.log_density({**columns, "operation": form}).tolist() == expected
+    holed = lengths.astype("timedelta64[us]").copy()
+    holed[5] = np.timedelta64("NaT")
+    frame["operation"] = holed
+    frames = [frame, {**columns, "operation": holed}]
+    for package in ("polars", "pyarrow"):
+        module = pytest.importorskip(package)
+        frames.append(module.from_pandas(frame) if package == "polars" else module.Table.from_pandas(frame))
+    for one in frames:
+        assert np.asarray(model.log_density(one)).tolist()[6:] == expected[6:]
+        before, after = one["operation"], model.impute(one)["operation"]
+        cells = after.to_pylist() if hasattr(after, "to_pylist") else list(np.asarray(after).astype(object))
+        assert type(after) is type(before) and getattr(after, "dtype", 0) == getattr(before, "dtype", 0)
+        assert all(isinstance(cell, datetime.timedelta) for cell in cells[:9])
+        assert datetime.timedelta(0) <= cells[5] < datetime.timedelta(hours=3)
+        drawn = nade.fit(one, drop="price", **QUICK).sample(4)["operation"]
+        kind = "type" if hasattr(before, "type") else "dtype"
+        assert str(getattr(drawn, kind)) == str(getattr(before, kind))
+    filled = model.impute(frame.astype({"operation": object}))["operation"]
+    assert filled.dtype == object and type(filled[5]) is type(filled[6]) is pandas.Timedelta
+    where = model.where(operation=(datetime.timedelta(hours=1), np.timedelta64(2, "h"))).sample(50, kind="dict")
+    assert 3600 <= where["operation"].min() and where["operation"].max() <= 7200
+    assert model.prob(operation=(datetime.timedelta(hours=1), None)) == model.prob(operation=(3600, None))

@@ -6,6 +6,7 @@ met.
 """
 from __future__ import annotations
 
+import importlib.util
 import os
 from typing import Any, Iterator, Mapping
 
@@ -84,7 +85,14 @@ def wanted_of(dtype: np.dtype) -> str | None:
 # ---- files and streams -----------------------------------------------------------------------------------------------
 
 
-class FileFrame(Frame):
+class _Unframed(Frame):
+    """Rows without a frame of their own."""
+
+    def results(self, columns: dict[str, np.ndarray]) -> Any:
+        return pandas().DataFrame(columns) if importlib.util.find_spec("pandas") else columns
+
+
+class FileFrame(_Unframed):
     """A file that the library reads itself."""
 
     kind = "file"
@@ -99,7 +107,7 @@ class FileFrame(Frame):
         return _tables.reader_of_file(self.path, options).parts(PART_ROWS)
 
 
-class StreamFrame(Frame):
+class StreamFrame(_Unframed):
     """Anything with Arrow's stream or array that is none of the frames below: a reader of Parquet, a query's result."""
 
     kind = "stream"

@@ -385,3 +385,12 @@ def test_durations_are_seconds(stays):
     where = model.where(operation=(datetime.timedelta(hours=1), np.timedelta64(2, "h"))).sample(50, kind="dict")
     assert 3600 <= where["operation"].min() and where["operation"].max() <= 7200
     assert model.prob(operation=(datetime.timedelta(hours=1), None)) == model.prob(operation=(3600, None))
+
+
+def test_answers_of_files_are_frames(stays):
+    pandas = pytest.importorskip("pandas")
+    path, model, _ = stays
+    answers = [model.predict(path, of="kind"), model.surprise(path), *model.impute(path, interval=0.5)]
+    assert all(isinstance(answer, pandas.DataFrame) and len(answer) == 300 for answer in answers)
+    frame = model.impute(path).drop(columns="kind")
+    assert list(answers[0].columns) == list(model.predict(frame, of="kind").columns) == ["kind", "kind=a", "kind=b"]

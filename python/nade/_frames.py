@@ -78,8 +78,8 @@ def as_doubles(array: np.ndarray) -> np.ndarray:
 
 def wanted_of(dtype: np.dtype) -> str | None:
     """What Column.decode is to give for a type of NumPy's."""
-    return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "m": "duration", "U": "text", "S": "text"}.get(
-        dtype.kind)
+    return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "m": "duration", "U": "text",
+            "S": "text"}.get(dtype.kind)
 
 
 # ---- files and streams -----------------------------------------------------------------------------------------------

@@ -316,6 +316,8 @@ enum fault {
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
     FAULT_SAMPLES_REVERSED = 780,    /* test_shared_rows: what ranks saw is merged from the last to the first */
     FAULT_SHARED_ROW_BESIDE = 781,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
+    FAULT_SECONDS_AS_MINUTES = 796,  /* durations: minutes and seconds are read as hours and minutes */
+    FAULT_BOUND_WITHIN = 795,        /* test_number_shape: an atom at a bound lies within what Gaussians reach */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

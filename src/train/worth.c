@@ -27,8 +27,9 @@ static double time_for_mixture(const struct run *run)
 static bool is_wanted(const struct run *run)
 {
     const nade_train_options *o = &run->options;
-    return o->progress && o->effort != NADE_EFFORT_QUICK && !nd_is_closed(o) && nd_starts_at_marginals(run) &&
-           !isnan(run->start_loss) && !run->stop && time_for_mixture(run) > 0 && nd_ranks(run->context) == 1;
+    return o->progress && o->compare && o->effort != NADE_EFFORT_QUICK && !nd_is_closed(o) &&
+           nd_starts_at_marginals(run) && !isnan(run->start_loss) && !run->stop && time_for_mixture(run) > 0 &&
+           nd_ranks(run->context) == 1;
 }
 
 /* The caller hears of the run as it was in the report before. */

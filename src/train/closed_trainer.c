@@ -302,11 +302,12 @@ static nade_status fit_all_rows(struct component_search *search, const struct fo
 {
     struct run *run = search->run;
     const struct work work = {whole, 1, ND_FAULT(FAULT_FOLD_ROUNDS) ? 0 : search->of_best.rounds};
-    nd_free(&run->context->allocator, search->of_best.parameters);
-    search->of_best.parameters = NULL;
+    float *of_parts = search->of_best.parameters;
     run->stop = run->out_of_time = false;
     run->time_limit = 0;
-    return fit_setting(run, &work, search->best.prior, &search->of_best);
+    nade_status status = fit_setting(run, &work, search->best.prior, &search->of_best);
+    if (search->of_best.parameters != of_parts) nd_free(&run->context->allocator, of_parts);
+    return status;
 }
 
 nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size_t parts)
@@ -326,7 +327,8 @@ nade_status nd_closed_fit_parts(struct run *run, const struct fold_rows *rows, s
     nade_status status = nd_search_components(&search);
     if (status == NADE_OK && rows != whole) status = fit_all_rows(&search, whole);
     if (status == NADE_OK) status = nd_closed_end(run);
-    if (status == NADE_OK) memcpy(run->best, search.of_best.parameters, run->plan.parameters * sizeof *run->best);
+    if (status == NADE_OK && search.of_best.parameters)
+        memcpy(run->best, search.of_best.parameters, run->plan.parameters * sizeof *run->best);
     nd_free(&run->context->allocator, search.of_best.parameters);
     return status;
 }

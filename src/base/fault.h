@@ -213,7 +213,7 @@ enum fault {
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
     FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
     FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
-    FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
+    FAULT_EM_WHOLE = 422,            /* test_em: labels that no row has get no part of what components are shown */
     FAULT_UNLIKE_ROWS = 423,         /* compare: rows count of which one model reads fewer cells */
     FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
     FAULT_COVERAGE_HALF = 425,       /* test_calibration: intervals are half as wide as they should be */

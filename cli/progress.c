@@ -215,7 +215,11 @@ void progress_train(struct progress *progress, const nade_progress *report)
         if (progress->visible) show_fit(progress, report);
         return;
     }
-    if (report->mixture_components) return; /* the network is trained */
+    if (report->mixture_components) { /* the network is trained */
+        if (progress->visible && progress->terminal && isnan(report->mixture_loss))
+            report_passing_line("comparing with a simple mixture");
+        return;
+    }
     double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);

@@ -431,6 +431,12 @@ static int fit(struct train_arguments *train, struct train_work *run)
     return status ? status : train_grid_choose(&run->grid);
 }
 
+/* What came when the network was trained ended the comparison with a mixture. */
+static bool by_signal(const struct train_run *run)
+{
+    return interrupt_signal() != 0 && run->last.mixture_components == 0;
+}
+
 static int summarise_as_json(const struct train_arguments *train, const struct train_work *run,
                              const nade_progress *last, const struct member_outcomes *members)
 {
@@ -439,7 +445,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
                                 (json_int_t)last->iteration, "best_iteration", (json_int_t)last->best_iteration,
                                 "valid_log_density", json_number(-last->best_valid_loss), "seconds",
-                                json_number(train_grid_seconds(&run->grid)), "interrupted", interrupt_signal() != 0);
+                                json_number(train_grid_seconds(&run->grid)), "interrupted", by_signal(chosen));
     if (summary && outcome) json_object_update(summary, outcome);
     json_decref(outcome);
     if (summary && !isnan(last->start_loss))
@@ -465,7 +471,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
 static bool is_stopped_early(const struct train_run *run)
 {
     bool out_of_time = run->time_limit > 0 && run->last.seconds >= run->time_limit;
-    return interrupt_signal() != 0 || (out_of_time && run->last.iteration < run->last.iterations);
+    return by_signal(run) || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
 /* What the model is of a run with folds: of all rows, unless it was stopped before, or nothing was better than what it

@@ -185,6 +185,9 @@ typedef struct nade_train_options {
     uint32_t focus; /* so many orderings, the first of those that scoring draws with its usual seed: what is observed
                        in training is one draw in two the beginning of one of them (docs/model.md); 0: of any
                        ordering.  Not with a fixed order */
+    int compare;    /* 1: a simple mixture is fitted too when the network is trained, and the last report says what the
+                       held-out rows have with it (mixture_loss; docs/recipe.md).  It takes a tenth of the time that
+                       training took, but 1 s at least and 10 s at most; 0, or no `progress`: it is left out */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -308,6 +311,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(cooldown, FLAG, 1, 0, 1, NADE_YOUNGER + 2, NADE_YOUNGER + 2, TRAINING, "no-cooldown", NULL, NULL, \
         "do all iterations with the rate falling evenly, also when validation stops getting better; without it the run " \
         "then goes back to its best iteration and lets the rate fall to zero from there") \
+    ROW(compare, FLAG, 1, 0, 1, NADE_NOWHERE, NADE_NOWHERE, NO, "no-compare", NULL, NULL, \
+        "fit no simple mixture when the network is trained, to say how much better the network is") \
     ROW(retries, COUNT, 0, 0, 20, NADE_YOUNGER + 26, NADE_YOUNGER + 26, TRAINING, "retries", "N", \
         "the number of retries", \
         "go back to the best iteration and on with a third of the learning rate, N times at most, when a loss is not " \

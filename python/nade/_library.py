@@ -89,7 +89,7 @@ class TrainOptions(Structure):
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
                 ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t),
-                ("prior", c_double), ("focus", c_uint32)]
+                ("prior", c_double), ("focus", c_uint32), ("compare", c_int)]
 
 
 class ScoreOptions(Structure):

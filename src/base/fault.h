@@ -215,7 +215,7 @@ enum fault {
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
     FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
     FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
-    FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
+    FAULT_EM_WHOLE = 422,            /* test_em: labels that no row has get no part of what components are shown */
     FAULT_UNLIKE_ROWS = 423,         /* compare: rows count of which one model reads fewer cells */
     FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
     FAULT_COVERAGE_HALF = 425,       /* test_calibration: intervals are half as wide as they should be */
@@ -318,6 +318,8 @@ enum fault {
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
     FAULT_SAMPLES_REVERSED = 780,    /* test_shared_rows: what ranks saw is merged from the last to the first */
     FAULT_SHARED_ROW_BESIDE = 781,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
+    FAULT_SECONDS_AS_MINUTES = 796,  /* durations: minutes and seconds are read as hours and minutes */
+    FAULT_BOUND_WITHIN = 795,        /* test_number_shape: an atom at a bound lies within what Gaussians reach */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/date_column.h"
+#include "data/duration_text.h"
 #include "data/missing_marks.h"
 #include "data/number_form.h"
 #include "model/head.h"
@@ -386,6 +387,13 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
     return NADE_OK;
 }
 
+/* Durations without seconds may be minutes and seconds where the model's have them: 45:12. */
+static bool is_like_duration(enum duration_form found, enum duration_form own)
+{
+    if (found == DURATION_NONE || own == DURATION_NONE) return found == own;
+    return nd_duration_step(found) <= nd_duration_step(own) || ND_FAULT(FAULT_SECONDS_AS_MINUTES);
+}
+
 /* Numbers of another unit are others: 12 in is not 12 cm.  Those without one are the model's. */
 static nade_status check_unit(const struct encoder *e, size_t column, bool *same)
 {
@@ -401,7 +409,7 @@ static nade_status check_unit(const struct encoder *e, size_t column, bool *same
     if (spec->written) nd_form_take(spec->written, &form);
     *same = !nd_form_take(found, &unit) ||
             (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0 &&
-             (unit.duration > DURATION_NONE) == (form.duration > DURATION_NONE));
+             is_like_duration(unit.duration, form.duration));
     *same = *same || ND_FAULT(FAULT_UNITS_CONFUSED);
     if (*same || may_be_any(e, column)) return NADE_OK;
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, column '%s': found numbers like %s, expected them like %s",

@@ -56,6 +56,8 @@ refuse 2 "column 'start': found 'noon', expected a duration like hh:mm, or secon
 # A column of numbers is none of durations, nor the other way round with a unit.
 printf 'duration,lap,start,trip,kind\n5 min,1,1,1,a\n6 min,1,1,1,a\n7 min,1,1,1,a\n' >minutes.csv
 refuse 2 "column 'duration': found numbers like 1234.5 min, expected them like h:mm:ss" -- "$NADE" score model minutes.csv
+printf 'duration,lap,start,trip,kind\n23:37,,,,a\n45:12,,,,a\n59:05,,,,a\n' >minutes.csv
+refuse 2 "column 'duration': found numbers like hh:mm, expected them like h:mm:ss" -- "$NADE" score model minutes.csv
 printf 'x,y\n1,2.5\n2,3.5\n4,7.25\n' >numbers.csv
 expect 0 "$NADE" train numbers.csv -o numbers "${small[@]}"
 printf 'x,y\n1,0:01:00\n2,0:02:00\n3,0:03:00\n' >wrong.csv

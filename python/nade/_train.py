@@ -36,7 +36,8 @@ TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
 OPTIONS = ("valid_fraction", "folds", "kind", "factors", "prior", "components", "atoms", "maps", "holes", "activation", "order",
            "masks", "blocks", "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations",
            "updates", "optimizer", "warmup", "schedule", "stratify", "focus", "momentum", "weight_decay", "direct_decay",
-           "dropout", "clip", "average", "start", "pretrain", "patience", "cooldown", "retries", "time_limit", "seed")
+           "dropout", "clip", "average", "start", "pretrain", "patience", "cooldown", "compare", "retries", "time_limit",
+           "seed")
 
 
 def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None, keep: Any = None,
@@ -71,7 +72,8 @@ def fit(data: Any, *, valid: Any = None, types: Mapping[str, str] | None = None,
         valid_loss, seconds, …, as nade_progress has them); true ends training with the best model so far.
     options: the training options of docs/recipe.md by the library's names, such as effort="quick", iterations=50,
         learning_rate=0.001, members=4, seed=1, or kind="mixture" for a mixture in place of a network,
-        kind="mog" for one of Gaussians with covariances; of files and Arrow's tables also columns, drop, missing and
+        kind="mog" for one of Gaussians with covariances; compare=True fits a simple mixture after a network, which takes
+        1 to 10 seconds, and the callback's last report has its mixture_loss; of files and Arrow's tables also columns, drop, missing and
         others; map=True reads an array file as training needs it, so that it may be larger than memory.
 
     Ctrl-C ends training with the best model so far, a second one without a model.
@@ -153,6 +155,8 @@ class Run:
             if value is not None:
                 self.set(name, value)
                 self.given.append(name)
+        if "compare" not in self.given and self.options.kind == number_of("kind", "network"):
+            self.options.compare = 0  # only a callback would hear of it
 
     def set(self, name: str, value: Any) -> None:
         """A number, a truth value or a word."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nade
+from conftest import QUICK
 
 
 def table(rows=800, seed=0):
@@ -124,3 +125,17 @@ def test_estimators():
 def test_options_of_networks_are_refused():
     with pytest.raises(nade.BadCall, match="the option members is given, which is for networks, but the kind is mix"):
         nade.fit(table(), kind="mixture", members=2, progress=False)
+
+
+def test_networks_are_compared_where_that_is_asked_for(columns):
+    """With nobody to tell of a mixture none is fitted, and the last report is that of training."""
+    options = {**{name: value for name, value in QUICK.items() if name != "effort"}, "seed": 1}
+    reports = {}
+    for compare in (None, True):
+        told = reports[compare] = []
+        model = nade.fit(columns, compare=compare, callback=told.append, **options)
+        reports[compare].append(model.to_bytes())
+    assert reports[None].pop() == reports[True].pop(), "the model has nothing of it"
+    assert not any(report.mixture_components for report in reports[None]) and reports[None][-1].iteration_done
+    assert reports[True][-1].mixture_components and np.isfinite(reports[True][-1].mixture_loss)
+    assert len(reports[None]) < len(reports[True])

@@ -59,7 +59,15 @@ with open("quoted.csv", "w") as whole, open("part-1.csv", "w") as first, open("p
         text = f"{cell},{random.choice(texts)},{z + random.gauss(0, 1):.3f}\n" + "\n" * (row % 400 == 5)
         whole.write(text)
         (first if row < 7000 else second).write(text)
+with open("wide.csv", "w") as file:  # more cells than a sample has, some values in one row each
+    rows = [[random.choice("01234") for _ in range(420)] for _ in range(50)]
+    for row in range(50000):
+        cells = list(rows[row % 50])
+        if row % 1000 == 7:
+            cells[row // 1000] = "9"
+        file.write(",".join(cells) + "\n")
 PYTHON
+alike 3 wide.csv
 alike '2 5' quoted.csv
 cp model quoted
 alike 3 'part-*.csv'

@@ -187,7 +187,7 @@ static nade_status look_and_load(struct look *look, size_t *rows, struct taken *
     struct share bytes = nd_own_share(context, mapped->end - mapped->begin);
     look->until = mapped->begin + bytes.first + bytes.count;
     status = nd_share_failure(context, status);
-    if (status == NADE_OK) status = load(look, part, rows, t, table);
+    if (status == NADE_OK && part) status = load(look, part, rows, t, table);
     nd_sample_end(&look->sample);
     nd_free(&context->allocator, look->noted);
     nd_free(&context->allocator, column);

@@ -579,10 +579,10 @@ const struct verb verb_train = {
     .summary = "fit a model to a table and write it to a file",
     .usage = "DATA -o MODEL [options]",
     .description =
-        "Fits a model to the rows of DATA (CSV, TSV, ARFF, NPY, NPZ or IDX, also gzip'ed; -: standard input) "
-        "and writes it to MODEL, a safetensors file. Types of columns are found and shown. Works without "
-        "any option; Ctrl-C ends it early with the best model so far. COLS lists names or zero-based "
-        "numbers and ranges (0-9,12) of DATA's columns, counted before any are left out.",
+        "Fits a model to the rows of DATA (CSV, TSV, ARFF, NPY, NPZ or IDX, also gzip'ed; -: standard input; several "
+        "CSV or NPY files: 'part-*.csv') and writes it to MODEL, a safetensors file. Types of columns are found and "
+        "shown. Works without any option; Ctrl-C ends it early with the best model so far. COLS lists names or "
+        "zero-based numbers and ranges (0-9,12) of DATA's columns, counted before any are left out.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

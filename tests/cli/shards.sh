@@ -53,6 +53,9 @@ rm part-1.csv
 alike all.csv 'part-*.csv'
 rm 'part-*.csv'
 
+# A pattern that the shell has read.
+refuse 2 "unexpected argument 'part-2.npy'" 'is a pattern in quotes' -- "$NADE" train part-1.npy part-2.npy -o never
+
 # Files that do not belong together.
 refuse 2 'none-*.csv: cannot be opened' -- "$NADE" train 'none-*.csv' -o never
 sed '1s/kind/sort/' part-2.csv >part-3.csv

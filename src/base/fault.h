@@ -310,12 +310,12 @@ enum fault {
     FAULT_UNASKED_REFUSED = 789,     /* predict: text in columns that are neither asked for nor given is refused */
     FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
-    FAULT_FIRST_WEEK_KEPT = 761,     /* test_date_head: dates scored together have the first one's week */
+    FAULT_FIRST_WEEK_KEPT = 972,     /* test_date_head: dates scored together have the first one's week */
     FAULT_FILLED_IN_UTF8 = 724,      /* number_forms: a file in Windows-1252 is filled with UTF-8 */
     FAULT_SAMPLE_SPREAD = 641,       /* mapped_array: rare values of a mapped array are not in its sample */
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
-    FAULT_SAMPLES_REVERSED = 780,    /* test_shared_rows: what ranks saw is merged from the last to the first */
-    FAULT_SHARED_ROW_BESIDE = 781,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
+    FAULT_SAMPLES_REVERSED = 970,    /* test_shared_rows: what ranks saw is merged from the last to the first */
+    FAULT_SHARED_ROW_BESIDE = 971,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

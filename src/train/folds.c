@@ -80,7 +80,8 @@ nade_status nd_fold_rows(struct run *run, const nade_table *table, size_t f, str
     if (status != NADE_OK) return status;
     status = nd_encode_rows(run, table, valid.listed, false, &rows->valid, &rows->valid_scale, NULL);
     if (status != NADE_OK) return status;
-    return nd_forget_far_cells(run, &rows->train, &rows->valid, &rows->valid_scale, found);
+    bool copied = valid.listed.count != valid.counted.count;
+    return nd_forget_far_cells(run, &rows->train, &rows->valid, copied, &rows->valid_scale, found);
 }
 
 /* The network of fold number f, which has everything but the rows of the run. */

@@ -303,6 +303,7 @@ static nade_status fit_all_rows(struct component_search *search, const struct fo
 {
     struct run *run = search->run;
     const struct work work = {whole, 1, ND_FAULT(FAULT_FOLD_ROUNDS) ? 0 : search->of_best.rounds};
+    run->progress.folds_cut = run->stop && run->out_of_time;
     run->stop = run->out_of_time = false;
     run->time_limit = 0;
     return fit_setting(run, &work, search->best.prior, &search->of_best);

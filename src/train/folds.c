@@ -296,6 +296,7 @@ nade_status nd_folds_finish(struct run *run)
     run->course = nd_arena_alloc(&run->arena, 1, sizeof *run->course);
     if (!run->course) return nd_no_memory(run->context, "the folds");
     *run->course = course_of(run);
+    run->progress.folds_cut = run->out_of_time && run->iteration < run->iterations;
     run->course->history = nd_arena_alloc(&run->arena, run->iteration, sizeof *run->history);
     if (!run->course->history) return nd_no_memory(run->context, "the training record");
     if (run->iteration) memcpy(run->course->history, run->history, run->iteration * sizeof *run->history);

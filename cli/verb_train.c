@@ -471,7 +471,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
 static bool is_stopped_early(const struct train_run *run)
 {
     bool out_of_time = run->time_limit > 0 && run->last.seconds >= run->time_limit;
-    return by_signal(run) || (out_of_time && run->last.iteration < run->last.iterations);
+    return by_signal(run) || run->last.folds_cut || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
 /* What the model is of a run with folds: of all rows, unless it was stopped before, or nothing was better than what it

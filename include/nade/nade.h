@@ -316,7 +316,8 @@ struct nade_progress {
     double dropout;
     int direct;
     double weight_decay;
-    int longer; /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
+    int longer;    /* 1: the best iteration is the last of all that were allowed, so that a longer run may be better */
+    int folds_cut; /* 1: the time limit ended the folds before they had made all their iterations */
     uint64_t member, members; /* which of the members is being trained, counted from 1, of so many: stages, iterations
                                  and updates are those of this one */
     size_t components;   /* of a mixture (`kind`): iterations are fits with so many of them, updates their steps, and

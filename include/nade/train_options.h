@@ -242,9 +242,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
         "do not show the network which of its inputs are observed") \
     ROW(blocks, SIZE, 0, 1, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
-        "blocks of a residual network, with normalisation and gelu; without it 2") \
+        "blocks of a residual network, with normalisation and gelu; without it 2; 1 for fewer than 5000 rows of labels alone") \
     ROW(width, SIZE, 0, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
-        "units of a residual network; without it 128, for 5000 rows and more 256, on a CUDA device 512") \
+        "units of a residual network; without it 256; 128 for fewer than 5000 rows, but not of labels alone; 512 on a CUDA " \
+        "device for 10000 rows and more") \
     ROW(direct, FLAG, 0, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "direct", NULL, NULL, \
         "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)") \
     ROW(members, COUNT, 1, 1, 64, NADE_YOUNGER + 40, NADE_YOUNGER + 40, NO, "members", "M", "the number of members", \

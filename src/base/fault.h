@@ -78,6 +78,7 @@ enum fault {
     FAULT_VALID_FIRST_ROWS = 100,   /* test_train_policy: too many validation rows are cut to the first, not spaced */
     FAULT_VALID_FEW_REPEATS = 101,  /* test_train_policy: validation draws a quarter as often */
     FAULT_FAR_CELLS_CHOOSE = 736,   /* test_far_cells: held-out cells far from all others count in validation */
+    FAULT_ALL_ARE_SLIPS = 985,      /* test_far_cells: far cells are left out of validation however many they are */
     FAULT_NAG_RATE = 102,           /* test_train_policy: NAG's default rate halved */
     FAULT_PATIENCE = 103,           /* test_train_policy: training goes on for one iteration more than patience says */
     FAULT_SPLIT_ROUNDED_DOWN = 104, /* test_train_policy: a fraction of a held-out row is dropped */

@@ -102,7 +102,8 @@ static nade_status choose_rows(nade_context *context, const char *path, const st
     status = nd_share_failure(context, status);
     if (status == NADE_OK) status = nd_sample_merge(&sample);
     if (status == NADE_OK)
-        status = nd_sample_list(&sample, nd_sample_wanted(mapped->layout.columns), mapped->rows, own, list);
+        status = nd_share_failure(
+            context, nd_sample_list(&sample, nd_sample_wanted(mapped->layout.columns), mapped->rows, own, list));
     nd_source_close(&source);
     nd_sample_end(&sample);
     return status;
@@ -138,8 +139,8 @@ static nade_status gather_rows(nade_context *context, const char *path, const st
     const nade_allocator *allocator = &context->allocator;
     size_t ranks = nd_ranks(context), rank = nd_rank(context), each = row_bytes(mapped);
     size_t *end = nd_alloc(allocator, ranks, sizeof *end);
-    if (!end) return nd_no_memory(context, "a sample of the rows");
-    nade_status status = nd_count_all(context, list->count, end);
+    nade_status status = nd_share_failure(context, end ? NADE_OK : nd_no_memory(context, "a sample of the rows"));
+    if (status == NADE_OK) status = nd_count_all(context, list->count, end);
     if (status == NADE_OK) {
         g->count = end[ranks - 1];
         g->row = nd_alloc(allocator, g->count, sizeof *g->row);

@@ -363,7 +363,7 @@ static nade_status forget_far_cells(struct run *run)
 {
     struct far_cells found = {0};
     bool once = run->valid.rows == run->valid_rows; /* each row is listed */
-    nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, &run->valid_scale, &found);
+    nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, !once, &run->valid_scale, &found);
     if (status != NADE_OK) return status;
     if (once) run->valid_rows = run->valid.rows;
     nd_warn_of_far_cells(run, &found);

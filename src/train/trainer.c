@@ -32,6 +32,7 @@ static void record_options(const struct run *run, struct training_record *r)
     r->options.learning_rate = nd_first_rate(&run->options);
     r->options.updates = run->updates;
     r->options.dropout = run->rule.dropout;
+    if (!nd_is_closed(&run->options)) r->options.prior = 0; /* a network has none */
     r->replication.scaled_means = run->replication.scaled_means != 0;
     r->replication.pretrain_best = run->replication.pretrain_best != 0;
 }

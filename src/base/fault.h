@@ -135,6 +135,8 @@ enum fault {
     FAULT_MEMBER_BY_LOT = 182,      /* test_members: a member's share of draws within a range is that of all draws */
     FAULT_FORM_IGNORED = 149,       /* test_awkward: numbers with marks or units are text */
     FAULT_THOUSANDS_DECIMAL = 156,  /* test_awkward: 81,053 is 81.053 in a file with commas between fields */
+    FAULT_ARROW_MARK_UNSEEN = 988,  /* test_arrow_models: a mark among texts from Arrow is an unseen label */
+    FAULT_TEXTS_PLAIN = 989,        /* test_arrow_models: texts from Arrow are numbers only where written plainly */
     FAULT_UNITS_CONFUSED = 157,     /* test_awkward: inches are scored as centimetres */
     FAULT_NUMBERED_NAMES = 158,     /* test_awkward: names 0, 1, ... and years are a row */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */

@@ -252,6 +252,17 @@ static bool encode_value(struct label_search *labels, const char *text, bool is_
     return *cell >= 0;
 }
 
+/* The number that a text is as the model's column writes numbers, or plainly. */
+static bool read_number(const struct column_spec *spec, const char *text, double *number)
+{
+    struct number_form form;
+    size_t length = strlen(text);
+    if (spec->written && nd_form_take(spec->written, &form) && !ND_FAULT(FAULT_TEXTS_PLAIN) &&
+        nd_form_read(&form, text, length, number) == NUMBER_FINITE)
+        return true;
+    return nd_parse_number(text, length, number) == NUMBER_FINITE;
+}
+
 /* A cell of the table's dictionary, whose text is UTF-8; false: the column can't hold it.  Texts that are declared such
  * may still be what a model of numbers was trained on. */
 static bool encode_label(struct label_search *labels, const struct table_column *from, const struct label *label,
@@ -259,8 +270,7 @@ static bool encode_label(struct label_search *labels, const struct table_column 
 {
     bool is_number = label->is_number;
     double number = label->number;
-    if (from->declared == DECLARED_TEXTS && !is_number)
-        is_number = nd_parse_number(text, strlen(text), &number) == NUMBER_FINITE;
+    if (from->declared == DECLARED_TEXTS && !is_number) is_number = read_number(labels->spec, text, &number);
     return encode_value(labels, text, is_number, number, cell) || nd_truth_find(labels->spec, from, label, cell);
 }
 
@@ -282,11 +292,14 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
         ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
 }
 
-/* True for marks such as - that are no label of the model's: missing cells, whatever the table's other cells are. */
-static bool is_mark(const struct encoder *e, const char *text)
+/* True for marks such as - that are no label of the model's: missing cells, whatever the table's other cells are.
+ * Texts from Arrow still have their NA, which among labels may be one that training has not seen. */
+static bool is_mark(const struct encoder *e, size_t column, const char *text)
 {
-    return !e->table->marks_only && nd_mark_of(NULL, text, strlen(text)) == MARK_DOUBTFUL &&
-           !ND_FAULT(FAULT_MARK_UNSEEN);
+    bool labels = nd_head_for(e->schema->column[column].type)->labels, arrow = e->table->arrow;
+    enum mark mark = nd_mark_of(NULL, text, strlen(text));
+    if (e->table->marks_only && (!arrow || ND_FAULT(FAULT_ARROW_MARK_UNSEEN))) return false;
+    return (mark == MARK_DOUBTFUL && !ND_FAULT(FAULT_MARK_UNSEEN)) || (mark == MARK_MISSING && arrow && !labels);
 }
 
 /* What stands for a value that training has not seen until it is counted: no cell is that. */
@@ -304,7 +317,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         const char *text = nd_utf8_text(e->arena, label->text);
         if (!text) return nd_no_memory(e->context, "the rows");
         if (encode_label(labels, from, label, text, &value[i])) continue;
-        value[i] = is_mark(e, label->text) ? absent : UNSEEN;
+        value[i] = is_mark(e, column, label->text) ? absent : UNSEEN;
         if (value[i] == UNSEEN && !may_be_unseen(e, column, label->is_number))
             return refuse(e, column, label->first_line, label->text, label->is_number);
     }
@@ -361,7 +374,8 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         double seconds;
         float value = NAN;
         char number[ND_DATE_SIZE];
-        bool date = nd_date_cell_loosely(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
+        bool date =
+            nd_date_cell_loosely(from, row, spec->form, &seconds) || is_mark(e, column, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);
             if (!may_be_unseen(e, column, date)) return refuse(e, column, nd_table_position(e->table, row), text, date);

@@ -34,8 +34,8 @@ struct column_look {
         double different[DIFFERENT_LEAST];
         size_t different_count;
     } durations;
-    struct number_form expected; /* by the caller; all zero: none */
-    size_t unexpected;           /* cells that are no number in that form */
+    struct number_form expected;     /* by the caller; all zero: none */
+    size_t cells, unexpected, plain; /* those that are no number in that form, and those that are plain numbers */
 };
 
 static bool in_brackets(const struct number_parts *parts)
@@ -110,6 +110,8 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     struct number_parts parts;
     double number;
     bool plain = nd_parse_number(text, length, &number) == NUMBER_FINITE;
+    look->cells++;
+    look->plain += plain;
     look->unexpected += nd_form_read(&look->expected, text, length, &number) == NUMBER_NONE;
     if (!nd_number_parts(text, length, &parts)) {
         if (plain) /* with an exponent, say */
@@ -233,12 +235,21 @@ static struct number_form duration_form(const struct duration_look *look)
                                 .decimals = usual_decimals(&look->decimals, look->zero)};
 }
 
+/* Whether the form that the caller expects is the column's: a slip or two aside, or in a column that has no other,
+ * being too short or divided.  There a form that reads no cell says nothing of one that is a plain number. */
+static bool is_expected(const struct column_look *look)
+{
+    if (!look->expected.decimal) return false;
+    if (CELLS_FOR_A_SLIP * look->unexpected <= look->numbers + look->durations.cells) return true;
+    bool other = holds_durations(look) || holds_numbers(look) || ND_FAULT(FAULT_SHORT_UNEXPECTED);
+    return !other && (look->unexpected < look->cells || look->plain == 0);
+}
+
 static struct number_form choose_form(const struct column_look *look, const struct evidence *evidence)
 {
     struct number_form form = {.decimal = 0};
     unsigned fits = narrow(look->fits, evidence), marks = 0;
-    size_t numbers = look->numbers + look->durations.cells;
-    if (look->expected.decimal && CELLS_FOR_A_SLIP * look->unexpected <= numbers) return look->expected;
+    if (is_expected(look)) return look->expected;
     if (holds_durations(look)) return duration_form(&look->durations);
     if (!holds_numbers(look)) return form;
     while (!(fits >> marks & 1)) marks++;

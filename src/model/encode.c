@@ -193,17 +193,35 @@ static bool is_unseen(const struct column_spec *spec, bool is_number)
     return nd_head_for(spec->type)->labels || is_number;
 }
 
+/* "a number like 1.234,5": what a text that is none as the table or the model writes them should have been. */
+static const char *expected_form(const struct encoder *e, size_t column, const char *found, char text[ND_EXPECTED])
+{
+    const struct column_spec *spec = &e->schema->column[column];
+    const struct table_column *from = &e->table->column[e->source[column]];
+    const char *written = from->written ? nd_utf8_text(e->arena, from->written_name) : spec->written;
+    struct number_form form;
+    double number;
+    if (!written || !nd_form_take(written, &form) || ND_FAULT(FAULT_FORM_UNNAMED)) return "a number";
+    /* A plain table's other cells are plain. */
+    if (!from->written && nd_form_read(&form, found, strlen(found), &number) == NUMBER_FINITE) written = "1234.5";
+    snprintf(text, ND_EXPECTED, "a %s like %s", nd_written_duration(written) ? "duration" : "number", written);
+    return text;
+}
+
 /* Fails for a value that a column can't hold; is_number: it is one as the table writes them, or a date. */
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found, bool is_number)
 {
     const struct column_spec *spec = &e->schema->column[column];
     double number = NAN;
     bool plain = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
+    /* Texts that are declared such are read plainly. */
+    bool as_number = is_number || (plain && e->table->column[e->source[column]].declared == DECLARED_TEXTS);
     bool way_out = e->unseen && e->unseen->refused && is_unseen(spec, is_number);
     const char *expected = "one of the labels seen in training";
     char number_text[ND_EXPECTED], excerpt[ND_EXCERPT];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number || plain || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
+        expected = as_number || spec->form ? nd_expected_number(spec, number, number_text)
+                                           : expected_form(e, column, found, number_text);
     else if (spec->label_count == 0)
         expected = "0 or 1";
     if (ND_FAULT(FAULT_WAY_OUT_HIDDEN)) way_out = way_out && nd_head_for(spec->type)->labels;

@@ -44,6 +44,14 @@ done
 printf 'length;price;share\n1,5 in;1;7 %%\n2,5 in;2;7 %%\n3,5 in;3;7 %%\n' >inches.csv
 refuse 2 "column 'length': found numbers like 1234,5 in, expected them like 1234,0 cm" -- "$NADE" score model inches.csv
 
+# A text that is none as the column writes them hears of the form; in tables too short or divided to tell it, it is the model's.
+printf 'length;price;share\n4,7 cm;1000.50;7 %%\n3,5 cm;1.000,50;7 %%\n' >divided.csv
+refuse 2 "divided.csv, line 2, column 'price': found '1000.50', expected a number like 1.234,00" -- "$NADE" score model divided.csv
+{ head -n 30 data.csv; printf '4,7 cm;1000.50;7 %%\n'; } | tr -d '\r' >slip.csv
+refuse 2 "slip.csv, line 31, column 'price': found '1000.50', expected a number like 1.234,00" -- "$NADE" score model slip.csv
+printf 'length;price;share\n4,7 cm;oops;7 %%\n3,5 cm;12;7 %%\n' >texts.csv
+refuse 2 "texts.csv, line 2, column 'price': found 'oops', expected a number like 1.234,00" -- "$NADE" score model texts.csv
+
 # By option; what they may be.
 printf 'a;b\n1,234;x\n2,345;y\n3,456;x\n' >either.csv
 expect 0 "$NADE" train either.csv --dry-run --thousands , "${small[@]}"

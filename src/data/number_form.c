@@ -259,7 +259,8 @@ enum number_kind nd_form_read(const struct number_form *form, const char *text, 
     if (!at) return NUMBER_NONE;
     if (form->prefix[0]) at = take_sign(at, &end, true, &sign);
     at = take_core(at, end, &core);
-    if (form->minus == MINUS_LAST) at = take_last_minus(at, end, &sign);
+    bool accounting = form->minus != MINUS_FIRST && !ND_FAULT(FAULT_OTHER_MINUS);
+    if (accounting || form->minus == MINUS_LAST) at = take_last_minus(at, end, &sign);
     if (core.length == 0 || core.length == CORE_MOST || !core_fits(&core, &marks)) return NUMBER_NONE;
     if (skip_letters(at, end, form->suffix) != end) return NUMBER_NONE;
     make_plain(&core, &marks, sign.negative, plain);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/fault.h"
 #include "base/name_index.h"
 #include "base/numbers.h"
@@ -27,6 +28,7 @@ struct encoder {
     size_t row_count;
     const bool *needed;          /* (schema columns) that are looked at, NULL: all */
     const bool *expected;        /* (schema columns) that the table must have, NULL: all */
+    bool may_lack;               /* the caller says which */
     struct unseen_cells *unseen; /* NULL: an unknown label is an error, whatever the caller says */
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
@@ -138,22 +140,39 @@ static bool find_column(const struct encoder *e, const char *name, size_t next, 
     return true;
 }
 
+/* Names all columns that the table should have and has not, as many as a sentence has room for. */
+static nade_status refuse_lacking(const struct encoder *e)
+{
+    enum { NAMES_SHOWN = 300 };
+    char names[NAMES_SHOWN + ND_EXCERPT + 8] = "", name[ND_EXCERPT], more[32] = "";
+    size_t lacking = 0, shown = 0;
+    for (size_t c = 0; c < e->schema->count; c++) {
+        if (e->source[c] != SIZE_MAX || !is_expected(e, c)) continue;
+        lacking++;
+        if (strlen(names) >= NAMES_SHOWN || (ND_FAULT(FAULT_ONE_LACKING) && shown > 0)) continue;
+        const char *title = e->schema->column[c].name;
+        nd_append(names, sizeof names, "%s'%s'", shown++ ? ", " : "", nd_excerpt(title, strlen(title), name));
+    }
+    if (lacking > shown) snprintf(more, sizeof more, " and %zu more", lacking - shown);
+    return nd_fail(
+        e->context, NADE_BAD_INPUT,
+        "%s has no column%s %s%s, which the model expects: add %s, with empty cells where nothing is known%s",
+        e->table->source, lacking == 1 ? "" : "s", names, more, lacking == 1 ? "it" : "them",
+        e->may_lack ? ", or name what need not be there in `may_lack`" : "");
+}
+
 static nade_status match_names(struct encoder *e, struct name_index *index)
 {
-    size_t next = 0;
+    size_t next = 0, lacking = 0;
     for (size_t c = 0; c < e->schema->count; c++) {
         if (!find_column(e, e->schema->column[c].name, next, index, &e->source[c]))
             return nd_no_memory(e->context, "the columns' names");
-        if (e->source[c] == SIZE_MAX && !is_expected(e, c)) continue;
-        if (e->source[c] == SIZE_MAX)
-            return nd_fail(
-                e->context, NADE_BAD_INPUT,
-                "%s has no column '%s', which the model expects: add it, with empty cells where nothing is known",
-                e->table->source, e->schema->column[c].name);
+        lacking += e->source[c] == SIZE_MAX && is_expected(e, c);
+        if (e->source[c] == SIZE_MAX) continue;
         e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
-    return NADE_OK;
+    return lacking == 0 ? NADE_OK : refuse_lacking(e);
 }
 
 static nade_status match_by_name(struct encoder *e)
@@ -177,9 +196,10 @@ static nade_status match(struct encoder *e)
 }
 
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const bool *needed, const size_t **source)
+                             const nade_table *table, const bool *needed, bool may_lack, const size_t **source)
 {
-    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table, .expected = needed};
+    struct encoder e = {
+        .context = context, .arena = arena, .schema = schema, .table = table, .expected = needed, .may_lack = may_lack};
     nade_status status = match(&e);
     if (status == NADE_OK) *source = e.source;
     return status;

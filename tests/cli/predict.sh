@@ -183,7 +183,10 @@ holds err "1 cell holds a value that training has not seen and counts as missing
 refuse 2 "--of is missing: expected the columns to predict" -- "$NADE" predict model rows.csv
 refuse 2 "column 'kind' is in --of and in --given" -- "$NADE" predict model rows.csv --of kind --given kind
 refuse 2 "--of: found 'colour'" -- "$NADE" predict model rows.csv --of colour
-refuse 2 "has no column 'size'" -- "$NADE" predict model kinds.csv --of price
+refuse 2 "has no columns 'size', 'flag', which the model expects: add them, with empty cells where nothing is known, or name those that it has with --given" -- \
+    "$NADE" predict model kinds.csv --of price
+refuse 2 "has no column 'price', which the model expects: add it, with empty cells where nothing is known" -- "$NADE" score model lacking.csv
+if grep -q -- --given err; then fail "$(cat err)"; fi
 expect 0 "$NADE" train data.csv -o fixed --order fixed --hidden 5 --iterations 1 --quiet
 expect 0 "$NADE" predict fixed rows.csv --of price --quiet
 refuse 2 "rows.csv, row 0, column 'size' is given but 'kind'" "fixed ordering" -- "$NADE" predict fixed rows.csv --of kind

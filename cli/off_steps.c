@@ -2,9 +2,12 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/fault.h"
 #include "column.h"
+#include "data/number_form.h"
+#include "output.h"
 #include "report.h"
 
 /* A column as the model file describes it. */
@@ -40,10 +43,13 @@ static double find_off(const struct conditions *conditions, size_t column, const
 static void warn_of_column(const struct common *common, const nade_column *known, const struct steps *steps,
                            const char *option, double value)
 {
-    char from[48] = "";
+    char from[48] = "", text[ND_FORMED_NUMBER], number[EXACT_SIZE];
+    struct number_form form = {.decimal = '.'};
+    bool duration = nd_written_duration(known->written) && nd_form_take(known->written, &form);
+    nd_form_write(&form, format_exact(value, number), text);
     if (steps->offset > 0) snprintf(from, sizeof from, " from %.15g", steps->offset);
-    report_warn(common, "%s: column '%s': %.15g is off its steps of %.15g%s: no row that the model draws has it",
-                option, known->name, value, steps->step, from);
+    report_warn(common, "%s: column '%s': %s is off its steps of %.15g%s%s: no row that the model draws has it", option,
+                known->name, text, steps->step, duration ? " seconds" : "", from);
 }
 
 static bool asks_for_values(const nade_model *model, const struct conditions *conditions)

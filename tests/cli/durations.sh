@@ -71,6 +71,8 @@ awk -F, -v long="$long" 'NR > 1 { split($4, t, ":"); rows++; hits += t[1] * 60 +
     END { exit (long - hits / rows) ^ 2 < 0.05 ^ 2 && hits > 0 && hits < rows ? 0 : 1 }' drawn.csv || fail "prob: $long of trip>=2:00"
 expect 0 "$NADE" sample model -n 3 --where duration=0:23:37 --quiet
 [ "$(tail -n +2 out | cut -d, -f1 | sort -u)" = 0:23:37 ] || fail "$(cat out)"
+expect 0 "$NADE" prob model --where trip=2:00:30
+holds err "column 'trip': 2:00:30 is off its steps of 60 seconds"
 refuse 2 "column 'duration': found '23:37', expected a duration like h:mm:ss, or seconds" -- "$NADE" sample model --where 'duration<23:37'
 refuse 2 "column 'start': found 'noon', expected a duration like hh:mm, or seconds" -- "$NADE" sample model --where 'start<noon'
 

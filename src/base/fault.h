@@ -311,6 +311,14 @@ enum fault {
     FAULT_NEGATIVE_WRITTEN = 787,    /* accounting: earlier versions would take brackets for units */
     FAULT_SENTINEL_ASKED = 788,      /* sentinels: a missing cell's number has a probability, of 0 */
     FAULT_UNASKED_REFUSED = 789,     /* predict: text in columns that are neither asked for nor given is refused */
+    FAULT_FORM_UNNAMED = 790,        /* number_forms: what is no number as its column writes them hears of no form */
+    FAULT_SHORT_UNEXPECTED = 791,    /* number_forms: of few rows the model's form is not known */
+    FAULT_OTHER_MINUS = 792,         /* accounting: a minus behind digits is none where brackets are */
+    FAULT_IMPOSSIBLE_MISSED = 793,   /* predict: a truth that its column can't have is outside the interval */
+    FAULT_ONE_LACKING = 794,         /* predict: of columns that a table lacks the first alone is named */
+    FAULT_SENTINEL_DECIMALS = 795,   /* sentinels: cells that are missing take part in how numbers are written */
+    FAULT_OFF_STEPS_UNSAID = 796,    /* prices: nobody hears that a value is none of its column's */
+    FAULT_MEAN_OF_SECONDS = 797,     /* durations: means of durations have all decimals of a double */
     FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FIRST_WEEK_KEPT = 972,     /* test_date_head: dates scored together have the first one's week */

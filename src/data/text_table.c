@@ -231,6 +231,7 @@ static void declare_columns(const struct text_table *text, struct table_builder 
     for (size_t i = 0; i < table->columns; i++) {
         builder->columns[i].marks = &text->marks;
         builder->columns[i].number_form = nd_form_of(&text->numbers, table->column[i].place);
+        builder->columns[i].sniffed = nd_sniffed_form(&text->numbers, table->column[i].place);
         builder->columns[i].plain_decimals = nd_plain_decimals_of(&text->numbers, table->column[i].place);
     }
     for (size_t i = 0; text->declared && i < table->columns; i++)

@@ -169,9 +169,9 @@ typedef struct nade_train_options {
                            for the kind gaussian, which has nothing to choose.  0: none, but see effort */
     nade_effort effort; /* quick: neither trials nor folds of its own.  normal, best: several residual networks are
                            begun, and what does best on validation rows goes on; only what is open is varied (dropout
-                           and width that are below their range, direct and weight_decay that are the default, unless
-                           `given` names them).  A small table without a validation table, whose valid_fraction is the
-                           default, has folds then (docs/recipe.md) */
+                           and width that are below their range, direct, weight_decay and components that are the
+                           default, unless `given` names them).  A small table without a validation table, whose
+                           valid_fraction is the default, has folds then (docs/recipe.md) */
     uint64_t members;   /* networks, alike but for their seeds, that are trained one after the other; the density of the
                            model is the mean of theirs (docs/model.md).  Without pretraining */
     int bootstrap;      /* 1: each of 2 or more members is trained on a sample of its own of the training rows, drawn

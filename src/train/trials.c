@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/fault.h"
+#include "train/few_components.h"
 #include "train/folds.h"
 #include "train/jobs.h"
 #include "train/recipe.h"
@@ -67,8 +68,11 @@ static void copy_run(const struct run *run, size_t i, struct run *trial)
     trial->options.direct = candidate->direct;
     trial->options.width = candidate->width;
     trial->options.weight_decay = candidate->weight_decay;
+    trial->options.components = candidate->components;
+    trial->model = nd_model_of_candidate(run, candidate);
     trial->architecture.direct = candidate->direct != 0;
     trial->architecture.width = candidate->width;
+    trial->architecture.components = candidate->components;
 }
 
 static unsigned rank_of(const struct trials *trials, size_t number)
@@ -346,6 +350,7 @@ static nade_status take_over(struct run *run, const struct run *trial, bool stop
 {
     struct arena arena = run->arena;
     const char *checkpoint = run->options.checkpoint;
+    struct nade_model *model = run->model;
     *run = *trial;
     run->arena = arena;
     run->options.checkpoint = checkpoint;
@@ -353,7 +358,8 @@ static nade_status take_over(struct run *run, const struct run *trial, bool stop
     run->trial = run->ahead = run->beside = 0;
     run->stop = stop;
     run->out_of_time = false;
-    return trial->out_of_time && !stop ? go_on_after_time(run) : NADE_OK;
+    nade_status status = nd_take_few(run, model);
+    return status == NADE_OK && trial->out_of_time && !stop ? go_on_after_time(run) : status;
 }
 
 nade_status nd_trials_run(struct run *run, const nade_table *table)

@@ -139,12 +139,13 @@ static double best_within(const struct run *trial, uint64_t iterations)
 
 /* What drops much is behind for long and still gains when the others hardly do.  So each is taken for what it would
  * come to in twice as many iterations, if these gained half of what the last doubling has.  One that is on its way to
- * its end, or there, promises nothing more. */
+ * its end, or there, promises nothing more; nor does one of few components, which learns fast what it can learn. */
 double nd_promised_loss(const struct run *trial, uint64_t rung)
 {
     double half = best_within(trial, trial->iteration / 2);
     bool ends = trial->fall_from > 0 || trial->iteration < rung;
-    if (ends || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
+    bool few = trial->few && trial->model == trial->few;
+    if (ends || few || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
     return trial->best_loss - (half - trial->best_loss) / 2;
 }
 

@@ -38,7 +38,7 @@ static size_t components_of(struct fixture *f, const nade_table *table, const na
     nade_train_options o = trial_options(&heard);
     o.members = members;
     nade_model *model = train(f, table, valid, &o);
-    assert_int_equal(heard.trials, 5);
+    assert_int_equal(heard.trials, 4);
     size_t components = model->architecture.components;
     assert_int_equal(model->plan.components, components);
     o = chosen_options(&o, model);
@@ -93,7 +93,7 @@ static void test_given_components_stay(void **state)
     o.given_count = 1;
     assert_int_equal(plan_of(f, table, table, &o).trials, 3);
     o.given_count = 0;
-    assert_int_equal(plan_of(f, table, table, &o).trials, 5);
+    assert_int_equal(plan_of(f, table, table, &o).trials, 4);
     o.components = 7;
     assert_int_equal(plan_of(f, table, table, &o).trials, 3);
     nade_table_free(table);

@@ -224,7 +224,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "show each component of --kind mixture, mog or mfa R rows' worth of what all rows are like beside its own rows; without it what the " \
         "held-out rows want of 0.01, 0.1 and 1, of mog and mfa 0, 0.2 and 2") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
-        "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
+        "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials; " \
+        "without it small tables with numbers try 2 as well") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \

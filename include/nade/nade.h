@@ -328,6 +328,7 @@ struct nade_progress {
     size_t mixture_components; /* of that mixture, or while it is fitted what is being tried; 0: not yet */
     int mixture_cut;           /* 1: the little time for it was up while more might have been better */
     uint64_t made;             /* updates of all networks since training began: of trials, folds and members too */
+    size_t column_components;  /* as in the options, but in trials of other numbers; 0: it is no network */
 };
 
 /* What a training run will take. */

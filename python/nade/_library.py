@@ -61,7 +61,8 @@ class Progress(Structure):
                 ("weight_decay", c_double), ("longer", c_int), ("folds_cut", c_int), ("member", c_uint64),
                 ("members", c_uint64),
                 ("components", c_size_t), ("prior", c_double), ("mixture_loss", c_double),
-                ("mixture_components", c_size_t), ("mixture_cut", c_int), ("made", c_uint64)]
+                ("mixture_components", c_size_t), ("mixture_cut", c_int), ("made", c_uint64),
+                ("column_components", c_size_t)]
 
 
 class TrainPlan(Structure):

@@ -307,7 +307,7 @@ void train_grid_note_worth(const struct train_grid *grid, const nade_progress *o
     else
         report_note(common, "%sheld-out rows have %.4g nats per row more than with independent columns%s", chosen,
                     outcome->start_loss - outcome->best_valid_loss, format_mixture(outcome, ", and", mixture));
-    if (last->longer && last->iteration < last->iterations)
+    if (last->longer && (last->iteration < last->iterations || last->folds_cut))
         report_note(common, "time was up while it still got better: longer may help, try a longer --time-limit");
     else if (last->longer)
         report_note(common, "the last iteration was the best: longer may help, try --iterations %" PRIu64,
@@ -333,6 +333,7 @@ json_t *train_grid_as_json(const struct train_grid *grid)
 json_t *train_grid_candidate_as_json(const struct train_run *run)
 {
     const nade_progress *last = &run->last;
-    return json_pack("{s:o,s:b,s:I,s:o}", "dropout", json_number(last->dropout), "direct", last->direct, "width",
-                     (json_int_t)last->width, "weight_decay", json_number(last->weight_decay));
+    return json_pack("{s:o,s:b,s:I,s:o,s:I}", "dropout", json_number(last->dropout), "direct", last->direct, "width",
+                     (json_int_t)last->width, "weight_decay", json_number(last->weight_decay), "components",
+                     (json_int_t)last->column_components);
 }

@@ -169,9 +169,9 @@ typedef struct nade_train_options {
                            for the kind gaussian, which has nothing to choose.  0: none, but see effort */
     nade_effort effort; /* quick: neither trials nor folds of its own.  normal, best: several residual networks are
                            begun, and what does best on validation rows goes on; only what is open is varied (dropout
-                           and width that are below their range, direct and weight_decay that are the default, unless
-                           `given` names them).  A small table without a validation table, whose valid_fraction is the
-                           default, has folds then (docs/recipe.md) */
+                           and width that are below their range, direct, weight_decay and components that are the
+                           default, unless `given` names them).  A small table without a validation table, whose
+                           valid_fraction is the default, has folds then (docs/recipe.md) */
     uint64_t members;   /* networks, alike but for their seeds, that are trained one after the other; the density of the
                            model is the mean of theirs (docs/model.md).  Without pretraining */
     int bootstrap;      /* 1: each of 2 or more members is trained on a sample of its own of the training rows, drawn
@@ -227,7 +227,8 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "show each component of --kind mixture, mog or mfa R rows' worth of what all rows are like beside its own rows; without it what the " \
         "held-out rows want of 0.01, 0.1 and 1, of mog and mfa 0, 0.2 and 2") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
-        "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials") \
+        "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials; " \
+        "without it small tables with numbers try 2 as well") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \
@@ -242,9 +243,10 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(masks, FLAG, 1, 0, 1, 2, NADE_NOWHERE, MODEL, "no-masks", NULL, NULL, \
         "do not show the network which of its inputs are observed") \
     ROW(blocks, SIZE, 0, 1, 31, NADE_YOUNGER + 30, NADE_NOWHERE, NO, "blocks", "N", "the number of blocks", \
-        "blocks of a residual network, with normalisation and gelu; without it 2") \
+        "blocks of a residual network, with normalisation and gelu; without it 2; 1 for fewer than 5000 rows of labels alone") \
     ROW(width, SIZE, 0, 1, 1e6, NADE_YOUNGER + 31, NADE_NOWHERE, NO, "width", "H", "the width of the blocks", \
-        "units of a residual network; without it 128, for 5000 rows and more 256, on a CUDA device 512") \
+        "units of a residual network; without it 256; 128 for fewer than 5000 rows, but not of labels alone; 512 on a CUDA " \
+        "device for 10000 rows and more") \
     ROW(direct, FLAG, 0, 0, 1, NADE_YOUNGER + 32, NADE_NOWHERE, NO, "direct", NULL, NULL, \
         "give a residual network a linear path from the inputs to the outputs; without it where trials find it good (--effort)") \
     ROW(members, COUNT, 1, 1, 64, NADE_YOUNGER + 40, NADE_YOUNGER + 40, NO, "members", "M", "the number of members", \

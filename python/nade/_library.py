@@ -58,9 +58,11 @@ class Progress(Structure):
                 ("soonest", c_uint64), ("fold", c_uint64), ("folds", c_uint64), ("start_loss", c_double),
                 ("trial", c_uint64), ("trials", c_uint64), ("trial_done", c_int), ("chosen", c_uint64),
                 ("ahead", c_uint64), ("width", c_size_t), ("dropout", c_double), ("direct", c_int),
-                ("weight_decay", c_double), ("longer", c_int), ("member", c_uint64), ("members", c_uint64),
+                ("weight_decay", c_double), ("longer", c_int), ("folds_cut", c_int), ("member", c_uint64),
+                ("members", c_uint64),
                 ("components", c_size_t), ("prior", c_double), ("mixture_loss", c_double),
-                ("mixture_components", c_size_t), ("mixture_cut", c_int), ("made", c_uint64)]
+                ("mixture_components", c_size_t), ("mixture_cut", c_int), ("made", c_uint64),
+                ("column_components", c_size_t)]
 
 
 class TrainPlan(Structure):

@@ -123,6 +123,23 @@ bool nd_sample_text(struct row_sample *sample, size_t column, const char *text, 
     return add_text(&sample->context->allocator, &sample->column[column], nd_hash(length, text, length), row);
 }
 
+static void shift(struct first_rows *first, size_t rows)
+{
+    for (size_t i = 0; i < first->count; i++) first->row[i] += rows;
+}
+
+void nd_sample_shift(struct row_sample *sample, size_t rows)
+{
+    for (size_t c = 0; c < sample->columns; c++) {
+        struct sampled_column *column = &sample->column[c];
+        shift(&column->numbers, rows);
+        shift(&column->texts, rows);
+        column->low_row += rows;
+        column->high_row += rows;
+        column->missing_row += rows;
+    }
+}
+
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 /* What a rank tells of a column, beside its values. */
@@ -185,12 +202,15 @@ static nade_status merge_rank(const struct row_sample *own, unsigned from, struc
     bool tells = nd_rank(context) == from;
     struct told_column *told = nd_alloc(allocator, own->columns, sizeof *told);
     struct told_value *value = NULL;
-    if (!told) return nd_no_memory(context, "a sample of the rows");
-    for (size_t c = 0; c < own->columns && tells; c++) tell_column(&own->column[c], &told[c]);
-    nade_status status = nd_hand_out(context, from, told, own->columns * sizeof *told);
-    size_t count = count_values(told, own->columns), at = 0;
-    if (status == NADE_OK && !(value = nd_alloc(allocator, count, sizeof *value)))
-        status = nd_no_memory(context, "a sample of the rows");
+    size_t count = 0, at = 0;
+    nade_status status = nd_share_failure(context, told ? NADE_OK : nd_no_memory(context, "a sample of the rows"));
+    for (size_t c = 0; c < own->columns && tells && status == NADE_OK; c++) tell_column(&own->column[c], &told[c]);
+    if (status == NADE_OK) status = nd_hand_out(context, from, told, own->columns * sizeof *told);
+    if (status == NADE_OK) {
+        count = count_values(told, own->columns);
+        value = nd_alloc(allocator, count, sizeof *value);
+        status = nd_share_failure(context, value ? NADE_OK : nd_no_memory(context, "a sample of the rows"));
+    }
     for (size_t c = 0; c < own->columns && tells && status == NADE_OK; c++) {
         at += tell_values(&own->column[c].numbers, value + at);
         at += tell_values(&own->column[c].texts, value + at);
@@ -202,7 +222,7 @@ static nade_status merge_rank(const struct row_sample *own, unsigned from, struc
             status = nd_no_memory(context, "a sample of the rows");
     nd_free(allocator, told);
     nd_free(allocator, value);
-    return status;
+    return nd_share_failure(context, status);
 }
 
 nade_status nd_sample_merge(struct row_sample *sample)
@@ -210,7 +230,7 @@ nade_status nd_sample_merge(struct row_sample *sample)
     struct row_sample all;
     unsigned ranks = nd_ranks(sample->context);
     if (ranks == 1) return NADE_OK;
-    nade_status status = nd_sample_begin(sample->context, sample->columns, &all);
+    nade_status status = nd_share_failure(sample->context, nd_sample_begin(sample->context, sample->columns, &all));
     for (unsigned r = 0; r < ranks && status == NADE_OK; r++)
         status = merge_rank(sample, ND_FAULT(FAULT_SAMPLES_REVERSED) ? ranks - 1 - r : r, &all);
     nd_sample_end(sample);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/fault.h"
 #include "base/name_index.h"
 #include "base/numbers.h"
@@ -28,6 +29,7 @@ struct encoder {
     size_t row_count;
     const bool *needed;          /* (schema columns) that are looked at, NULL: all */
     const bool *expected;        /* (schema columns) that the table must have, NULL: all */
+    bool may_lack;               /* the caller says which */
     struct unseen_cells *unseen; /* NULL: an unknown label is an error, whatever the caller says */
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
@@ -139,22 +141,39 @@ static bool find_column(const struct encoder *e, const char *name, size_t next, 
     return true;
 }
 
+/* Names all columns that the table should have and has not, as many as a sentence has room for. */
+static nade_status refuse_lacking(const struct encoder *e)
+{
+    enum { NAMES_SHOWN = 300 };
+    char names[NAMES_SHOWN + ND_EXCERPT + 8] = "", name[ND_EXCERPT], more[32] = "";
+    size_t lacking = 0, shown = 0;
+    for (size_t c = 0; c < e->schema->count; c++) {
+        if (e->source[c] != SIZE_MAX || !is_expected(e, c)) continue;
+        lacking++;
+        if (strlen(names) >= NAMES_SHOWN || (ND_FAULT(FAULT_ONE_LACKING) && shown > 0)) continue;
+        const char *title = e->schema->column[c].name;
+        nd_append(names, sizeof names, "%s'%s'", shown++ ? ", " : "", nd_excerpt(title, strlen(title), name));
+    }
+    if (lacking > shown) snprintf(more, sizeof more, " and %zu more", lacking - shown);
+    return nd_fail(
+        e->context, NADE_BAD_INPUT,
+        "%s has no column%s %s%s, which the model expects: add %s, with empty cells where nothing is known%s",
+        e->table->source, lacking == 1 ? "" : "s", names, more, lacking == 1 ? "it" : "them",
+        e->may_lack ? ", or name what need not be there in `may_lack`" : "");
+}
+
 static nade_status match_names(struct encoder *e, struct name_index *index)
 {
-    size_t next = 0;
+    size_t next = 0, lacking = 0;
     for (size_t c = 0; c < e->schema->count; c++) {
         if (!find_column(e, e->schema->column[c].name, next, index, &e->source[c]))
             return nd_no_memory(e->context, "the columns' names");
-        if (e->source[c] == SIZE_MAX && !is_expected(e, c)) continue;
-        if (e->source[c] == SIZE_MAX)
-            return nd_fail(
-                e->context, NADE_BAD_INPUT,
-                "%s has no column '%s', which the model expects: add it, with empty cells where nothing is known",
-                e->table->source, e->schema->column[c].name);
+        lacking += e->source[c] == SIZE_MAX && is_expected(e, c);
+        if (e->source[c] == SIZE_MAX) continue;
         e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
-    return NADE_OK;
+    return lacking == 0 ? NADE_OK : refuse_lacking(e);
 }
 
 static nade_status match_by_name(struct encoder *e)
@@ -178,9 +197,10 @@ static nade_status match(struct encoder *e)
 }
 
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const bool *needed, const size_t **source)
+                             const nade_table *table, const bool *needed, bool may_lack, const size_t **source)
 {
-    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table, .expected = needed};
+    struct encoder e = {
+        .context = context, .arena = arena, .schema = schema, .table = table, .expected = needed, .may_lack = may_lack};
     nade_status status = match(&e);
     if (status == NADE_OK) *source = e.source;
     return status;
@@ -194,17 +214,35 @@ static bool is_unseen(const struct column_spec *spec, bool is_number)
     return nd_head_for(spec->type)->labels || is_number;
 }
 
+/* "a number like 1.234,5": what a text that is none as the table or the model writes them should have been. */
+static const char *expected_form(const struct encoder *e, size_t column, const char *found, char text[ND_EXPECTED])
+{
+    const struct column_spec *spec = &e->schema->column[column];
+    const struct table_column *from = &e->table->column[e->source[column]];
+    const char *written = from->written ? nd_utf8_text(e->arena, from->written_name) : spec->written;
+    struct number_form form;
+    double number;
+    if (!written || !nd_form_take(written, &form) || ND_FAULT(FAULT_FORM_UNNAMED)) return "a number";
+    /* A plain table's other cells are plain. */
+    if (!from->written && nd_form_read(&form, found, strlen(found), &number) == NUMBER_FINITE) written = "1234.5";
+    snprintf(text, ND_EXPECTED, "a %s like %s", nd_written_duration(written) ? "duration" : "number", written);
+    return text;
+}
+
 /* Fails for a value that a column can't hold; is_number: it is one as the table writes them, or a date. */
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found, bool is_number)
 {
     const struct column_spec *spec = &e->schema->column[column];
     double number = NAN;
     bool plain = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
+    /* Texts that are declared such are read plainly. */
+    bool as_number = is_number || (plain && e->table->column[e->source[column]].declared == DECLARED_TEXTS);
     bool way_out = e->unseen && e->unseen->refused && is_unseen(spec, is_number);
     const char *expected = "one of the labels seen in training";
     char number_text[ND_EXPECTED], excerpt[ND_EXCERPT];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number || plain || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
+        expected = as_number || spec->form ? nd_expected_number(spec, number, number_text)
+                                           : expected_form(e, column, found, number_text);
     else if (spec->label_count == 0)
         expected = "0 or 1";
     if (ND_FAULT(FAULT_WAY_OUT_HIDDEN)) way_out = way_out && nd_head_for(spec->type)->labels;

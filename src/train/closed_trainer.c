@@ -297,15 +297,20 @@ static nade_status encode_folds(struct run *run, const nade_table *table, struct
 }
 
 /* The model is that of all rows with what the parts have chosen, after as many rounds as were best for them.  Time that
- * has run out ended these; a caller who has stopped them ends this soon. */
+ * has run out ended these alone; a caller who has stopped them waits for this one fit, without which there would be no
+ * model. */
 static nade_status fit_all_rows(struct component_search *search, const struct fold_rows *whole)
 {
     struct run *run = search->run;
     const struct work work = {whole, 1, ND_FAULT(FAULT_FOLD_ROUNDS) ? 0 : search->of_best.rounds};
     float *of_parts = search->of_best.parameters;
+    int (*const progress)(void *, const nade_progress *) = run->options.progress;
+    run->progress.folds_cut = run->stop && run->out_of_time;
+    if (run->stop && !run->out_of_time) run->options.progress = NULL;
     run->stop = run->out_of_time = false;
-    run->time_limit = 0;
+    run->time_limit = run->options.time_limit;
     nade_status status = fit_setting(run, &work, search->best.prior, &search->of_best);
+    run->options.progress = progress;
     if (search->of_best.parameters != of_parts) nd_free(&run->context->allocator, of_parts);
     return status;
 }

@@ -80,7 +80,8 @@ nade_status nd_fold_rows(struct run *run, const nade_table *table, size_t f, str
     if (status != NADE_OK) return status;
     status = nd_encode_rows(run, table, valid.listed, false, &rows->valid, &rows->valid_scale, NULL);
     if (status != NADE_OK) return status;
-    return nd_forget_far_cells(run, &rows->train, &rows->valid, &rows->valid_scale, found);
+    bool copied = valid.listed.count != valid.counted.count;
+    return nd_forget_far_cells(run, &rows->train, &rows->valid, copied, &rows->valid_scale, found);
 }
 
 /* The network of fold number f, which has everything but the rows of the run. */
@@ -295,6 +296,7 @@ nade_status nd_folds_finish(struct run *run)
     run->course = nd_arena_alloc(&run->arena, 1, sizeof *run->course);
     if (!run->course) return nd_no_memory(run->context, "the folds");
     *run->course = course_of(run);
+    run->progress.folds_cut = run->out_of_time && run->iteration < run->iterations;
     run->course->history = nd_arena_alloc(&run->arena, run->iteration, sizeof *run->history);
     if (!run->course->history) return nd_no_memory(run->context, "the training record");
     if (run->iteration) memcpy(run->course->history, run->history, run->iteration * sizeof *run->history);

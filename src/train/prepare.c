@@ -15,6 +15,7 @@
 #include "train/bootstrap.h"
 #include "train/closed.h"
 #include "train/far_cells.h"
+#include "train/few_components.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/mapped_training.h"
@@ -363,7 +364,7 @@ static nade_status forget_far_cells(struct run *run)
 {
     struct far_cells found = {0};
     bool once = run->valid.rows == run->valid_rows; /* each row is listed */
-    nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, &run->valid_scale, &found);
+    nade_status status = nd_forget_far_cells(run, &run->whole, &run->valid, !once, &run->valid_scale, &found);
     if (status != NADE_OK) return status;
     if (once) run->valid_rows = run->valid.rows;
     nd_warn_of_far_cells(run, &found);
@@ -487,5 +488,5 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     nd_settle_length(run);
     nd_list_candidates(run);
     nd_fill_rule(run);
-    return NADE_OK;
+    return nd_prepare_few(run);
 }

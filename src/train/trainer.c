@@ -32,6 +32,7 @@ static void record_options(const struct run *run, struct training_record *r)
     r->options.learning_rate = nd_first_rate(&run->options);
     r->options.updates = run->updates;
     r->options.dropout = run->rule.dropout;
+    if (!nd_is_closed(&run->options)) r->options.prior = 0; /* a network has none */
     r->replication.scaled_means = run->replication.scaled_means != 0;
     r->replication.pretrain_best = run->replication.pretrain_best != 0;
 }
@@ -78,6 +79,8 @@ nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows)
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
     if (!pool) return nd_no_memory(run->context, "threads");
     nade_status status = nd_fit_marginals(run->context, &model->arena, pool, &model->plan, rows, &model->schema);
+    if (status == NADE_OK && run->few)
+        status = nd_fit_marginals(run->context, &run->arena, pool, &run->few->plan, rows, &run->few->schema);
     nd_pool_free(pool);
     return status;
 }

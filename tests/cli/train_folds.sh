@@ -21,6 +21,11 @@ expect 0 "$NADE" train table.csv "${short[@]}" --folds 4 --threads 1 --quiet -o 
 cmp model again || fail "the number of threads matters"
 expect 0 "$NADE" score model table.csv --device cpu -o scores.csv
 
+# Folds that the clock ended: what was best may be so for want of time, and no fewer iterations than were asked for help.
+expect 0 "$NADE" train table.csv --hidden 9 --updates 20 --iterations 1000000 --device cpu --lr 1e-6 --folds 3 --time-limit 1.5 -o cut
+holds err "stopped early: all rows for as long as was best in 3 folds"
+! grep -q "try --iterations" err || fail "fewer iterations than were asked for are advised: $(cat err)"
+
 # A file of who has none says nothing of them.
 expect 0 "$NADE" train table.csv "${short[@]}" -o without
 expect 0 "$NADE" info without

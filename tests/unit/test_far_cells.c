@@ -1,5 +1,5 @@
 /* Held-out cells that lie far from all that was learnt from do not choose the model: it is the one that empty cells in
- * their places would choose. */
+ * their places would choose.  That is for slips: where more than few are far they all count. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +144,56 @@ static void test_far_rows_go(void **state)
     }
 }
 
-/* Where all held-out rows would go, they stay. */
+/* What shares of rows are slips: up to so many of so many cells of a column are left out; one more, and all count. */
+static void test_more_than_slips_count(void **state)
+{
+    static const struct {
+        size_t rows, slips;
+    } cases[] = {{39, 1}, {40, 2}, {299, 2}, {300, 3}};
+    double held[300 * COLUMNS];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t far = cases[i].slips; far <= cases[i].slips + 1; far++) {
+            struct kept_warnings heard;
+            char share[64];
+            nade_context *context = warned_context(&heard);
+            fill(2, cases[i].rows, held);
+            for (size_t row = 0; row < far; row++) held[row * COLUMNS + 1] = 1000;
+            nade_model *model = validate_rows(context, held, cases[i].rows);
+            assert_int_equal(heard.count, 1);
+            snprintf(share, sizeof share, "%.3g %% of the held-out cells in column '1' lie far",
+                     100 * (double)far / (double)cases[i].rows);
+            bool counts = far > cases[i].slips;
+            assert_true(counts == (strstr(heard.last, share) != NULL));
+            assert_true(counts == (model->record.history[0].valid_loss > 3));
+            assert_true(counts || (strstr(heard.last, "cells of the held-out rows, such as") != NULL) == (far > 1));
+            nade_model_free(model);
+            nade_context_free(context);
+        }
+}
+
+/* Rows that hold nothing else: each of the columns has few far cells, and together they would take out too many. */
+static void test_rows_of_slips(void **state)
+{
+    for (size_t far = 2; far <= 3; far++) {
+        double held[HELD * COLUMNS];
+        struct kept_warnings heard;
+        nade_context *context = warned_context(&heard);
+        (void)state;
+        fill(2, HELD, held);
+        for (size_t row = 0; row < far; row++)
+            for (size_t c = 0; c < COLUMNS; c++) held[row * COLUMNS + c] = row == c ? 1000 : NAN;
+        nade_model *model = validate_rows(context, held, HELD);
+        assert_int_equal(heard.count, 1);
+        assert_int_equal(model->record.valid_rows, far > 2 ? HELD : HELD - far);
+        assert_true((far > 2) == (model->record.history[0].valid_loss > 3));
+        assert_true((far > 2) == (strstr(heard.last, "7.5 % of the held-out rows lie far") != NULL));
+        nade_model_free(model);
+        nade_context_free(context);
+    }
+}
+
+/* A column all of whose held-out cells are far does not vanish. */
 static void test_all_far(void **state)
 {
     double held[HELD * COLUMNS];
@@ -153,7 +202,8 @@ static void test_all_far(void **state)
     (void)state;
     for (size_t at = 0; at < HELD * COLUMNS; at++) held[at] = 1000;
     nade_model *model = validate_on(context, held, 1);
-    assert_int_equal(heard.count, 0);
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.last, "100 % of the held-out cells in column '0', and many in others, lie far"));
     assert_int_equal(model->record.valid_rows, HELD);
     assert_true(model->record.history[0].valid_loss > 100);
     nade_model_free(model);
@@ -196,6 +246,8 @@ int main(void)
         cmocka_unit_test(test_near_cells_count),
         cmocka_unit_test(test_all_count_without_maps),
         cmocka_unit_test(test_far_rows_go),
+        cmocka_unit_test(test_more_than_slips_count),
+        cmocka_unit_test(test_rows_of_slips),
         cmocka_unit_test(test_all_far),
         cmocka_unit_test(test_folds),
     };

@@ -64,10 +64,23 @@ static double cell_of(size_t row, size_t column)
 }
 
 struct sampled {
-    size_t wanted;
+    size_t wanted, fail_at, calls; /* fail_at: the large block that is refused when rows have been seen; 0: none */
     size_t row[ROWS], count;
     nade_status status;
 };
+
+/* Small blocks are those with which ranks compare. */
+static void *allocate(void *user, size_t bytes)
+{
+    struct sampled *s = user;
+    return bytes > 256 && ++s->calls == s->fail_at ? NULL : malloc(bytes);
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
 
 static void sample(nade_context *context, void *user)
 {
@@ -85,6 +98,8 @@ static void sample(nade_context *context, void *user)
             else
                 assert_true(nd_sample_number(&seen, c, cell_of(row, c), row));
         }
+    s->calls = 0;
+    if (s->fail_at) context->allocator = (nade_allocator){s, allocate, release};
     if (s->status == NADE_OK) s->status = nd_sample_merge(&seen);
     if (s->status == NADE_OK) s->status = nd_sample_list(&seen, s->wanted, ROWS, own, &list);
     for (s->count = 0; s->count < list.count; s->count++) s->row[s->count] = list.row[s->count].row;
@@ -116,6 +131,23 @@ static void test_sample(void **state)
             assert_int_equal(at, one.count);
         }
     }
+}
+
+/* A rank that has no memory between two exchanges does not leave the others waiting: all fail with it. */
+static void test_one_has_no_memory(void **state)
+{
+    static struct sampled each[3];
+    void *user[3] = {&each[0], &each[1], &each[2]};
+    size_t failures = 0;
+    (void)state;
+    do {
+        memset(each, 0, sizeof each);
+        each[1].fail_at = ++failures;
+        support_run_ranks(3, false, sample, user);
+        assert_int_equal(each[2].status, each[0].status);
+        if (each[0].status != NADE_OK) assert_int_equal(each[0].status, NADE_NO_MEMORY);
+    } while (each[0].status != NADE_OK);
+    assert_in_range(failures, 8, 100); /* two for each rank whose values are told, at least */
 }
 
 /* ---- rows that are fetched --------------------------------------------------------------------------------------- */
@@ -195,10 +227,8 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_held),
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_fetch),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_held),  cmocka_unit_test(test_sample),   cmocka_unit_test(test_one_has_no_memory),
+        cmocka_unit_test(test_fetch), cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

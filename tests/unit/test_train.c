@@ -1,4 +1,6 @@
 /* Training and scoring through the public interface. */
+#include <stdio.h>
+
 #include "model/draws.h"
 #include "train_fixture.h"
 
@@ -101,6 +103,36 @@ static void test_seed_decides(void **state)
     nade_model_free(a);
     nade_model_free(b);
     nade_model_free(c);
+}
+
+/* The keys of the training record in a model's description, each with a comma behind it. */
+static void record_keys(const nade_model *model, char *keys, size_t size)
+{
+    const char *at = strstr(nade_model_description(model), "\"training\":{");
+    size_t used = 0;
+    assert_non_null(at);
+    at += strlen("\"training\":{");
+    while (*at && *at != '}') {
+        size_t length = strcspn(at + 1, "\"");
+        used += (size_t)snprintf(keys + used, size - used, "%.*s,", (int)length, at + 1);
+        at += 1 + length + 2; /* at the value */
+        at += *at == '[' ? strcspn(at, "]") + 1 : strcspn(at, ",}");
+        at += *at == ',';
+    }
+}
+
+/* Files of those who do not use younger options are as they were before there were any. */
+static void test_plain_record(void **state)
+{
+    struct fixture *f = *state;
+    nade_train_options o = small_options();
+    char keys[1000] = "";
+    nade_model *model = train(f, &o);
+    record_keys(model, keys, sizeof keys);
+    assert_string_equal(keys, "optimizer,learning_rate,momentum,weight_decay,batch,iterations,updates,iterations_done,"
+                              "best_iteration,patience,pretrain,seed,train_rows,valid_rows,valid_repeats,fresh_rows,"
+                              "initial_scale,scaled_means,pretrain_best,fingerprint,train_loss,valid_loss,");
+    nade_model_free(model);
 }
 
 static void test_divergence_names_update_and_tensor(void **state)
@@ -218,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_real_density_in_data_units),
         cmocka_unit_test(test_scaled_means),
         cmocka_unit_test(test_seed_decides),
+        cmocka_unit_test(test_plain_record),
         cmocka_unit_test(test_divergence_names_update_and_tensor),
         cmocka_unit_test(test_empty_rows_are_skipped),
         cmocka_unit_test(test_bad_orderings),

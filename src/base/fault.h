@@ -86,6 +86,7 @@ enum fault {
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
     FAULT_MEMBERS_ONE_SEED = 183,   /* test_train_members: all members are trained with the seed of the first */
+    FAULT_RESUMED_ENDS = 986,       /* test_train_members: a member that diverges after a resume ends the run */
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
     FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
     FAULT_NO_PROMISE = 746,         /* test_trials: candidates are compared by what they have come to */

@@ -36,6 +36,7 @@ static const struct wording {
     {"`drop`", "--drop"},
     {"`of`", "--of"},
     {"`given`", "--given"},
+    {"name what need not be there in `may_lack`", "name those that it has with --given"},
     {"`may_lack`", "--of"},
     {"`delimiter`", "--delimiter"},
     {"`hidden`", "--hidden"},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/slips.h"
 #include "report.h"
@@ -386,9 +387,13 @@ static int parse_positional(struct parser *parser, const char *word)
         list->text[list->count++] = word;
         return EXIT_DONE;
     }
-    if (parser->positionals == verb->positional_count)
-        return report_error(parser->common, NADE_BAD_CALL, "unexpected argument '%s'; usage: nade %s %s", word,
-                            verb->name, verb->usage);
+    if (parser->positionals == verb->positional_count) {
+        /* The shell has put the names of several files in the place of a pattern. */
+        bool files = verb->positional_count > 0 && access(word, F_OK) == 0 &&
+                     strcmp(verb->positionals[verb->positional_count - 1].metavar, "DATA") == 0;
+        return report_error(parser->common, NADE_BAD_CALL, "unexpected argument '%s'; usage: nade %s %s%s", word,
+                            verb->name, verb->usage, files ? "; DATA of several files is a pattern in quotes" : "");
+    }
     size_t offset = verb->positionals[parser->positionals++].offset;
     *(const char **)(void *)(parser->arguments + offset) = word;
     return EXIT_DONE;

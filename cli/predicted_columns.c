@@ -238,10 +238,14 @@ static void write_one(struct output *output, const struct predicted_column *p, d
     output_print(output, "%s", text);
 }
 
-/* A date can be written no finer than its form, which cuts; so it is rounded, as impute rounds it. */
+/* A date can be written no finer than its form, which cuts; so it is rounded, as impute rounds it.  Of durations in
+ * milliseconds or coarser, what is less than one of them is noise. */
 static double written_mean(const struct predicted_column *p, double mean)
 {
+    const double millisecond = 1e-3;
     double step = p->known.step;
+    if (nd_written_duration(p->known.written) && step >= millisecond && !ND_FAULT(FAULT_MEAN_OF_SECONDS))
+        return round(mean / millisecond) / 1000;
     return p->known.form && step > 0 && !ND_FAULT(FAULT_MEAN_CUT) ? step * round(mean / step) : mean;
 }
 
@@ -325,9 +329,16 @@ static double commonest_share(const struct predicted_column *p)
     return (double)most / (double)p->quality.cells;
 }
 
+/* A truth that no label is was not hit. */
 static double share_of_hits(const struct prediction_quality *q)
 {
     return (double)q->hits / (double)q->cells;
+}
+
+/* An interval is right or wrong about numbers that the column can have alone: NaN without any. */
+static double coverage(const struct prediction_quality *q)
+{
+    return (double)q->hits / (double)(ND_FAULT(FAULT_IMPOSSIBLE_MISSED) ? q->cells : q->cells - q->foreign);
 }
 
 /* Over the truths that are known as numbers, dates in days: NaN without any. */
@@ -356,8 +367,8 @@ static void note_impossible(const struct predicted_column *p, const struct commo
         report_note(common, "  %zu of them the column can't have, as training saw it: %s no part in the log-loss%s",
                     q->impossible, q->impossible == 1 ? "it has" : "they have",
                     p->labels > 0 || q->foreign == 0 ? ""
-                    : q->foreign < q->impossible     ? ", and some none in the errors"
-                                                     : " and the errors");
+                    : q->foreign < q->impossible     ? ", and some none in the errors and intervals"
+                                                     : ", the errors and the intervals");
 }
 
 static void note_labels(const struct predicted_column *p, const struct common *common)
@@ -382,7 +393,7 @@ static void note_numbers(const struct predicted_column *p, const struct common *
                     "root mean square error of the mean", errors.root_square, unit, errors.deviation, unit);
         report_note(common, "  %-34s %.6g%s", "mean distance of the median", errors.distance, unit);
     }
-    report_note(common, "  %-34s %.4f", label, share_of_hits(&p->quality));
+    if (!isnan(coverage(&p->quality))) report_note(common, "  %-34s %.4f", label, coverage(&p->quality));
     note_log_loss(&p->quality, common);
 }
 
@@ -415,7 +426,7 @@ json_t *predicted_as_json(const struct predicted_column *p)
                                       "auc", json_number(q->area))
                           : json_pack("{s:o,s:o,s:o,s:o,s:o}", "log_loss", json_number(log_loss(q)), "rmse",
                                       json_number(errors.root_square), "sd", json_number(errors.deviation), "mae",
-                                      json_number(errors.distance), "coverage", json_number(share_of_hits(q)));
+                                      json_number(errors.distance), "coverage", json_number(coverage(q)));
     if (quality && p->known.form) json_object_set_new(quality, "unit", json_string("days"));
     if (object && quality) json_object_update(object, quality);
     json_decref(quality);

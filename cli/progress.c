@@ -119,12 +119,14 @@ static void format_stage(const nade_progress *report, char *text, size_t size)
 
 const char *format_candidate(const struct progress *progress, const nade_progress *report, char text[CANDIDATE_SIZE])
 {
-    char width[48] = "", decay[48] = "";
+    char width[48] = "", decay[48] = "", components[48] = "";
     if (report->width != progress->usual.width) snprintf(width, sizeof width, ", %zu units", report->width);
     if (report->weight_decay != progress->usual.weight_decay)
         snprintf(decay, sizeof decay, ", weight decay %g", report->weight_decay);
-    snprintf(text, CANDIDATE_SIZE, "dropout %g%s%s%s", report->dropout, report->direct ? ", direct path" : "", width,
-             decay);
+    if (report->column_components != progress->usual.column_components)
+        snprintf(components, sizeof components, ", %zu components", report->column_components);
+    snprintf(text, CANDIDATE_SIZE, "dropout %g%s%s%s%s", report->dropout, report->direct ? ", direct path" : "", width,
+             decay, components);
     return text;
 }
 
@@ -215,7 +217,11 @@ void progress_train(struct progress *progress, const nade_progress *report)
         if (progress->visible) show_fit(progress, report);
         return;
     }
-    if (report->mixture_components) return; /* the network is trained */
+    if (report->mixture_components) { /* the network is trained */
+        if (progress->visible && progress->terminal && isnan(report->mixture_loss))
+            report_passing_line("comparing with a simple mixture");
+        return;
+    }
     double rate = update_rate(progress, report);
     if (progress->visible && report->update == 0 && report->trial <= 1) show_start(progress, report);
     if (progress->visible) show_trials(progress, report);

@@ -285,8 +285,8 @@ const struct verb verb_compare = {
         "as "
         "CSV; with --per-column the same for the cells of each column given the rest of their rows. A and B are model "
         "files, or one of them is independent (each column by itself, as the other side's model stored it), gaussian "
-        "(one "
-        "Gaussian of all numbers) or mixture (of products of columns). DATA should hold rows that neither has seen. A "
+        "(one Gaussian of all numbers) or mixture (of products of columns, as train --kind mixture fits it, with the "
+        "other side's columns: is the model worth more?). DATA should hold rows that neither has seen. A "
         "summary that says which is better goes to stderr.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,

@@ -112,6 +112,9 @@ static int prepare_folder(struct demo_run *run)
 {
     const struct common *common = &run->demo->common;
     const char *folder = run->demo->folder;
+    if (strcmp(folder, "-") == 0)
+        return report_error(common, NADE_BAD_CALL,
+                            "the folder is named -, expected a folder's name (./- for this one)");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return report_error(common, NADE_NO_OUTPUT, "folder %s could not be made: %s", folder, strerror(errno));
     for (size_t i = 0; i < FILE_COUNT; i++) {

@@ -409,7 +409,10 @@ const struct verb verb_predict = {
         "Writes for each row of DATA the distribution of the columns of --of given the other cells of the row that are "
         "there, as CSV. A column of labels has NAME, its likeliest label, and NAME=LABEL, the probability, for each; a "
         "column of numbers NAME_mean, NAME_median, NAME_low and NAME_high, plain numbers with a point whatever marks "
-        "and units DATA has. It is exact: one pass of the network, nothing is drawn. DATA may lack the columns that "
+        "and units DATA has; of dates and durations, as DATA writes them, a duration's mean to the millisecond. "
+        "Columns "
+        "come in the model's order, whatever that of --of. It is exact: one pass of the network, nothing is drawn. "
+        "DATA may lack the columns that "
         "are predicted; where it has them, they are not looked at but for the "
         "summary on stderr, which says how good the predictions are: log-loss, accuracy and area under the ROC curve "
         "for labels, error, coverage and log-loss for numbers. DATA may be - for standard input.",

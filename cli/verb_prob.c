@@ -8,6 +8,7 @@
 #include "device.h"
 #include "exact_event.h"
 #include "max_memory.h"
+#include "off_steps.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -79,7 +80,9 @@ static int take_conditions(const struct prob_arguments *prob, const struct prob_
     conditions->low = calloc(run->columns, sizeof(double));
     conditions->high = calloc(run->columns, sizeof(double));
     if (!conditions->given || !conditions->low || !conditions->high) return report_no_memory(&prob->common);
-    return parse_conditions(&prob->common, run->model, option, texts, conditions);
+    int status = parse_conditions(&prob->common, run->model, option, texts, conditions);
+    if (!status) warn_of_off_steps(&prob->common, run->model, option, conditions);
+    return status;
 }
 
 static int prepare(struct prob_arguments *prob, struct prob_run *run)

@@ -6,6 +6,7 @@
 #include "conditions.h"
 #include "device.h"
 #include "max_memory.h"
+#include "off_steps.h"
 #include "order_file.h"
 #include "output.h"
 #include "progress.h"
@@ -137,6 +138,7 @@ static int prepare(struct sample_arguments *sample, struct sample_run *run)
     sample->options.low = conditions->ranges ? conditions->low : NULL;
     sample->options.high = conditions->ranges ? conditions->high : NULL;
     if (status) return status;
+    if (!sample->options.exact) warn_of_off_steps(&sample->common, run->model, "--where", conditions);
     nade_status opened =
         nade_session_open(run->context, run->model, sample->options.device, sample->options.precision, &run->session);
     sample->options.session = run->session;

@@ -85,7 +85,7 @@ static const struct option options[] = {
      .help = "use only these columns: names, zero-based numbers and ranges, as in age,0-9,12"},
     {.name = "drop", .metavar = "COLS", .kind = OPTION_TEXT, AT(read.drop), .help = "leave these columns out"},
     {.name = "map", .kind = OPTION_ON, AT(read.map), .excludes = "rows",
-     .help = "leave the rows of a plain NPY file in C order where they are: for tables larger than memory; units and shapes are learnt from a sample"},
+     .help = "leave the rows of a plain NPY (in C order) or CSV file where they are: for tables larger than memory; units and shapes are learnt from a sample"},
     {.name = "keep", .metavar = "COLS", .kind = OPTION_TEXT, AT(keep),
      .help = "train on these columns also where they number or name the rows and would be left out"},
     {.name = "rows", .metavar = "FILE", .kind = OPTION_TEXT, AT(read.rows),
@@ -431,6 +431,12 @@ static int fit(struct train_arguments *train, struct train_work *run)
     return status ? status : train_grid_choose(&run->grid);
 }
 
+/* What came when the network was trained ended the comparison with a mixture. */
+static bool by_signal(const struct train_run *run)
+{
+    return interrupt_signal() != 0 && run->last.mixture_components == 0;
+}
+
 static int summarise_as_json(const struct train_arguments *train, const struct train_work *run,
                              const nade_progress *last, const struct member_outcomes *members)
 {
@@ -439,7 +445,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
     json_t *outcome = json_pack("{s:o,s:I,s:I,s:o,s:o,s:b}", "file", json_text(train->output), "iterations_done",
                                 (json_int_t)last->iteration, "best_iteration", (json_int_t)last->best_iteration,
                                 "valid_log_density", json_number(-last->best_valid_loss), "seconds",
-                                json_number(train_grid_seconds(&run->grid)), "interrupted", interrupt_signal() != 0);
+                                json_number(train_grid_seconds(&run->grid)), "interrupted", by_signal(chosen));
     if (summary && outcome) json_object_update(summary, outcome);
     json_decref(outcome);
     if (summary && !isnan(last->start_loss))
@@ -465,8 +471,7 @@ static int summarise_as_json(const struct train_arguments *train, const struct t
 static bool is_stopped_early(const struct train_run *run)
 {
     bool out_of_time = run->time_limit > 0 && run->last.seconds >= run->time_limit;
-    return interrupt_signal() != 0 || run->last.folds_cut ||
-           (out_of_time && run->last.iteration < run->last.iterations);
+    return by_signal(run) || run->last.folds_cut || (out_of_time && run->last.iteration < run->last.iterations);
 }
 
 /* What the model is of a run with folds: of all rows, unless it was stopped before, or nothing was better than what it
@@ -580,10 +585,10 @@ const struct verb verb_train = {
     .summary = "fit a model to a table and write it to a file",
     .usage = "DATA -o MODEL [options]",
     .description =
-        "Fits a model to the rows of DATA (CSV, TSV, ARFF, NPY, NPZ or IDX, also gzip'ed; -: standard input) "
-        "and writes it to MODEL, a safetensors file. Types of columns are found and shown. Works without "
-        "any option; Ctrl-C ends it early with the best model so far. COLS lists names or zero-based "
-        "numbers and ranges (0-9,12) of DATA's columns, counted before any are left out.",
+        "Fits a model to the rows of DATA (CSV, TSV, ARFF, NPY, NPZ or IDX, also gzip'ed; -: standard input; several "
+        "CSV or NPY files: 'part-*.csv') and writes it to MODEL, a safetensors file. Types of columns are found and "
+        "shown. Works without any option; Ctrl-C ends it early with the best model so far. COLS lists names or "
+        "zero-based numbers and ranges (0-9,12) of DATA's columns, counted before any are left out.",
     .positionals = positionals,
     .positional_count = sizeof positionals / sizeof *positionals,
     .options = options,

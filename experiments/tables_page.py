@@ -10,6 +10,8 @@ def mean_of(folds, what):
 def paired(folds, other):
     """Mean and standard error over folds of what nade is ahead."""
     gains = [fold["nade"] - fold[other] for fold in folds]
+    if len(gains) == 1:
+        return f"{gains[0]:+.2f}"
     return f"{statistics.fmean(gains):+.2f} ± {statistics.stdev(gains) / len(gains) ** 0.5:.2f}"
 
 

@@ -78,7 +78,7 @@ NADE_API nade_status nade_check(nade_context *context, const nade_model *model, 
 
 typedef enum nade_baseline {
     NADE_BASELINE_GAUSSIAN = 0, /* one Gaussian of all numbers, labels independent of all else */
-    NADE_BASELINE_MIXTURE = 1   /* of products of columns */
+    NADE_BASELINE_MIXTURE = 1   /* of products of columns, as the kind mixture is fitted, with the model's columns */
 } nade_baseline;
 
 /* Zero it and set size: zeros are the defaults. */

@@ -143,18 +143,18 @@ typedef struct nade_read_options {
      * nade_column has it; NULL each: plainly.  A column whose cells are all such numbers is read so.  NULL: found. */
     const char *const *written;
     const char *array; /* NPZ files: the array of this name, NULL: the one that docs/formats.md says */
-    /* 1: the rows of an NPY file that is plain, in C order, of 10,000 rows or more and read whole stay where they are,
-     * and the table is for nade_train alone (docs/reading.md); other functions refuse it.  With a world each rank reads
-     * its part of them (docs/cluster.md).  The file must stay as it is
-     * while the table is there.  Other files are read as without it. */
+    /* 1: the rows of an NPY (in C order) or CSV file that is plain, of 10,000 rows or more and read whole stay where
+     * they are, and the table is for nade_train alone (docs/reading.md); other functions refuse it.  With a world each
+     * rank reads its part of them (docs/cluster.md).  The file must stay as it is while the table is there.  Other
+     * files are read as without it. */
     int map;
 } nade_read_options;
 
 NADE_API void nade_read_options_init(nade_read_options *options, size_t size);
 
 /* Reads a table from a file: CSV, TSV, ARFF, NPY, NPZ or IDX, each also gzip'ed; the kind is recognised from the
- * contents.  path "-" is standard input.  options may be NULL.  Column types are found by the rules of docs/formats.md.
- */
+ * contents.  path "-" is standard input; where no file is called "part-*.csv", those that match it are one table.
+ * options may be NULL.  Column types are found by the rules of docs/formats.md. */
 NADE_API nade_status nade_table_read(nade_context *context, const char *path, const nade_read_options *options,
                                      nade_table **table);
 
@@ -328,6 +328,7 @@ struct nade_progress {
     size_t mixture_components; /* of that mixture, or while it is fitted what is being tried; 0: not yet */
     int mixture_cut;           /* 1: the little time for it was up while more might have been better */
     uint64_t made;             /* updates of all networks since training began: of trials, folds and members too */
+    size_t column_components;  /* as in the options, but in trials of other numbers; 0: it is no network */
 };
 
 /* What a training run will take. */

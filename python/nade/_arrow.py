@@ -101,6 +101,8 @@ def numpy_column(name: str, values: np.ndarray, missing: np.ndarray | None = Non
         return coded_column(name, codes, [str(text) for text in distinct.tolist()])
     if kind == "M":
         return _date_column(name, values, missing, zone)
+    if kind == "m":
+        values = values / np.timedelta64(1, "s")
     if values.dtype == np.float16 or (kind == "f" and values.dtype.itemsize > 8):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     bits, nulls = (None, 0) if missing is None else _validity(missing)
@@ -139,6 +141,9 @@ def _object_column(name: str, values: np.ndarray) -> ArrowColumn:
     if there and all(isinstance(cell, (bool, np.bool_)) for cell in there):
         found = np.array([not gone and bool(cell) for cell, gone in zip(cells, missing)], dtype=bool)
         return numpy_column(name, found, missing)
+    if there and all(isinstance(cell, (datetime.timedelta, np.timedelta64)) for cell in there):
+        lengths = [np.timedelta64("NaT") if gone else cell for cell, gone in zip(cells, missing)]
+        return numpy_column(name, np.array(lengths, dtype="timedelta64[us]"))
     if all(isinstance(cell, (numbers.Number, np.number, decimal.Decimal)) for cell in there):
         return numpy_column(name, np.array([np.nan if gone else _double(name, cell)
                                             for cell, gone in zip(cells, missing)]))

@@ -84,6 +84,8 @@ class Column:
             found = self.encode_all(array)
             found[np.ma.getmaskarray(values)] = np.nan
             return found
+        if array.dtype.kind == "m":
+            array = array / np.timedelta64(1, "s")
         if array.dtype.kind in "fiu" and not self.labels and self.type != "date":
             return np.array(array, dtype=np.float64)
         if array.dtype.kind == "M" and self.type == "date":  # of which lists make numbers, in units that differ
@@ -96,15 +98,23 @@ class Column:
         found = [np.nan if label == "" else _number(label) for label in self.choices]
         return None if any(number is None for number in found) else np.array(found, dtype=np.float64)
 
+    def _labels_are_numbers(self) -> bool:
+        """Whether each label is how its number is plainly written, so that the number says all that the text does: of
+        "007", "+5" and "1.10" it does not, nor of "5" and "5.0" together."""
+        there = [label for label in self.choices if label]
+        return all(_is_plain(label) for label in there) and len(set(map(float, there))) == len(there)
+
     def decode(self, values: np.ndarray, wanted: str | None = None) -> np.ndarray:
-        """Values as the column's user knows them; wanted is "bool", "int", "float", "text" or "datetime", None: what
-        fits best.  Missing ones are NaN, NaT or None; whole numbers with missing ones are floats."""
+        """Values as the column's user knows them; wanted is "bool", "int", "float", "text", "datetime" or "duration",
+        None: what fits best.  Missing ones are NaN, NaT or None; whole numbers with missing ones are floats."""
         missing = np.isnan(values)
         if self.type == "date" and wanted in (None, "datetime"):
             return _datetimes(values)
-        if wanted == "text" or (wanted is None and self.labels and self.number_of_labels() is None):
+        if wanted == "text" or (wanted is None and self.labels and not self._labels_are_numbers()):
             return self._texts(values, missing)
         found = self._numbers(values, missing)
+        if wanted == "duration":
+            return _timedeltas(found)
         if wanted is None and not missing.any() and self._whole() and np.array_equal(found, np.rint(found)):
             wanted = "int"  # prices that all end in .99 have steps of 1, too
         if wanted in ("int", "bool") and not missing.any():
@@ -144,6 +154,13 @@ class Column:
         return found
 
 
+def _is_plain(label: str) -> bool:
+    number = _number(label)
+    if number is None or not abs(number) < 2 ** 53:
+        return False
+    return label == (repr(number) if "." in label else str(int(number)))
+
+
 def _label_number(label: str) -> float:
     """The number that a label is; those of truth values are 1 and 0."""
     number = _number(label)
@@ -179,6 +196,8 @@ def is_missing(value: Any) -> bool:
 
 
 def _number(value: Any) -> float | None:
+    if isinstance(value, (datetime.timedelta, np.timedelta64)):
+        return float(np.timedelta64(value) / np.timedelta64(1, "s"))
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         return None
     try:
@@ -210,6 +229,13 @@ def _datetimes(values: np.ndarray) -> np.ndarray:
     found = np.full(values.shape, np.datetime64("NaT", "us"))
     there = ~np.isnan(values)
     found[there] = np.rint(values[there] * 1e6).astype(np.int64).astype("datetime64[us]")
+    return found
+
+
+def _timedeltas(seconds: np.ndarray) -> np.ndarray:
+    found = np.full(seconds.shape, np.timedelta64("NaT", "us"))
+    there = ~np.isnan(seconds)
+    found[there] = np.rint(seconds[there] * 1e6).astype(np.int64).astype("timedelta64[us]")
     return found
 
 

@@ -45,7 +45,8 @@ def compare(a: Model, b: Model | str, data: Any, *, of: Any = None, given: Any =
     """Which of two densities describes rows better, and by how much: row by row, so that what all rows share cancels.
 
     b may be another model of the same columns, "independent" (each column by itself, as the first model has stored
-    it), "gaussian" (one Gaussian of all numbers) or "mixture" (of products of columns), which are fitted to rows.
+    it), "gaussian" (one Gaussian of all numbers) or "mixture" (of products of columns, as kind="mixture" fits it, with
+    the first model's columns), which are fitted to rows.
 
     of, given: the density of these columns given those; models need share no others. given: of models only.
     cells: the cell score of docs/model.md in place of the density, for numbers that are rounded.

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import math
 from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
 from . import _library as c
-from ._columns import Column
+from ._columns import Column, _number
 from ._context import call, doubles, number_of
 from ._density import Density, ask
 from ._errors import BadCall
@@ -132,7 +133,8 @@ class Conditions:
     def _end(column: Column, value: Any) -> float:
         if column.type == "date":
             return column.encode(value)
-        end = checked(f"column '{column.name}'", value, ctypes.c_double)
+        lasting = isinstance(value, (datetime.timedelta, np.timedelta64))
+        end = checked(f"column '{column.name}'", _number(value) if lasting else value, ctypes.c_double)
         if math.isnan(end):
             raise BadCall(f"column '{column.name}': found the end {value!r}, expected a number, or None for no end")
         return end

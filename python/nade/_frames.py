@@ -6,6 +6,7 @@ met.
 """
 from __future__ import annotations
 
+import importlib.util
 import os
 from typing import Any, Iterator, Mapping
 
@@ -77,14 +78,21 @@ def as_doubles(array: np.ndarray) -> np.ndarray:
 
 def wanted_of(dtype: np.dtype) -> str | None:
     """What Column.decode is to give for a type of NumPy's."""
-    return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "U": "text", "S": "text"}.get(
-        dtype.kind)
+    return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "m": "duration", "U": "text",
+            "S": "text"}.get(dtype.kind)
 
 
 # ---- files and streams -----------------------------------------------------------------------------------------------
 
 
-class FileFrame(Frame):
+class _Unframed(Frame):
+    """Rows without a frame of their own."""
+
+    def results(self, columns: dict[str, np.ndarray]) -> Any:
+        return pandas().DataFrame(columns) if importlib.util.find_spec("pandas") else columns
+
+
+class FileFrame(_Unframed):
     """A file that the library reads itself."""
 
     kind = "file"
@@ -99,7 +107,7 @@ class FileFrame(Frame):
         return _tables.reader_of_file(self.path, options).parts(PART_ROWS)
 
 
-class StreamFrame(Frame):
+class StreamFrame(_Unframed):
     """Anything with Arrow's stream or array that is none of the frames below: a reader of Parquet, a query's result."""
 
     kind = "stream"
@@ -291,8 +299,8 @@ def pandas_column(name: str, series: Any) -> ArrowColumn:
                             missing if missing.any() else None)
     if kind == "f":
         return numpy_column(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind == "M":
-        return numpy_column(name, series.to_numpy(dtype="datetime64[ns]"))
+    if kind in "Mm":
+        return numpy_column(name, series.to_numpy(dtype="datetime64[ns]" if kind == "M" else "timedelta64[ns]"))
     codes, values = pandas().factorize(series)
     if all(isinstance(value, str) for value in values):
         return coded_column(name, codes, list(values))
@@ -308,7 +316,8 @@ def _wanted_of_pandas(series: Any) -> str | None:
         return wanted_of(dtype)
     if getattr(dtype, "tz", None) is not None:
         return "datetime"
-    return {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime"}.get(getattr(dtype, "kind", "O"), "text")
+    kinds = {"b": "bool", "i": "int", "u": "int", "f": "float", "M": "datetime", "m": "duration"}
+    return kinds.get(getattr(dtype, "kind", "O"), "text")
 
 
 def fill_series(series: Any, rows: np.ndarray, column: Column, values: np.ndarray) -> Any:
@@ -383,7 +392,7 @@ def decode_for_polars(name: str, dtype: Any, column: Column, values: np.ndarray)
     elif dtype.is_float() or dtype.is_decimal():
         wanted = "float"
     elif dtype.is_temporal():
-        wanted = "datetime"
+        wanted = "duration" if dtype == polars.Duration else "datetime"
     else:
         wanted = "bool" if dtype == polars.Boolean else "text"
     found = polars.Series(name, _listed(column.decode(values, wanted)))
@@ -422,8 +431,11 @@ class ArrowFrame(Frame):
             old = copy.column(place).combine_chunks()
             plain = old.dictionary_decode() if pyarrow.types.is_dictionary(field.type) else old
             new = decode_for_arrow(plain.type, columns[place], values)
+            if pyarrow.types.is_duration(plain.type):  # which the function below does not know
+                plain, new = plain.cast(pyarrow.int64()), new.cast(pyarrow.int64())
             mixed = pyarrow.compute.replace_with_mask(plain, pyarrow.array(here), new)
-            mixed = mixed.dictionary_encode().cast(field.type) if plain is not old else mixed
+            mixed = mixed.dictionary_encode() if pyarrow.types.is_dictionary(field.type) else mixed
+            mixed = mixed.cast(field.type)
             copy = copy.set_column(place, field, mixed)
         if not self.batch:
             return copy
@@ -451,7 +463,7 @@ def decode_for_arrow(type_: Any, column: Column, values: np.ndarray) -> Any:
     elif types.is_floating(type_) or types.is_decimal(type_):
         wanted = "float"
     elif types.is_temporal(type_):
-        wanted = "datetime"
+        wanted = "duration" if types.is_duration(type_) else "datetime"
     else:
         wanted = "bool" if types.is_boolean(type_) else "text"
     found = column.decode(values, wanted)

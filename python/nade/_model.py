@@ -489,11 +489,14 @@ class Model:
         For a column of labels NAME (the likeliest) and NAME=LABEL (its probability) for each; for a number NAME_mean,
         NAME_median, NAME_low and NAME_high. Of several columns each is given the rows without all of these.
 
-        given: the columns that count; the rows need no others. None: all that are not predicted.
+        given: the columns that count; the rows need no others. None: all that are not predicted, which a frame must
+            have; one row as a dict may lack any.
         unseen: "missing" takes values that training has not seen for missing cells, "error" refuses them; those of
             columns that are predicted are not looked at.
 
-        >>> list(m.predict({"temperature": 25.0}, of="season", given="temperature"))
+        Of a file the result is a pandas.DataFrame where pandas is installed, else a dict.
+
+        >>> list(m.predict({"temperature": 25.0}, of="season"))
         ['season', 'season=summer', 'season=winter']
         """
         return predict_rows(self, data, of, given, interval, unseen)

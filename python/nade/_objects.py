@@ -34,6 +34,8 @@ def decode_objects(column: Column, values: np.ndarray, like: np.ndarray) -> np.n
         return column.decode(values)
     if all(isinstance(cell, (datetime.date, np.datetime64)) for cell in cells):
         return _as_objects(_dates(column, values, cells[0]))
+    if all(isinstance(cell, (datetime.timedelta, np.timedelta64)) for cell in cells):
+        return _as_objects(_durations(column, values, cells[0]))
     if all(isinstance(cell, decimal.Decimal) for cell in cells):
         return _as_objects([decimal.Decimal(repr(value)) for value in column.decode(values, "float").tolist()])
     found = column.decode(values, _wanted(cells))
@@ -58,6 +60,14 @@ def _dates(column: Column, values: np.ndarray, like: Any) -> list[Any]:
         plain = [moment.replace(tzinfo=datetime.timezone.utc).astimezone(like.tzinfo) for moment in plain]
     own: Any = type(like)  # such as pandas.Timestamp
     return plain if own is datetime.datetime else [own(moment) for moment in plain]
+
+
+def _durations(column: Column, values: np.ndarray, like: Any) -> list[Any]:
+    lengths = column.decode(values, "duration")
+    if isinstance(like, np.timedelta64):
+        return list(lengths.astype(like.dtype))
+    own: Any = type(like)  # such as pandas.Timedelta
+    return lengths.tolist() if own is datetime.timedelta else [own(length) for length in lengths.tolist()]
 
 
 def _as_objects(values: list[Any]) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ._density import ask, central_levels
 from ._errors import BadCall
+from ._frames import frame_of
 from ._numbers import share_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ def predict_rows(model: Model, data: Any, of: Any, given: Any, interval: float, 
         if twice:
             raise BadCall(f"column '{twice[0]}' is in of and in given, expected it in one of them")
     others = [name for place, name in enumerate(model.names) if place not in known]
-    values, frame = model._row_values(data, others, known, unseen)
+    frame = frame_of(data)
+    if given is None and getattr(frame, "scalar", False):
+        others = model.names  # one row that was written down says what is known
+    values, frame = model._row_values(frame, others, known, unseen)
     found: dict[str, np.ndarray] = {}
     for place in wanted:
         for name, array in _predict(model, place, values, interval).items():

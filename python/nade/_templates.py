@@ -102,7 +102,7 @@ def _make_dict(types: dict[str, Any], columns: Sequence[Column], values: np.ndar
     for i, column in enumerate(columns):
         dtype = types.get(column.name)
         array = column.decode(values[:, i], None if dtype is None else wanted_of(dtype))
-        keeps = dtype is not None and dtype.kind in "fiubM" and array.dtype.kind == dtype.kind
+        keeps = dtype is not None and dtype.kind in "fiubMm" and array.dtype.kind == dtype.kind
         found[column.name] = array.astype(dtype) if keeps else array
     return found
 

@@ -127,6 +127,17 @@ def prepare_table(frame: Frame, reading: Any, types: Mapping[str, str], keep: An
     return table
 
 
+def _unknown(name: str) -> str:
+    """What to say of an option that there is not: which was likely meant, else all."""
+    import difflib
+    import inspect
+
+    known = [*OPTIONS, *READ_OPTIONS, *list(inspect.signature(fit).parameters)[1:-1]]
+    meant = difflib.get_close_matches(name, known, 1, 0.7)
+    return f"found the option {name}, " + (f"did you mean {meant[0]}?" if meant else
+                                           f"expected one of {', '.join(known)}")
+
+
 class Run:
     """One training: its options, and what they point to."""
 
@@ -138,7 +149,7 @@ class Run:
         library.nade_train_options_init(ctypes.byref(self.options), ctypes.sizeof(self.options))
         for name, value in options.items():
             if name not in OPTIONS:
-                raise BadCall(f"found the option {name}, expected one of {', '.join(OPTIONS)}")
+                raise BadCall(_unknown(name))
             if value is not None:
                 self.set(name, value)
                 self.given.append(name)

@@ -27,6 +27,7 @@ WORDINGS = {
     "name the mark in `decimal`": "name the mark with decimal=",
     "name the mark in `thousands`": "name the mark with thousands=",
     "name one in `array`": "name one with array=",
+    "name what need not be there in `may_lack`": "name those that it has with given=",
     "trained with `holes`": "fitted with holes=True",
     " (`max_memory`)": "",
     "the column of weights": "weights",

@@ -258,3 +258,15 @@ def test_columns_that_are_added_replace_none(numbers):
     for frame in (data, pandas.DataFrame(data)):
         with pytest.raises(nade.BadCall, match="'weights of the rows'"):
             nade.fit(frame, weights=np.ones(300), **QUICK)
+
+
+@pytest.mark.parametrize("found, meant", [("efort", "effort"), ("iteration", "iterations"), ("weight", "weights"),
+                                          ("learningrate", "learning_rate"), ("delimeter", "delimiter")])
+def test_options_that_were_meant(numbers, found, meant):
+    with pytest.raises(nade.BadCall, match=f"^found the option {found}, did you mean {meant}\\?$"):
+        nade.fit(numbers, **{found: 1})
+
+
+def test_options_that_are_none(numbers):
+    with pytest.raises(nade.BadCall, match="^found the option xyzzy, expected one of valid_fraction, .*resume, "):
+        nade.fit(numbers, xyzzy=1)

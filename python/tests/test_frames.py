@@ -301,3 +301,96 @@ def test_prices_that_end_alike_stay_what_they_are(tmp_path):
     assert "0.99" in model.columns[0].kind
     drawn = model.sample(50, kind="dict")["price"]
     np.testing.assert_allclose(drawn - np.floor(drawn), 0.99)
+
+
+def test_labels_are_numbers_only_where_these_say_all(tmp_path):
+    """Codes come back as the file has them; labels that are plain numbers, whole or not, as numbers."""
+    rng = np.random.default_rng(5)
+    texts = {"ward": ["007", "012", "045", "103"], "zip": ["01234", "02139", "94110"], "signed": ["+5", "+7", "x"],
+             "short": ["1e3", "2e3", "5e3"], "version": ["1.10", "1.2", "2"], "under": ["1_0", "2_0", "30"],
+             "grade": ["1", "2", "3"], "half": ["0.5", "1", "1.5"], "float": ["1.0", "2.0", "3.0"]}
+    rows = {name: rng.choice(labels, 400) for name, labels in texts.items()}
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join([",".join(rows), *(",".join(row) for row in zip(*rows.values()))]) + "\n")
+    fitted = nade.fit(path, types={name: "categorical" for name in texts}, **QUICK)
+    model = nade.from_bytes(fitted.to_bytes())
+    assert {column.name: sorted(column.labels) for column in model.columns} == {
+        name: sorted(labels) for name, labels in texts.items()}
+    numbers = {"grade": [1, 2, 3], "half": [0.5, 1, 1.5], "float": [1, 2, 3]}
+    drawn = model.sample(200, kind="dict")
+    for frame in (drawn, {name: np.asarray(column) for name, column in model.impute(path).items()}):
+        assert {name: sorted(set(frame[name].tolist())) for name in texts} == {**texts, **numbers}
+        assert [frame[name].dtype.kind for name in texts] == ["O"] * 6 + ["i", "f", "i"]
+    answer = model.predict(rows, of="ward")
+    assert set(answer["ward"].tolist()) <= {name.partition("=")[2] for name in answer if "=" in name}
+    assert model.density("zip").mode() in texts["zip"] and set(model.density("zip").sample(9)) <= set(texts["zip"])
+    assert model.where(ward=12).sample(2, kind="dict")["ward"].tolist() == ["012", "012"]
+
+
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory):
+    """A file with durations, an amount in euros and marks of missing cells, and a model of it."""
+    rng = np.random.default_rng(6)
+    seconds, euros = rng.integers(0, 9000, 300), rng.normal(2000, 300, 300).round(1)
+    path = tmp_path_factory.mktemp("stays") / "stays.csv"
+    lines = [f"{s // 3600}:{s // 60 % 60:02}:{s % 60:02};{'-' if i % 20 == 3 else f'{e:.2f} €'.replace('.', ',')};"
+             f"{'ab'[i % 2]}" for i, (s, e) in enumerate(zip(seconds, euros))]
+    path.write_text("\n".join(["operation;price;kind", *lines]) + "\n", encoding="utf-8")
+    return path, nade.fit(path, **QUICK), seconds
+
+
+def test_texts_count_as_in_a_file(stays):
+    pandas = pytest.importorskip("pandas")
+    path, model, _ = stays
+    frame = pandas.read_csv(path, sep=";", dtype=str)
+    assert frame["price"][3] == "-"
+    np.testing.assert_array_equal(model.log_density(frame), model.log_density(path))
+    filled = model.impute(frame)
+    assert filled["price"].drop(range(3, 300, 20)).equals(frame["price"].drop(range(3, 300, 20)))
+    assert "-" not in set(filled["price"])
+    with pytest.raises(nade.BadInput, match="row 0, column 'price': found '--', expected a number"):
+        model.log_density(frame.assign(price="--"))
+
+
+def test_durations_are_seconds(stays):
+    """Of a file and of frames of all kinds, whatever their units; they come back in the frame's type."""
+    pandas = pytest.importorskip("pandas")
+    path, model, seconds = stays
+    frame = pandas.read_csv(path, sep=";", dtype=str)
+    expected = model.log_density(path).tolist()
+    columns = {name: frame[name].to_numpy(dtype=object) for name in frame}
+    lengths = seconds.astype("timedelta64[s]")
+    objects = lengths.astype("timedelta64[us]").astype(object)
+    for form in (lengths, lengths.astype("timedelta64[ns]"), objects):
+        assert model.log_density({**columns, "operation": form}).tolist() == expected
+    holed = lengths.astype("timedelta64[us]").copy()
+    holed[5] = np.timedelta64("NaT")
+    frame["operation"] = holed
+    frames = [frame, {**columns, "operation": holed}]
+    for package in ("polars", "pyarrow"):
+        module = pytest.importorskip(package)
+        frames.append(module.from_pandas(frame) if package == "polars" else module.Table.from_pandas(frame))
+    for one in frames:
+        assert np.asarray(model.log_density(one)).tolist()[6:] == expected[6:]
+        before, after = one["operation"], model.impute(one)["operation"]
+        cells = after.to_pylist() if hasattr(after, "to_pylist") else list(np.asarray(after).astype(object))
+        assert type(after) is type(before) and getattr(after, "dtype", 0) == getattr(before, "dtype", 0)
+        assert all(isinstance(cell, datetime.timedelta) for cell in cells[:9])
+        assert datetime.timedelta(0) <= cells[5] < datetime.timedelta(hours=3)
+        drawn = nade.fit(one, drop="price", **QUICK).sample(4)["operation"]
+        kind = "type" if hasattr(before, "type") else "dtype"
+        assert str(getattr(drawn, kind)) == str(getattr(before, kind))
+    filled = model.impute(frame.astype({"operation": object}))["operation"]
+    assert filled.dtype == object and type(filled[5]) is type(filled[6]) is pandas.Timedelta
+    where = model.where(operation=(datetime.timedelta(hours=1), np.timedelta64(2, "h"))).sample(50, kind="dict")
+    assert 3600 <= where["operation"].min() and where["operation"].max() <= 7200
+    assert model.prob(operation=(datetime.timedelta(hours=1), None)) == model.prob(operation=(3600, None))
+
+
+def test_answers_of_files_are_frames(stays):
+    pandas = pytest.importorskip("pandas")
+    path, model, _ = stays
+    answers = [model.predict(path, of="kind"), model.surprise(path), *model.impute(path, interval=0.5)]
+    assert all(isinstance(answer, pandas.DataFrame) and len(answer) == 300 for answer in answers)
+    frame = model.impute(path).drop(columns="kind")
+    assert list(answers[0].columns) == list(model.predict(frame, of="kind").columns) == ["kind", "kind=a", "kind=b"]

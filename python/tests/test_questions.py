@@ -296,3 +296,15 @@ def test_orderings_of_ones_own(number_model, numbers):
     other = number_model.log_density(numbers, order=[[3, 2, 1, 0]])
     both = number_model.log_density(numbers, order=[[0, 1, 2, 3], [3, 2, 1, 0]])
     np.testing.assert_allclose(both, np.logaddexp(one, other) - np.log(2), rtol=1e-9)
+
+
+def test_predictions_of_a_row_that_lacks_columns(model, columns):
+    found = model.predict({"x": 0.5}, of="kind")
+    whole = model.predict({name: [0.5 if name == "x" else None] for name in columns}, of="kind")
+    shares = model.density("kind", {"x": 0.5}).probabilities
+    for label in ("high", "low"):
+        assert found[f"kind={label}"][0] == whole[f"kind={label}"][0] == shares[label]
+    with pytest.raises(nade.BadInput, match="has no column"):
+        model.predict({"x": [0.5, 1.0]}, of="kind")
+    with pytest.raises(nade.BadInput, match="has no column 'size'"):
+        model.predict({"x": 0.5}, of="kind", given=["x", "size"])

@@ -136,6 +136,8 @@ enum fault {
     FAULT_MEMBER_BY_LOT = 182,      /* test_members: a member's share of draws within a range is that of all draws */
     FAULT_FORM_IGNORED = 149,       /* test_awkward: numbers with marks or units are text */
     FAULT_THOUSANDS_DECIMAL = 156,  /* test_awkward: 81,053 is 81.053 in a file with commas between fields */
+    FAULT_ARROW_MARK_UNSEEN = 988,  /* test_arrow_models: a mark among texts from Arrow is an unseen label */
+    FAULT_TEXTS_PLAIN = 989,        /* test_arrow_models: texts from Arrow are numbers only where written plainly */
     FAULT_UNITS_CONFUSED = 157,     /* test_awkward: inches are scored as centimetres */
     FAULT_NUMBERED_NAMES = 158,     /* test_awkward: names 0, 1, ... and years are a row */
     FAULT_AMBIGUOUS_LABEL = 140,    /* test_schema: a number that is two labels is taken for the second */
@@ -215,7 +217,7 @@ enum fault {
     FAULT_EVENT_WITHOUT_SETS = 202,  /* prob: values named one by one do not count in exact probabilities */
     FAULT_BASELINE_UNITS = 420,      /* test_baseline: a Gaussian's density stays in units of the columns' deviations */
     FAULT_FOLD_NOT_LEFT_OUT = 421,   /* test_baseline: rows are scored by a baseline that was fitted to them */
-    FAULT_MIXTURE_FLOOR = 422,       /* test_baseline: a component may shrink onto a value that repeats */
+    FAULT_EM_WHOLE = 422,            /* test_em: labels that no row has get no part of what components are shown */
     FAULT_UNLIKE_ROWS = 423,         /* compare: rows count of which one model reads fewer cells */
     FAULT_NOT_PAIRED = 424,          /* compare: the standard error is that of one side */
     FAULT_COVERAGE_HALF = 425,       /* test_calibration: intervals are half as wide as they should be */
@@ -310,6 +312,14 @@ enum fault {
     FAULT_NEGATIVE_WRITTEN = 787,    /* accounting: earlier versions would take brackets for units */
     FAULT_SENTINEL_ASKED = 788,      /* sentinels: a missing cell's number has a probability, of 0 */
     FAULT_UNASKED_REFUSED = 789,     /* predict: text in columns that are neither asked for nor given is refused */
+    FAULT_FORM_UNNAMED = 790,        /* number_forms: what is no number as its column writes them hears of no form */
+    FAULT_SHORT_UNEXPECTED = 791,    /* number_forms: of few rows the model's form is not known */
+    FAULT_OTHER_MINUS = 792,         /* accounting: a minus behind digits is none where brackets are */
+    FAULT_IMPOSSIBLE_MISSED = 793,   /* predict: a truth that its column can't have is outside the interval */
+    FAULT_ONE_LACKING = 794,         /* predict: of columns that a table lacks the first alone is named */
+    FAULT_SENTINEL_DECIMALS = 795,   /* sentinels: cells that are missing take part in how numbers are written */
+    FAULT_OFF_STEPS_UNSAID = 796,    /* prices: nobody hears that a value is none of its column's */
+    FAULT_MEAN_OF_SECONDS = 797,     /* durations: means of durations have all decimals of a double */
     FAULT_DURATION_MINUTES = 783,    /* durations: hours and minutes are counted in minutes */
     FAULT_DATES_IN_ONE_FORM = 735,   /* date_columns: scored dates must be in the form of training */
     FAULT_FIRST_WEEK_KEPT = 972,     /* test_date_head: dates scored together have the first one's week */
@@ -318,6 +328,10 @@ enum fault {
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
     FAULT_SAMPLES_REVERSED = 970,    /* test_shared_rows: what ranks saw is merged from the last to the first */
     FAULT_SHARED_ROW_BESIDE = 971,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
+    FAULT_SECONDS_AS_MINUTES = 796,  /* durations: minutes and seconds are read as hours and minutes */
+    FAULT_BOUND_WITHIN = 795,        /* test_number_shape: an atom at a bound lies within what Gaussians reach */
+    FAULT_SHARDS_UNNAMED = 974,      /* shards: files of a table may have other names in their first lines */
+    FAULT_PART_GUESSED = 973,        /* mpi_data: a part of a text begins where its rank guessed that it does */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

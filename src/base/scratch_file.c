@@ -51,13 +51,22 @@ static nade_status fail(nade_context *context, const struct scratch_file *scratc
                    scratch->what, scratch->bytes, strerror_r(error, buffer, sizeof buffer));
 }
 
+/* Returns an errno.  A signal, such as Ctrl-C's, may interrupt it. */
+static int take_room(int descriptor, size_t bytes)
+{
+    int error;
+    do error = posix_fallocate(descriptor, 0, (off_t)bytes);
+    while (error == EINTR);
+    return error;
+}
+
 /* All of it is taken at once: where it is mapped, a disk that fills up later would end the program. */
 static nade_status create(nade_context *context, size_t bytes, const char *what, bool mapped,
                           struct scratch_file *scratch)
 {
     *scratch = (struct scratch_file){.bytes = bytes, .what = what};
     int descriptor = open_nameless(folder_of_scratch()), error = descriptor < 0 ? errno : 0;
-    if (!error && bytes) error = posix_fallocate(descriptor, 0, (off_t)bytes);
+    if (!error && bytes) error = take_room(descriptor, bytes);
     if (!error && mapped) error = map_scratch(descriptor, scratch);
     if (!error && !mapped)
         scratch->descriptor = descriptor + 1;

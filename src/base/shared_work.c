@@ -83,6 +83,26 @@ nade_status nd_count_all(nade_context *context, size_t own, size_t *end)
     return status;
 }
 
+nade_status nd_gather_things(nade_context *context, const char *what, void **things, size_t own, size_t bytes,
+                             size_t *all)
+{
+    const nade_allocator *allocator = &context->allocator;
+    size_t ranks = nd_ranks(context), rank = nd_rank(context);
+    size_t *end = nd_alloc(allocator, ranks, sizeof *end);
+    nade_status status = end ? nd_count_all(context, own, end) : nd_no_memory(context, what);
+    *all = status == NADE_OK ? end[ranks - 1] : 0;
+    char *whole = status == NADE_OK ? nd_alloc(allocator, *all, bytes) : NULL;
+    if (status == NADE_OK && !whole) status = nd_no_memory(context, what);
+    if (whole && own > 0) memcpy(whole + (rank ? end[rank - 1] : 0) * bytes, *things, own * bytes);
+    status = nd_share_failure(context, status);
+    for (size_t r = 0; r < ranks && status == NADE_OK; r++) end[r] *= bytes;
+    if (status == NADE_OK) status = nd_gather(context, whole, end);
+    nd_free(allocator, *things);
+    nd_free(allocator, end);
+    *things = whole;
+    return status;
+}
+
 nade_status nd_share_failure(nade_context *context, nade_status own)
 {
     size_t ranks = nd_ranks(context);

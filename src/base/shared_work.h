@@ -46,6 +46,11 @@ nade_status nd_hand_out(nade_context *context, unsigned from, void *bytes, size_
 /* end (ranks): where the things of each rank end, of which this one has `own`, if they stand in the order of ranks. */
 nade_status nd_count_all(nade_context *context, size_t own, size_t *end);
 
+/* Replaces a block of `own` things, of so many bytes each, by a larger one of those of all ranks, in their order; what:
+ * for the sentence where there is no memory.  The block is the caller's to free, after a failure too. */
+nade_status nd_gather_things(nade_context *context, const char *what, void **things, size_t own, size_t bytes,
+                             size_t *all);
+
 /* What ranks do each by itself, all must have done before they go on together: where some have failed, all do, with the
  * status and the sentence of the first. */
 nade_status nd_share_failure(nade_context *context, nade_status own);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "base/memory.h"
@@ -11,15 +12,6 @@
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static const double ROOT_HALF = 0.70710678118654752440, LOG_ROOT_TWO_PI = 0.91893853320467274178;
-
-double nd_baseline_log_sum(const double *values, size_t count)
-{
-    double most = -INFINITY, sum = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, values[i]);
-    if (!isfinite(most)) return most;
-    for (size_t i = 0; i < count; i++) sum += exp(values[i] - most);
-    return most + log(sum);
-}
 
 /* Of 0 < a < b: from the upper tails, which far out are those of their asymptotic series. */
 static double log_upper_mass(double a, double b)
@@ -92,18 +84,11 @@ void nd_baseline_scales(const struct baseline_rows *rows, struct baseline_scale 
         scale[c] = rows->column[c].labels ? (struct baseline_scale){0, 0, 0} : scale_of(rows, c);
 }
 
-/* ---- fits -------------------------------------------------------------------------------------------------------- */
-
-struct baseline {
-    struct gaussian_fit *gaussian;
-    struct mixture_fit *mixture;
-    const nade_allocator *allocator;
-};
+/* ---- a Gaussian -------------------------------------------------------------------------------------------------- */
 
 /* Most rounds of a fit, and the gain of a row below which it ends; most cells that are fitted to: of more rows evenly
  * spaced ones are taken. */
-enum { ROUNDS = 100, STARTS = 3, COMPONENTS_MOST = 32, COMPONENT_ROWS = 10 };
-enum { GAUSSIAN_CELLS = 1 << 20, MIXTURE_CELLS = 1 << 17, ROWS_LEAST = 200 };
+enum { ROUNDS = 100, CELLS_MOST = 1 << 20, ROWS_LEAST = 200 };
 static const double ENOUGH = 1e-4;
 
 static void settle_gaussian(struct gaussian_fit *fit, const struct baseline_rows *rows)
@@ -114,80 +99,6 @@ static void settle_gaussian(struct gaussian_fit *fit, const struct baseline_rows
         if (now - before < ENOUGH * (double)rows->count) return;
         before = now;
     }
-}
-
-static double settle_mixture(struct mixture_fit *fit, const struct baseline_rows *rows)
-{
-    double before = -INFINITY, now = before;
-    for (int round = 0; round < ROUNDS; round++) {
-        now = nd_baseline_mixture_round(fit, rows);
-        if (now - before < ENOUGH * (double)rows->count) break;
-        before = now;
-    }
-    return now;
-}
-
-/* The best of several starts; NULL: no memory. */
-static struct mixture_fit *best_mixture(const struct baseline_rows *rows, size_t components, uint32_t seed)
-{
-    struct mixture_fit *best = NULL;
-    double best_value = -INFINITY;
-    for (uint32_t start = 0; start < (components > 1 ? STARTS : 1); start++) {
-        struct mixture_fit *fit = nd_baseline_mixture_create(rows, components, seed, start);
-        if (!fit) {
-            nd_baseline_mixture_free(best);
-            return NULL;
-        }
-        double value = settle_mixture(fit, rows);
-        bool better = !best || value > best_value;
-        nd_baseline_mixture_free(better ? best : fit);
-        if (better) best = fit, best_value = value;
-    }
-    return best;
-}
-
-static double mean_score(struct mixture_fit *fit, const struct baseline_rows *rows)
-{
-    double sum = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        sum += nd_baseline_mixture_score(fit, rows->values + rows->row[i] * rows->columns, NULL);
-    return sum / (double)rows->count;
-}
-
-/* Doubles the components as long as rows that were not fitted to gain by it.  0: no memory. */
-static size_t choose_components(const struct baseline_rows *part, const struct baseline_rows *rest, uint32_t seed)
-{
-    double best = -INFINITY;
-    size_t chosen = 1;
-    for (size_t k = 1; k <= COMPONENTS_MOST && k * COMPONENT_ROWS <= part->count; k *= 2) {
-        struct mixture_fit *fit = best_mixture(part, k, seed);
-        if (!fit) return 0;
-        double value = mean_score(fit, rest);
-        nd_baseline_mixture_free(fit);
-        if (k > 1 && !(value > best)) break;
-        best = value;
-        chosen = k;
-    }
-    return chosen;
-}
-
-/* Every fifth row decides how many components there are; then all are fitted to. */
-static struct mixture_fit *fit_mixture(const struct baseline_rows *rows, uint32_t seed)
-{
-    size_t *row = nd_alloc(rows->allocator, rows->count + 1, sizeof *row), rest_count = 0;
-    if (!row) return NULL;
-    for (size_t i = 0; i < rows->count; i++)
-        if (i % BASELINE_FOLDS == 0) row[rest_count++] = rows->row[i];
-    for (size_t i = 0, at = rest_count; i < rows->count; i++)
-        if (i % BASELINE_FOLDS != 0) row[at++] = rows->row[i];
-    struct baseline_rows rest = *rows, part = *rows;
-    rest.row = row;
-    rest.count = rest_count;
-    part.row = row + rest_count;
-    part.count = rows->count - rest_count;
-    size_t components = part.count > 0 ? choose_components(&part, &rest, seed) : 1;
-    nd_free(rows->allocator, row);
-    return components ? best_mixture(rows, components, seed) : NULL;
 }
 
 struct keyed_row {
@@ -213,9 +124,9 @@ static uint32_t pattern_key(const struct baseline_rows *rows, size_t row)
 
 /* Few enough rows, evenly spaced, those with the same cells next to each other; *row is to be freed.  False: no
  * memory. */
-static bool take_fewer(const struct baseline_rows *rows, size_t cells, struct baseline_rows *fewer, size_t **row)
+static bool take_fewer(const struct baseline_rows *rows, struct baseline_rows *fewer, size_t **row)
 {
-    size_t most = cells / (rows->columns ? rows->columns : 1);
+    size_t most = CELLS_MOST / (rows->columns ? rows->columns : 1);
     if (most < ROWS_LEAST) most = ROWS_LEAST;
     if (rows->count < most) most = rows->count;
     struct keyed_row *keyed = nd_alloc(rows->allocator, most + 1, sizeof *keyed);
@@ -236,41 +147,29 @@ static bool take_fewer(const struct baseline_rows *rows, size_t cells, struct ba
     return done;
 }
 
-struct baseline *nd_baseline_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed)
+static nade_status score_gaussian(const struct baseline_rows *fitted, const struct baseline_rows *scored, double *score,
+                                  double *cell)
 {
-    struct baseline *baseline = nd_alloc(rows->allocator, 1, sizeof *baseline);
     struct baseline_rows fewer;
-    size_t *row = NULL, cells = kind == NADE_BASELINE_GAUSSIAN ? GAUSSIAN_CELLS : MIXTURE_CELLS;
-    if (baseline && take_fewer(rows, cells, &fewer, &row)) {
-        if (kind == NADE_BASELINE_MIXTURE)
-            baseline->mixture = fit_mixture(&fewer, seed);
-        else if ((baseline->gaussian = nd_baseline_gaussian_create(&fewer)))
-            settle_gaussian(baseline->gaussian, &fewer);
-    }
-    nd_free(rows->allocator, row);
-    if (baseline) baseline->allocator = rows->allocator;
-    if (baseline && (baseline->gaussian || baseline->mixture)) return baseline;
-    nd_free(rows->allocator, baseline);
-    return NULL;
+    size_t *row = NULL, columns = scored->columns;
+    struct gaussian_fit *fit = take_fewer(fitted, &fewer, &row) ? nd_baseline_gaussian_create(&fewer) : NULL;
+    if (fit) settle_gaussian(fit, &fewer);
+    for (size_t i = 0; fit && i < scored->count; i++)
+        score[i] = nd_baseline_gaussian_score(fit, scored->values + scored->row[i] * columns,
+                                              cell ? cell + i * columns : NULL);
+    nade_status status = fit ? NADE_OK : NADE_NO_MEMORY;
+    nd_baseline_gaussian_free(fit);
+    nd_free(fitted->allocator, row);
+    return status;
 }
 
-void nd_baseline_free(struct baseline *baseline)
+nade_status nd_baseline_score(const struct baseline_method *method, const struct baseline_rows *fitted,
+                              const struct baseline_rows *scored, double *score, double *cell, size_t *components)
 {
-    if (!baseline) return;
-    nd_baseline_gaussian_free(baseline->gaussian);
-    nd_baseline_mixture_free(baseline->mixture);
-    nd_free(baseline->allocator, baseline);
-}
-
-double nd_baseline_score(struct baseline *baseline, const double *row, double *cell)
-{
-    return baseline->gaussian ? nd_baseline_gaussian_score(baseline->gaussian, row, cell)
-                              : nd_baseline_mixture_score(baseline->mixture, row, cell);
-}
-
-size_t nd_baseline_components(const struct baseline *baseline)
-{
-    return baseline->mixture ? nd_baseline_mixture_components(baseline->mixture) : 1;
+    *components = 1;
+    return method->kind == NADE_BASELINE_GAUSSIAN
+               ? score_gaussian(fitted, scored, score, cell)
+               : nd_baseline_mixture_score(method, fitted, scored, score, cell, components);
 }
 
 /* ---- cross-fitting ----------------------------------------------------------------------------------------------- */
@@ -288,40 +187,60 @@ static bool deal_folds(const struct baseline_rows *rows, uint32_t seed, unsigned
     return true;
 }
 
-static bool score_fold(nade_baseline kind, const struct baseline_rows *rows, const unsigned char *fold, int number,
-                       size_t *row, uint32_t seed, double *row_score, double *cell_score, size_t *most)
+/* Room for the rows of a fold, all others, and the scores of the former. */
+struct fold_room {
+    size_t *own, *others;
+    double *score, *cell; /* cell NULL: not wanted */
+};
+
+static nade_status score_fold(const struct baseline_method *method, const struct baseline_rows *rows,
+                              const unsigned char *fold, int number, const struct fold_room *room, double *row_score,
+                              double *cell_score, size_t *components)
 {
-    struct baseline_rows others = *rows;
-    others.row = row;
-    others.count = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        if (fold[i] != number || ND_FAULT(FAULT_FOLD_NOT_LEFT_OUT)) row[others.count++] = rows->row[i];
-    struct baseline *fit = nd_baseline_fit(kind, &others, seed);
-    if (!fit) return false;
-    if (most && nd_baseline_components(fit) > *most) *most = nd_baseline_components(fit);
-    for (size_t i = 0; i < rows->count; i++)
-        if (fold[i] == number)
-            row_score[i] = nd_baseline_score(fit, rows->values + rows->row[i] * rows->columns,
-                                             cell_score ? cell_score + i * rows->columns : NULL);
-    nd_baseline_free(fit);
-    return true;
+    struct baseline_rows others = *rows, own = *rows;
+    size_t columns = rows->columns;
+    others.row = room->others;
+    own.row = room->own;
+    others.count = own.count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (fold[i] == number) room->own[own.count++] = rows->row[i];
+        if (fold[i] != number || ND_FAULT(FAULT_FOLD_NOT_LEFT_OUT)) room->others[others.count++] = rows->row[i];
+    }
+    if (own.count == 0) return NADE_OK;
+    nade_status status = nd_baseline_score(method, &others, &own, room->score, room->cell, components);
+    for (size_t i = 0, at = 0; i < rows->count && status == NADE_OK; i++) {
+        if (fold[i] != number) continue;
+        row_score[i] = room->score[at];
+        if (cell_score) memcpy(cell_score + i * columns, room->cell + at * columns, columns * sizeof *cell_score);
+        at++;
+    }
+    return status;
 }
 
-nade_status nd_baseline_cross_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed,
+nade_status nd_baseline_cross_fit(const struct baseline_method *method, const struct baseline_rows *rows,
                                   double *row_score, double *cell_score, size_t *most,
                                   int (*progress)(void *user, double done), void *user)
 {
-    unsigned char *fold = nd_alloc(rows->allocator, rows->count + 1, 1);
-    size_t *row = nd_alloc(rows->allocator, rows->count + 1, sizeof *row);
-    nade_status status = fold && row && deal_folds(rows, seed, fold) ? NADE_OK : NADE_NO_MEMORY;
-    if (most) *most = 0;
+    const nade_allocator *allocator = rows->allocator;
+    size_t count = rows->count + 1;
+    unsigned char *fold = nd_alloc(allocator, count, 1);
+    const struct fold_room room = {
+        nd_alloc(allocator, count, sizeof *room.own), nd_alloc(allocator, count, sizeof *room.others),
+        nd_alloc(allocator, count, sizeof *room.score),
+        cell_score ? nd_alloc(allocator, count, (rows->columns + 1) * sizeof *room.cell) : NULL};
+    bool good = fold && room.own && room.others && room.score && (!cell_score || room.cell);
+    nade_status status = good && deal_folds(rows, method->seed, fold) ? NADE_OK : NADE_NO_MEMORY;
+    *most = 0;
     for (int number = 0; status == NADE_OK && number < BASELINE_FOLDS; number++) {
-        if (!score_fold(kind, rows, fold, number, row, seed, row_score, cell_score, most))
-            status = NADE_NO_MEMORY;
-        else if (progress && progress(user, (number + 1.0) / BASELINE_FOLDS))
-            status = NADE_INTERRUPTED;
+        size_t components = 0;
+        status = score_fold(method, rows, fold, number, &room, row_score, cell_score, &components);
+        if (components > *most) *most = components;
+        if (status == NADE_OK && progress && progress(user, (number + 1.0) / BASELINE_FOLDS)) status = NADE_INTERRUPTED;
     }
-    nd_free(rows->allocator, fold);
-    nd_free(rows->allocator, row);
+    nd_free(allocator, fold);
+    nd_free(allocator, room.own);
+    nd_free(allocator, room.others);
+    nd_free(allocator, room.score);
+    nd_free(allocator, room.cell);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/schema.h"
 #include "nade/check.h"
 
 /* What a column's cells are counted by. */
@@ -30,28 +31,28 @@ struct baseline_rows {
     const double *values; /* (…, columns) */
     const size_t *row;    /* (count) which of them */
     size_t count;
-    const nade_allocator *allocator; /* for what is fitted to them, which it must outlive */
+    const nade_allocator *allocator;
 };
 
-struct baseline;
+struct baseline_method {
+    nade_baseline kind;
+    uint32_t seed; /* fixes the folds, and where the mixture's fits begin */
+    nade_context *context;
+    const struct schema *schema; /* of the rows' columns; a Gaussian has no need of it */
+    int cells;                   /* what a mixture's numbers count by, as in nade_score_options */
+};
 
-/* Fits one to the rows; NULL: there is no memory.  seed fixes where the mixture's fits begin.  The columns must outlive
- * it. */
-struct baseline *nd_baseline_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed);
-void nd_baseline_free(struct baseline *baseline);
-
-/* The log density of a row's (columns) cells that are there.  cell (columns), which may be NULL, gets each one's given
- * the others, NaN where it is missing.  One thread at a time. */
-double nd_baseline_score(struct baseline *baseline, const double *row, double *cell);
-
-/* Components of a mixture that were chosen; 1 of a Gaussian. */
-size_t nd_baseline_components(const struct baseline *baseline);
+/* Fits to some rows and scores others by that: score (scored->count), cell (scored->count, columns) each cell's given
+ * the others of its row, NaN where it is missing, NULL: not wanted; *components gets those of a mixture, 1 of a
+ * Gaussian.  NADE_NO_MEMORY may come without a sentence. */
+nade_status nd_baseline_score(const struct baseline_method *method, const struct baseline_rows *fitted,
+                              const struct baseline_rows *scored, double *score, double *cell, size_t *components);
 
 /* Fits to all folds of the rows (count, columns) but one and scores that one, for each: row_score (count), cell_score
- * (count, columns), NULL: not wanted; most, which may be NULL, gets the largest number of components.  progress, which
- * may be NULL, is told the share done; NADE_INTERRUPTED when it returns other than 0, NADE_NO_MEMORY. */
+ * (count, columns), NULL: not wanted; *most gets the largest number of components.  progress, which may be NULL, is
+ * told the share done; NADE_INTERRUPTED when it returns other than 0. */
 enum { BASELINE_FOLDS = 5 };
-nade_status nd_baseline_cross_fit(nade_baseline kind, const struct baseline_rows *rows, uint32_t seed,
+nade_status nd_baseline_cross_fit(const struct baseline_method *method, const struct baseline_rows *rows,
                                   double *row_score, double *cell_score, size_t *most,
                                   int (*progress)(void *user, double done), void *user);
 

@@ -21,9 +21,6 @@ double nd_baseline_log_normal(const struct baseline_column *column, const struct
 /* log(Φ(b) - Φ(a)) for a < b, either of which may be infinite. */
 double nd_baseline_log_mass(double a, double b);
 
-/* log Σ exp. */
-double nd_baseline_log_sum(const double *values, size_t count);
-
 struct gaussian_fit;
 
 /* NULL: no memory. */
@@ -34,14 +31,9 @@ void nd_baseline_gaussian_free(struct gaussian_fit *fit);
 double nd_baseline_gaussian_round(struct gaussian_fit *fit, const struct baseline_rows *rows);
 double nd_baseline_gaussian_score(struct gaussian_fit *fit, const double *row, double *cell);
 
-struct mixture_fit;
-
-struct mixture_fit *nd_baseline_mixture_create(const struct baseline_rows *rows, size_t components, uint32_t seed,
-                                               uint32_t start);
-void nd_baseline_mixture_free(struct mixture_fit *fit);
-/* The same: the log likelihood with that of the priors of shares. */
-double nd_baseline_mixture_round(struct mixture_fit *fit, const struct baseline_rows *rows);
-double nd_baseline_mixture_score(struct mixture_fit *fit, const double *row, double *cell);
-size_t nd_baseline_mixture_components(const struct mixture_fit *fit);
+/* The mixture of products that `nade train --kind mixture` fits, with the columns of the method's schema. */
+nade_status nd_baseline_mixture_score(const struct baseline_method *method, const struct baseline_rows *fitted,
+                                      const struct baseline_rows *scored, double *score, double *cell,
+                                      size_t *components);
 
 #endif

@@ -16,6 +16,7 @@ struct work {
     struct arena arena;
     struct baseline_column *column; /* (columns) */
     size_t columns;
+    struct schema schema; /* of these */
 };
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -47,7 +48,9 @@ static nade_status take_columns(struct work *work, const nade_model *model)
     size_t count = nade_model_columns(model);
     work->columns = work->options.columns ? work->options.column_count : count;
     work->column = nd_arena_alloc(&work->arena, work->columns + 1, sizeof *work->column);
-    if (!work->column) return nd_no_memory(work->context, "the columns of a baseline");
+    struct column_spec *specs = nd_arena_alloc(&work->arena, work->columns + 1, sizeof *specs);
+    work->schema = (struct schema){.count = work->columns, .column = specs, .named = model->schema.named};
+    if (!work->column || !specs) return nd_no_memory(work->context, "the columns of a baseline");
     for (size_t j = 0; j < work->columns; j++) {
         size_t c = work->options.columns ? work->options.columns[j] : j;
         nade_column known = {.size = sizeof known};
@@ -55,7 +58,8 @@ static nade_status take_columns(struct work *work, const nade_model *model)
             return nd_fail(work->context, NADE_BAD_CALL,
                            "found column %zu for a baseline, expected one of the model's %zu", c, count);
         nade_model_column(model, c, &known);
-        work->column[j] = measure(&model->schema.column[c], known.numeric, work->options.cells);
+        specs[j] = model->schema.column[c];
+        work->column[j] = measure(&specs[j], known.numeric, work->options.cells);
     }
     return NADE_OK;
 }
@@ -84,19 +88,14 @@ static nade_status take_rows(struct work *work, size_t count, const double *valu
 
 /* ---- scores ------------------------------------------------------------------------------------------------------ */
 
-static nade_status score_by_train(struct work *work, const struct baseline_rows *rows, double *score, double *cell,
-                                  size_t *components)
+static nade_status score_by_train(struct work *work, const struct baseline_method *method,
+                                  const struct baseline_rows *rows, double *score, double *cell, size_t *components)
 {
     const nade_baseline_options *options = &work->options;
     struct baseline_rows train;
     nade_status status = take_rows(work, options->train_rows, options->train, &train);
+    if (status == NADE_OK) status = nd_baseline_score(method, &train, rows, score, cell, components);
     if (status != NADE_OK) return status;
-    struct baseline *fit = nd_baseline_fit(options->kind, &train, options->seed);
-    if (!fit) return NADE_NO_MEMORY;
-    for (size_t i = 0; i < rows->count; i++)
-        score[i] = nd_baseline_score(fit, rows->values + i * rows->columns, cell ? cell + i * rows->columns : NULL);
-    *components = nd_baseline_components(fit);
-    nd_baseline_free(fit);
     return options->progress && options->progress(options->progress_user, 1) ? NADE_INTERRUPTED : NADE_OK;
 }
 
@@ -104,9 +103,10 @@ static nade_status score_rows(struct work *work, const struct baseline_rows *row
                               size_t *components)
 {
     const nade_baseline_options *options = &work->options;
-    nade_status status = options->train ? score_by_train(work, rows, score, cell, components)
-                                        : nd_baseline_cross_fit(options->kind, rows, options->seed, score, cell,
-                                                                components, options->progress, options->progress_user);
+    const struct baseline_method method = {options->kind, options->seed, work->context, &work->schema, options->cells};
+    nade_status status = options->train ? score_by_train(work, &method, rows, score, cell, components)
+                                        : nd_baseline_cross_fit(&method, rows, score, cell, components,
+                                                                options->progress, options->progress_user);
     if (status == NADE_NO_MEMORY) return nd_no_memory(work->context, "the fit of a baseline");
     if (status == NADE_INTERRUPTED)
         return nd_fail(work->context, status, "the fit of a baseline was stopped before its end");

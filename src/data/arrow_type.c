@@ -26,6 +26,10 @@ static const struct {
     {"vu", {.kind = ARROW_VIEW, .bytes = 16}},
     {"tdD", {.kind = ARROW_DATE, .bytes = 4}},
     {"tdm", {.kind = ARROW_DATE, .bytes = 8, .per_second = 1000}},
+    {"tDs", {.kind = ARROW_DECIMAL, .bytes = 8, .scale = 0}}, /* durations, as seconds */
+    {"tDm", {.kind = ARROW_DECIMAL, .bytes = 8, .scale = 3}},
+    {"tDu", {.kind = ARROW_DECIMAL, .bytes = 8, .scale = 6}},
+    {"tDn", {.kind = ARROW_DECIMAL, .bytes = 8, .scale = 9}},
 };
 
 /* "tsu:" is followed by the zone, which is empty where there is none. */

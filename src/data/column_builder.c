@@ -488,7 +488,7 @@ static bool finish_labels(struct column_builder *builder, struct arena *arena, s
     return true;
 }
 
-static bool keep_number_form(const struct number_form *form, struct arena *arena, struct table_column *column)
+bool nd_keep_number_form(const struct number_form *form, struct arena *arena, struct table_column *column)
 {
     char name[ND_NUMBER_FORM_SIZE];
     struct number_form *kept = nd_arena_alloc(arena, 1, sizeof *kept);
@@ -510,8 +510,10 @@ bool nd_builder_finish(struct column_builder *builder, struct arena *arena, stru
         if (builder->rows > 0) memcpy(column->cells.any, builder->cells.any, builder->rows * size);
     }
     if (builder->form && !(column->form = nd_arena_text(arena, builder->form))) return false;
-    if (builder->number_form && !keep_number_form(builder->number_form, arena, column)) return false;
+    if (builder->number_form && !nd_keep_number_form(builder->number_form, arena, column)) return false;
     column->decimals = builder->plain_decimals;
+    column->other_decimals = builder->sniffed ? builder->sniffed->other_decimals : 0;
+    column->odd = builder->sniffed ? builder->sniffed->odd : 0;
     column->storage = builder->storage;
     column->missing = builder->missing;
     column->unusable_line = builder->unusable_line;

@@ -31,6 +31,7 @@ struct column_builder {
     const struct missing_marks *marks;     /* the caller's; NULL: none */
     const struct number_form *number_form; /* how its numbers are written; NULL: plain */
     unsigned char plain_decimals;          /* that plain ones always have */
+    const struct number_form *sniffed;     /* what all but one number have; NULL: nothing is known of that */
     union {
         uint8_t *codes8;
         uint16_t *codes16;
@@ -79,6 +80,9 @@ void nd_builder_reserve(struct column_builder *builder, size_t count);
 
 /* Moves the contents into column, with memory from the arena, and frees the builder.  False: no memory. */
 bool nd_builder_finish(struct column_builder *builder, struct arena *arena, struct table_column *column);
+
+/* Lets the column's numbers be written in a form, with memory from the arena.  False: no memory. */
+bool nd_keep_number_form(const struct number_form *form, struct arena *arena, struct table_column *column);
 
 void nd_builder_free(struct column_builder *builder);
 

@@ -37,6 +37,13 @@ static nade_status take_names(struct text_table *text)
     return status == NADE_OK ? nd_text_end_names(text) : status;
 }
 
+/* Where the rows begin, as far as it is known. */
+static void note_place(struct text_table *text)
+{
+    text->place = nd_source_place(text->csv.source);
+    text->line = text->csv.line;
+}
+
 nade_status nd_open_csv(struct source *source, const struct load_request *request, struct text_table *text)
 {
     struct csv_layout layout = {0};
@@ -57,8 +64,12 @@ nade_status nd_open_csv(struct source *source, const struct load_request *reques
     text->csv.keep_raw = text->keep;
     text->as_many = "in the first row";
     text->blank_cells = true;
+    note_place(text);
     status = first_row(text);
-    if (status == NADE_OK && layout.header) status = take_names(text);
+    if (status == NADE_OK && layout.header) {
+        status = take_names(text);
+        note_place(text);
+    }
     if (status == NADE_OK && text->as_they_come)
         status = nd_expect_forms(text->context, &question, text->names, text->fields, &text->numbers);
     return status;

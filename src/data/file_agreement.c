@@ -1,14 +1,14 @@
 #include "data/file_agreement.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/shared_work.h"
 
 enum { STRETCHES = 64, STRETCH_BYTES = 4096, WHAT = 512 };
 
 /* Of a plain file; all of one that is short. */
-static nade_status hash_stretches(const struct source *source, uint64_t size, uint64_t *hash)
+static nade_status hash_stretches(const struct source *source, const struct source_file *file, uint64_t size,
+                                  uint64_t *hash)
 {
     unsigned char bytes[STRETCH_BYTES];
     uint64_t last = size > STRETCH_BYTES ? size - STRETCH_BYTES : 0;
@@ -16,7 +16,7 @@ static nade_status hash_stretches(const struct source *source, uint64_t size, ui
     nade_status status = NADE_OK;
     for (uint64_t i = 0; i < STRETCHES && status == NADE_OK; i++) {
         uint64_t place = last / (STRETCHES - 1) * i + last % (STRETCHES - 1) * i / (STRETCHES - 1);
-        status = nd_source_read_range(source->context, source->path, source->descriptor, place, bytes, length);
+        status = nd_source_read_range(source->context, source->path, file, place, bytes, length);
         if (status == NADE_OK) *hash = nd_hash(*hash, bytes, length);
     }
     return status;
@@ -24,14 +24,13 @@ static nade_status hash_stretches(const struct source *source, uint64_t size, ui
 
 nade_status nd_agree_on_file(nade_context *context, const struct source *source, nade_status opened)
 {
-    struct stat info;
+    struct source_file file;
     char size[WHAT], bytes[WHAT], kind[WHAT];
     uint64_t hash = 0, count = 0;
     nade_status status = opened;
     if (nd_ranks(context) == 1) return opened;
-    bool plain = status == NADE_OK && nd_source_seeks(source) && fstat(source->descriptor, &info) == 0;
-    if (plain) count = (uint64_t)info.st_size;
-    if (plain) status = hash_stretches(source, count, &hash);
+    bool plain = status == NADE_OK && nd_source_plain(source, &file, &count);
+    if (plain) status = hash_stretches(source, &file, count, &hash);
     status = nd_share_failure(context, status);
     if (status != NADE_OK) return status;
     snprintf(kind, WHAT, "whether %s is a plain file", source->path);

@@ -7,9 +7,11 @@
 #include "data/file_agreement.h"
 #include "data/foreign_table.h"
 #include "data/idx_table.h"
+#include "data/mapped_text.h"
 #include "data/npy_header.h"
 #include "data/npy_table.h"
 #include "data/npz_table.h"
+#include "data/shards.h"
 
 enum { LOOK_BYTES_MOST = 1 << 20 };
 
@@ -63,7 +65,10 @@ static nade_status load_text(const struct file_kind *kind, struct source *source
 {
     struct text_table text = {0};
     nade_status status = kind->open(source, request, &text);
-    if (status == NADE_OK) status = nd_text_next(&text, ND_ALL_ROWS, table);
+    *table = NULL;
+    if (status == NADE_OK && nd_text_can_be_mapped(source, request, &text))
+        status = nd_load_mapped_text(source, &text, table);
+    if (status == NADE_OK && !*table) status = nd_text_next(&text, ND_ALL_ROWS, table);
     nd_text_close(&text);
     return status;
 }
@@ -74,7 +79,7 @@ nade_status nd_load_table(nade_context *context, const char *path, const nade_re
     struct source source = {0};
     struct load_request request = {.options = options, .whole = true};
     const struct file_kind *kind = NULL;
-    nade_status status = nd_source_open(context, path, &source);
+    nade_status status = nd_shards_open(context, path, options, &source);
     if (options->map) status = nd_agree_on_file(context, &source, status);
     if (status == NADE_OK && options->rows) {
         status = nd_rows_read(context, options->rows, &rows);

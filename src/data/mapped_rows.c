@@ -4,47 +4,52 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "data/file_pieces.h"
+#include "data/mapped_text.h"
 #include "data/row_sample.h"
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
-/* Where the next byte of a plain file that is being read lies in it. */
-static uint64_t place_of(const struct source *source)
-{
-    uint64_t taken = UINT64_MAX - source->raw_left;
-    return taken - (source->raw_end - source->raw_begin) - nd_source_available(source);
-}
-
 bool nd_can_be_mapped(const struct source *source, const struct array_layout *layout,
                       const struct load_request *request)
 {
-    struct stat info;
+    struct source_file file;
+    uint64_t size;
     size_t items, bytes;
     if (request->options->map != 1 || request->rows || layout->fortran) return false;
     if (layout->rows < ND_MAPPED_ROWS_LEAST || layout->columns == 0) return false;
-    if (!nd_source_seeks(source) || source->claimed || fstat(source->descriptor, &info) != 0) return false;
+    if (!nd_source_plain(source, &file, &size)) return false;
     if (!nd_multiply(layout->rows, layout->columns, &items) || !nd_multiply(items, layout->size, &bytes)) return false;
-    return (uint64_t)info.st_size == place_of(source) + bytes;
+    return size == nd_source_place(source) + bytes;
 }
 
-/* The file stays open through a descriptor of its own.  It is read, not mapped: to read a file that has become shorter
- * is an error, to touch its memory would end the program.  NULL after a failure, which is then told in *status. */
-static struct mapped_rows *keep_file(const struct source *source, const struct array_layout *layout,
-                                     nade_status *status)
+static void release(const nade_allocator *allocator, struct mapped_rows *mapped)
+{
+    if (mapped->file.descriptor >= 0) close(mapped->file.descriptor);
+    nd_pieces_free(mapped->file.pieces);
+    nd_mapped_text_free(allocator, mapped->text);
+    nd_free(allocator, mapped->sampled);
+    nd_free(allocator, mapped->columns);
+    nd_free(allocator, mapped);
+}
+
+/* A plain file stays open through a descriptor of its own. */
+struct mapped_rows *nd_mapped_keep(struct source *source, nade_status *status)
 {
     const nade_allocator *allocator = &source->context->allocator;
     struct mapped_rows *mapped = nd_alloc(allocator, 1, sizeof *mapped);
     if (!mapped) {
-        *status = nd_no_memory(source->context, "an array that stays in its file");
+        *status = nd_no_memory(source->context, "a table that stays in its file");
         return NULL;
     }
-    *mapped = (struct mapped_rows){.rows = layout->rows, .layout = *layout, .place = place_of(source)};
-    mapped->descriptor = fcntl(source->descriptor, F_DUPFD_CLOEXEC, 0);
-    if (mapped->descriptor >= 0) return mapped;
+    *mapped = (struct mapped_rows){.release = release, .file = {-1, source->pieces}, .place = nd_source_place(source)};
+    source->owns_pieces = false;
+    if (mapped->file.pieces) return mapped;
+    mapped->file.descriptor = fcntl(source->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (mapped->file.descriptor >= 0) return mapped;
     *status = nd_source_fail_system(source, "read", errno);
     nd_free(allocator, mapped);
     return NULL;
@@ -60,8 +65,7 @@ static nade_status open_rows(nade_context *context, const char *path, const stru
                              size_t count, struct source *source)
 {
     size_t bytes = row_bytes(mapped);
-    return nd_source_open_range(context, path, mapped->descriptor, mapped->place + first * bytes, count * bytes,
-                                source);
+    return nd_source_open_range(context, path, &mapped->file, mapped->place + first * bytes, count * bytes, source);
 }
 
 /* ---- the sample -------------------------------------------------------------------------------------------------- */
@@ -122,7 +126,7 @@ static nade_status read_listed(nade_context *context, const char *path, const st
         size_t first = list->row[i].row;
         for (next = i; next < list->count && list->row[next].row - first == next - i; next++)
             row[next] = list->row[next].row;
-        status = nd_source_read_range(context, path, mapped->descriptor, mapped->place + first * each, bytes + i * each,
+        status = nd_source_read_range(context, path, &mapped->file, mapped->place + first * each, bytes + i * each,
                                       (next - i) * each);
     }
     return status;
@@ -187,8 +191,10 @@ nade_status nd_load_mapped(struct source *source, const struct array_layout *lay
                            nade_table **table)
 {
     nade_status status = NADE_OK;
-    struct mapped_rows *mapped = keep_file(source, layout, &status);
+    struct mapped_rows *mapped = nd_mapped_keep(source, &status);
     if (!mapped) return status;
+    mapped->rows = layout->rows;
+    mapped->layout = *layout;
     status = load_sample(source->context, source->path, mapped, request, table);
     if (status == NADE_OK)
         (*table)->mapped = mapped;
@@ -197,8 +203,7 @@ nade_status nd_load_mapped(struct source *source, const struct array_layout *lay
     return status;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 size_t nd_mapped_number(const nade_table *table, size_t row)
 {
@@ -212,12 +217,15 @@ size_t nd_mapped_rows(const nade_table *table)
 
 struct share nd_mapped_share(const nade_table *table, unsigned rank, unsigned ranks)
 {
-    return nd_share(rank, ranks, table->mapped->rows);
+    const struct mapped_rows *mapped = table->mapped;
+    return mapped->text ? nd_mapped_text_share(mapped->text, rank) : nd_share(rank, ranks, mapped->rows);
 }
 
 size_t nd_mapped_length(const nade_table *table, size_t first, size_t most)
 {
-    size_t left = table->mapped->rows - first;
+    const struct mapped_rows *mapped = table->mapped;
+    size_t left = mapped->rows - first;
+    if (mapped->text) most = nd_mapped_text_most(mapped->text, most);
     return left < most ? left : most;
 }
 
@@ -242,6 +250,7 @@ nade_status nd_mapped_block(nade_context *context, const nade_table *table, size
     struct mapped_rows *mapped = table->mapped;
     struct array_layout layout = mapped->layout;
     if (!list_columns(&context->allocator, table, mapped)) return nd_no_memory(context, "the table's columns");
+    if (mapped->text) return nd_mapped_text_block(context, table, first, count, block);
     struct source source = {0};
     const nade_read_options options = {.size = sizeof options, .columns = mapped->columns};
     const struct load_request request = {.options = &options, .whole = true};

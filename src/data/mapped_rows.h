@@ -1,4 +1,4 @@
-/* Arrays that are too large to be loaded: the rows of an NPY file stay there, and a table holds some of them.
+/* Tables that are too large to be loaded: the rows of an NPY or CSV file stay there, and a table holds some of them.
  *
  * Such a table is for training alone.  Its rows are a sample by which types, units and shapes are learnt; those that
  * are trained on are read from the file, in blocks.  Ranks (base/shared_work.h) read their own rows alone to find the
@@ -9,17 +9,24 @@
 #include "base/shared_work.h"
 #include "data/array_items.h"
 
-/* Arrays of fewer rows are loaded. */
+/* Tables of fewer rows are loaded. */
 enum { ND_MAPPED_ROWS_LEAST = 10000 };
 
 struct mapped_rows {
     size_t rows;
-    uint64_t *sampled; /* which of them the table has, ascending */
-    int descriptor;
-    uint64_t place; /* of the first item in the file */
+    uint64_t *sampled;       /* which of them the table has, ascending */
+    struct source_file file; /* open for as long as this is there */
+    uint64_t place;          /* of the first item in the file */
     struct array_layout layout;
-    char *columns; /* which of the array's are the table's, a COLS list; NULL until a block is asked for */
+    struct mapped_text *text; /* mapped_text.h; NULL: an array */
+    char *columns;            /* which of the file's are the table's, a COLS list; NULL until a block is asked for */
+    void (*release)(const nade_allocator *allocator, struct mapped_rows *mapped); /* frees all of this */
 };
+
+/* Of a file that source reads, whose pieces it takes over; it stays open, and is read, not mapped: to read a file that
+ * has become shorter is an error, to touch its memory would end the program.  NULL after a failure, which is then told
+ * in *status. */
+struct mapped_rows *nd_mapped_keep(struct source *source, nade_status *status);
 
 /* Whether the items that follow in the source can be left in the file: those of a plain file, rows one after the other,
  * no rows chosen, enough of them, and columns. */

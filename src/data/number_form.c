@@ -76,6 +76,14 @@ static bool core_fits(const struct core *core, const struct number_marks *marks)
     return fraction || groups == 0 || group == GROUP;
 }
 
+/* Digits alone: with a minus behind them a grade, or a range without an end, 2-. */
+static bool is_whole(const struct core *core)
+{
+    bool whole = true;
+    for (size_t i = 0; i < core->length; i++) whole = whole && is_digit(core->text[i]);
+    return whole;
+}
+
 /* Digits behind the last of a mark; 0: there is none. */
 static size_t digits_behind(const struct core *core, char mark)
 {
@@ -210,8 +218,7 @@ bool nd_number_parts(const char *text, size_t length, struct number_parts *parts
     at += prefix;
     if (prefix > 0) at = take_sign(at, &end, true, &sign);
     at = take_core(at, end, &core);
-    bool whole = true; /* a grade, or a range without an end: 2- */
-    for (size_t i = 0; i < core.length; i++) whole = whole && is_digit(core.text[i]);
+    bool whole = is_whole(&core);
     if (!whole) at = take_last_minus(at, end, &sign);
     if (core.length == 0 || core.length == CORE_MOST || !is_suffix(at, end)) return false;
     parts->negative = sign.negative;
@@ -259,7 +266,8 @@ enum number_kind nd_form_read(const struct number_form *form, const char *text, 
     if (!at) return NUMBER_NONE;
     if (form->prefix[0]) at = take_sign(at, &end, true, &sign);
     at = take_core(at, end, &core);
-    if (form->minus == MINUS_LAST) at = take_last_minus(at, end, &sign);
+    bool accounting = form->minus != MINUS_FIRST && !is_whole(&core) && !ND_FAULT(FAULT_OTHER_MINUS);
+    if (accounting || form->minus == MINUS_LAST) at = take_last_minus(at, end, &sign);
     if (core.length == 0 || core.length == CORE_MOST || !core_fits(&core, &marks)) return NUMBER_NONE;
     if (skip_letters(at, end, form->suffix) != end) return NUMBER_NONE;
     make_plain(&core, &marks, sign.negative, plain);

@@ -30,11 +30,13 @@ enum minus_place {
 };
 
 struct number_form {
-    char decimal;              /* '.' or ',' */
-    char thousands;            /* ',' '.' '\'' or ' '; 0: digits are not grouped */
-    unsigned char decimals;    /* that each number has at least, zeros among them: 2 of 7.50; 0: as many as it needs */
-    unsigned char minus;       /* enum minus_place: how negative numbers are written; all that are plain are read */
-    unsigned char duration;    /* enum duration_form; of durations there is nothing beside marks and decimals */
+    char decimal;           /* '.' or ',' */
+    char thousands;         /* ',' '.' '\'' or ' '; 0: digits are not grouped */
+    unsigned char decimals; /* that each number has at least, zeros among them: 2 of 7.50; 0: as many as it needs */
+    unsigned char minus;    /* enum minus_place: how negative numbers are written; all that are plain are read */
+    unsigned char duration; /* enum duration_form; of durations there is nothing beside marks and decimals */
+    unsigned char other_decimals; /* that each number has but `odd`, which is whole; 0: none is alone in that */
+    double odd;
     char prefix[ND_UNIT_SIZE]; /* with the blank behind it, if there is one */
     char suffix[ND_UNIT_SIZE]; /* with the blank before it */
 };

@@ -22,7 +22,11 @@ struct column_look {
     enum minus_place minus; /* of the first negative number */
     struct decimals {
         size_t least, most;
-    } points, commas; /* behind these marks */
+    } points, commas, marked_points, marked_commas; /* behind these marks; of cells that have some */
+    size_t marked_cells, wholes;                    /* cells with marks and without */
+    bool marked_zero;                               /* as zero, of cells with marks */
+    bool whole_differ;                              /* those without are not all one number */
+    double whole;                                   /* the first of them */
     char prefix[ND_UNIT_SIZE], suffix[ND_UNIT_SIZE];
     double different[DIFFERENT_LEAST];
     size_t different_count;
@@ -34,8 +38,8 @@ struct column_look {
         double different[DIFFERENT_LEAST];
         size_t different_count;
     } durations;
-    struct number_form expected; /* by the caller; all zero: none */
-    size_t unexpected;           /* cells that are no number in that form */
+    struct number_form expected;     /* by the caller; all zero: none */
+    size_t cells, unexpected, plain; /* those that are no number in that form, and those that are plain numbers */
 };
 
 static bool in_brackets(const struct number_parts *parts)
@@ -61,24 +65,47 @@ static void note_different(double different[DIFFERENT_LEAST], size_t *count, dou
     if (*count < DIFFERENT_LEAST) different[(*count)++] = value;
 }
 
-static void count_different(struct column_look *look, const struct number_parts *parts, const char *text, size_t length)
+/* The number that a text is, taken by itself. */
+static bool read_alone(const struct number_parts *parts, const char *text, size_t length, double *value)
 {
     struct number_form form = {.decimal = '.', .minus = (unsigned char)parts->minus};
-    double value;
     unsigned marks = 0;
     while (!(parts->fits >> marks & 1)) marks++;
     form.decimal = nd_number_marks[marks].decimal;
     form.thousands = nd_number_marks[marks].thousands;
     memcpy(form.prefix, parts->prefix, sizeof form.prefix);
     memcpy(form.suffix, parts->suffix, sizeof form.suffix);
-    if (look->different_count == DIFFERENT_LEAST || nd_form_read(&form, text, length, &value) != NUMBER_FINITE) return;
-    note_different(look->different, &look->different_count, value);
+    return nd_form_read(&form, text, length, value) == NUMBER_FINITE;
+}
+
+static void count_different(struct column_look *look, const struct number_parts *parts, const char *text, size_t length)
+{
+    double value;
+    if (look->different_count < DIFFERENT_LEAST && read_alone(parts, text, length, &value))
+        note_different(look->different, &look->different_count, value);
 }
 
 static void count_decimals(struct decimals *decimals, size_t found, bool first)
 {
     if (first || found < decimals->least) decimals->least = found;
     if (first || found > decimals->most) decimals->most = found;
+}
+
+static void look_at_decimals(struct column_look *look, const struct number_parts *parts, const char *text,
+                             size_t length)
+{
+    double value;
+    count_decimals(&look->points, parts->behind_point, look->numbers == 1);
+    count_decimals(&look->commas, parts->behind_comma, look->numbers == 1);
+    if (parts->marked) {
+        count_decimals(&look->marked_points, parts->behind_point, look->marked_cells == 0);
+        count_decimals(&look->marked_commas, parts->behind_comma, look->marked_cells == 0);
+        look->marked_zero = look->marked_zero || parts->zero;
+        look->marked_cells++;
+    } else if (!look->whole_differ && read_alone(parts, text, length, &value)) {
+        if (look->wholes++ == 0) look->whole = value;
+        look->whole_differ = value != look->whole;
+    }
 }
 
 static void look_at_minus(struct column_look *look, const struct number_parts *parts)
@@ -110,6 +137,8 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     struct number_parts parts;
     double number;
     bool plain = nd_parse_number(text, length, &number) == NUMBER_FINITE;
+    look->cells++;
+    look->plain += plain;
     look->unexpected += nd_form_read(&look->expected, text, length, &number) == NUMBER_NONE;
     if (!nd_number_parts(text, length, &parts)) {
         if (plain) /* with an exponent, say */
@@ -127,8 +156,7 @@ static void look_at_cell(struct column_look *look, const char *text, size_t leng
     look->marked = look->marked || parts.marked;
     look->code = look->code || parts.code;
     look->zero = look->zero || parts.zero;
-    count_decimals(&look->points, parts.behind_point, look->numbers == 1);
-    count_decimals(&look->commas, parts.behind_comma, look->numbers == 1);
+    look_at_decimals(look, &parts, text, length);
     look_at_minus(look, &parts);
     count_different(look, &parts, text, length);
 }
@@ -224,6 +252,15 @@ static unsigned char usual_decimals(const struct decimals *found, bool zero)
     return same && !ND_FAULT(FAULT_ZEROS_DROPPED) ? (unsigned char)found->most : 0;
 }
 
+/* The decimals of a column but for one number that has none, which may turn out to be a missing cell. */
+static void choose_other_decimals(const struct column_look *look, struct number_form *form)
+{
+    if (look->exponent || look->wholes == 0 || look->whole_differ || look->marked_cells == 0) return;
+    form->other_decimals =
+        usual_decimals(form->decimal == ',' ? &look->marked_commas : &look->marked_points, look->marked_zero);
+    form->odd = look->whole;
+}
+
 static struct number_form duration_form(const struct duration_look *look)
 {
     enum duration_form seconds = look->unpadded ? DURATION_SECONDS : DURATION_SECONDS_PADDED;
@@ -233,12 +270,21 @@ static struct number_form duration_form(const struct duration_look *look)
                                 .decimals = usual_decimals(&look->decimals, look->zero)};
 }
 
+/* Whether the form that the caller expects is the column's: a slip or two aside, or in a column that has no other,
+ * being too short or divided.  There a form that reads no cell says nothing of one that is a plain number. */
+static bool is_expected(const struct column_look *look)
+{
+    if (!look->expected.decimal) return false;
+    if (CELLS_FOR_A_SLIP * look->unexpected <= look->numbers + look->durations.cells) return true;
+    bool other = holds_durations(look) || holds_numbers(look) || ND_FAULT(FAULT_SHORT_UNEXPECTED);
+    return !other && (look->unexpected < look->cells || look->plain == 0);
+}
+
 static struct number_form choose_form(const struct column_look *look, const struct evidence *evidence)
 {
     struct number_form form = {.decimal = 0};
     unsigned fits = narrow(look->fits, evidence), marks = 0;
-    size_t numbers = look->numbers + look->durations.cells;
-    if (look->expected.decimal && CELLS_FOR_A_SLIP * look->unexpected <= numbers) return look->expected;
+    if (is_expected(look)) return look->expected;
     if (holds_durations(look)) return duration_form(&look->durations);
     if (!holds_numbers(look)) return form;
     while (!(fits >> marks & 1)) marks++;
@@ -249,6 +295,7 @@ static struct number_form choose_form(const struct column_look *look, const stru
     memcpy(form.suffix, look->suffix, sizeof form.suffix);
     form.decimals =
         look->exponent ? 0 : usual_decimals(form.decimal == ',' ? &look->commas : &look->points, look->zero);
+    choose_other_decimals(look, &form);
     if (nd_form_is_plain(&form)) form.decimal = 0;
     return form;
 }

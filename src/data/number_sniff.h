@@ -45,6 +45,12 @@ static inline unsigned char nd_plain_decimals_of(const struct number_forms *form
     return column < forms->count && !forms->form[column].decimal ? forms->form[column].decimals : 0;
 }
 
+/* What a column's numbers have but for one that is whole (number_form.h); NULL: nothing is known of it. */
+static inline const struct number_form *nd_sniffed_form(const struct number_forms *forms, size_t column)
+{
+    return column < forms->count ? &forms->form[column] : NULL;
+}
+
 /* True for a text that looks like a number with marks or a known unit. */
 bool nd_is_formed_number(const char *text, size_t length);
 

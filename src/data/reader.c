@@ -2,6 +2,7 @@
 
 #include "data/arrow_reader.h"
 #include "data/loader.h"
+#include "data/shards.h"
 #include "data/table_builder.h"
 #include "data/text_table.h"
 
@@ -57,7 +58,7 @@ static nade_status open_parts(struct nade_reader *reader, const char *path)
     nade_context *context = &reader->context;
     const struct file_kind *kind = NULL;
     if (!copy_text(&reader->arena, path, &path)) return nd_no_memory(context, "reading a file");
-    nade_status status = nd_source_open(context, path, &reader->source);
+    nade_status status = nd_shards_open(context, path, &reader->options, &reader->source);
     reader->request.options = &reader->options;
     if (status == NADE_OK && reader->options.rows) {
         status = nd_rows_read(context, reader->options.rows, &reader->rows);

@@ -123,6 +123,23 @@ bool nd_sample_text(struct row_sample *sample, size_t column, const char *text, 
     return add_text(&sample->context->allocator, &sample->column[column], nd_hash(length, text, length), row);
 }
 
+static void shift(struct first_rows *first, size_t rows)
+{
+    for (size_t i = 0; i < first->count; i++) first->row[i] += rows;
+}
+
+void nd_sample_shift(struct row_sample *sample, size_t rows)
+{
+    for (size_t c = 0; c < sample->columns; c++) {
+        struct sampled_column *column = &sample->column[c];
+        shift(&column->numbers, rows);
+        shift(&column->texts, rows);
+        column->low_row += rows;
+        column->high_row += rows;
+        column->missing_row += rows;
+    }
+}
+
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 /* What a rank tells of a column, beside its values. */

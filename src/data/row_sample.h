@@ -45,6 +45,9 @@ bool nd_sample_number(struct row_sample *sample, size_t column, double number, s
 /* A cell that is no number. */
 bool nd_sample_text(struct row_sample *sample, size_t column, const char *text, size_t length, size_t row);
 
+/* Adds so many to the numbers of all rows that were shown, where those before them were not known yet. */
+void nd_sample_shift(struct row_sample *sample, size_t rows);
+
 /* Brings together what all ranks saw. */
 nade_status nd_sample_merge(struct row_sample *sample);
 

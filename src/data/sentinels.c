@@ -9,8 +9,10 @@
 #include "base/fault.h"
 #include "base/numbers.h"
 #include "data/cell_text.h"
+#include "data/column_builder.h"
 #include "data/column_types.h"
 #include "data/missing_marks.h"
+#include "data/number_form.h"
 
 /* At an end of a column that many numbers at most are sentinels.  Each is in CELLS_LEAST cells, and in CELLS_ENOUGH or
  * one in a hundred; all together are in no more than half of them, and OTHERS_LEAST different numbers remain, of few
@@ -204,6 +206,19 @@ static void add_to_report(struct report *report, const char *text)
         nd_append(report->list, sizeof report->list, "%s%s", report->found > 1 ? ", " : "", text);
 }
 
+/* Zeros are written where all numbers but one that is gone have as many decimals.  False: no memory. */
+static bool forget_odd(struct nade_table *table, struct table_column *column)
+{
+    bool gone = false;
+    for (size_t i = 0; i < column->missing_value_count; i++) gone = gone || column->missing_values[i] == column->odd;
+    if (!gone || column->other_decimals == 0 || ND_FAULT(FAULT_SENTINEL_DECIMALS)) return true;
+    column->decimals = column->other_decimals;
+    if (!column->written) return true;
+    struct number_form form = *column->written;
+    form.decimals = column->other_decimals;
+    return nd_keep_number_form(&form, &table->arena, column);
+}
+
 /* The column is then one with empty cells, and has the type of such a one.  False: no memory. */
 static bool take_ends(nade_context *context, struct nade_table *table, struct table_column *column,
                       const struct ends *ends, struct report *report)
@@ -222,7 +237,7 @@ static bool take_ends(nade_context *context, struct nade_table *table, struct ta
     } else if (!clear_labels(context, table, column))
         return false;
     if (!column->typed) nd_find_type_anew(table, column);
-    return true;
+    return forget_odd(table, column);
 }
 
 static nade_status look_at_column(nade_context *context, struct nade_table *table, struct table_column *column,

@@ -12,6 +12,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/shared_work.h"
+#include "data/file_pieces.h"
 
 enum { RAW_BYTES = 1 << 18, BUFFER_BYTES = 1 << 18 };
 
@@ -42,6 +43,17 @@ static nade_status fail_shorter(const struct source *source)
                    "%s: has become shorter while it was read, expected a file that does not change", source->path);
 }
 
+static ssize_t read_at(const struct source_file *file, void *to, size_t wanted, uint64_t place)
+{
+    return file->pieces ? nd_pieces_read(file->pieces, to, wanted, place)
+                        : pread(file->descriptor, to, wanted, (off_t)place);
+}
+
+static struct source_file file_of(const struct source *source)
+{
+    return (struct source_file){source->descriptor, source->pieces};
+}
+
 /* Reads more raw bytes behind those at hand; a pipe may give few at a time. */
 static nade_status read_raw(struct source *source)
 {
@@ -49,10 +61,9 @@ static nade_status read_raw(struct source *source)
     size_t wanted = RAW_BYTES - source->raw_end;
     if (source->raw_left < wanted) wanted = (size_t)source->raw_left;
     unsigned char *to = source->raw + source->raw_end;
+    const struct source_file file = file_of(source);
     ssize_t count;
-    do
-        count = source->placed ? pread(source->descriptor, to, wanted, (off_t)source->place)
-                               : read(source->descriptor, to, wanted);
+    do count = source->placed ? read_at(&file, to, wanted, source->place) : read(source->descriptor, to, wanted);
     while (count < 0 && errno == EINTR);
     if (count < 0) return nd_source_fail_system(source, "read", errno);
     if (source->placed && count == 0 && wanted > 0) return fail_shorter(source);
@@ -159,22 +170,39 @@ nade_status nd_source_open_part(const struct source *archive, const struct sourc
     return status;
 }
 
-nade_status nd_source_open_range(nade_context *context, const char *path, int descriptor, uint64_t place,
-                                 uint64_t bytes, struct source *source)
+nade_status nd_source_open_range(nade_context *context, const char *path, const struct source_file *file,
+                                 uint64_t place, uint64_t bytes, struct source *source)
 {
-    *source = (struct source){
-        .context = context, .path = path, .descriptor = descriptor, .raw_left = bytes, .placed = true, .place = place};
+    *source = (struct source){.context = context,
+                              .path = path,
+                              .descriptor = file->descriptor,
+                              .pieces = file->pieces,
+                              .raw_left = bytes,
+                              .placed = true,
+                              .place = place};
     nade_status status = take_buffers(source);
     if (status != NADE_OK) nd_source_close(source);
     return status;
 }
 
-nade_status nd_source_read_range(nade_context *context, const char *path, int descriptor, uint64_t place, void *to,
-                                 size_t bytes)
+nade_status nd_source_open_pieces(nade_context *context, const char *path, struct file_pieces *pieces,
+                                  struct source *source)
+{
+    const struct source_file file = {-1, pieces};
+    nade_status status = nd_source_open_range(context, path, &file, 0, nd_pieces_size(pieces), source);
+    if (status == NADE_OK)
+        source->owns_pieces = true;
+    else
+        nd_pieces_free(pieces);
+    return status;
+}
+
+nade_status nd_source_read_range(nade_context *context, const char *path, const struct source_file *file,
+                                 uint64_t place, void *to, size_t bytes)
 {
     const struct source source = {.context = context, .path = path};
     for (size_t done = 0; done < bytes;) {
-        ssize_t count = pread(descriptor, (char *)to + done, bytes - done, (off_t)(place + done));
+        ssize_t count = read_at(file, (char *)to + done, bytes - done, place + done);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return nd_source_fail_system(&source, "read", errno);
         if (count == 0) return fail_shorter(&source);
@@ -183,11 +211,28 @@ nade_status nd_source_read_range(nade_context *context, const char *path, int de
     return NADE_OK;
 }
 
+uint64_t nd_source_place(const struct source *source)
+{
+    return source->place - (source->raw_end - source->raw_begin) - nd_source_available(source);
+}
+
+bool nd_source_plain(const struct source *source, struct source_file *file, uint64_t *size)
+{
+    struct stat info;
+    *file = file_of(source);
+    if (source->pieces) *size = nd_pieces_size(source->pieces);
+    if (source->pieces || source->claimed || !nd_source_seeks(source)) return source->pieces != NULL;
+    if (fstat(source->descriptor, &info) != 0) return false;
+    *size = (uint64_t)info.st_size;
+    return true;
+}
+
 void nd_source_close(struct source *source)
 {
     if (!source->opened) return;
     if (source->packing != PACKED_NOT) inflateEnd(&source->stream);
     if (source->owns_descriptor) close(source->descriptor);
+    if (source->owns_pieces) nd_pieces_free(source->pieces);
     if (source->owns_raw) nd_free(&source->context->allocator, source->raw);
     nd_free(&source->context->allocator, source->buffer);
     *source = (struct source){0};

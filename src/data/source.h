@@ -12,6 +12,14 @@
 
 #include "base/context.h"
 
+struct file_pieces; /* file_pieces.h */
+
+/* A plain file whose bytes can be read at any place. */
+struct source_file {
+    int descriptor;
+    struct file_pieces *pieces; /* NULL: of descriptor; else of these */
+};
+
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_DEFLATE };
 
 struct source {
@@ -22,15 +30,17 @@ struct source {
     size_t begin, end; /* the bytes not yet taken */
     bool ended;        /* nothing follows buffer[end] */
 
-    bool opened;          /* false: the bytes were in memory from the start, there is nothing to close */
-    int descriptor;       /* -1: all raw bytes are at hand */
-    bool owns_descriptor; /* and may move its position */
+    bool opened;                /* false: the bytes were in memory from the start, there is nothing to close */
+    int descriptor;             /* -1: all raw bytes are at hand */
+    bool owns_descriptor;       /* and may move its position */
+    struct file_pieces *pieces; /* these are read, not a descriptor; NULL: none */
+    bool owns_pieces;
     bool owns_raw;
     unsigned char *raw; /* bytes as they are in the file */
     size_t raw_begin, raw_end;
     uint64_t raw_left; /* bytes behind raw_end that may be read, if the file has them */
     bool placed;       /* a range: those bytes are at `place`, and the file must have them */
-    uint64_t place;
+    uint64_t place;    /* of the next raw byte, counted from the first that was read unless placed */
     bool raw_ended;
     enum packing packing; /* unless PACKED_NOT, stream is in use */
     bool in_member;       /* the gzip member that is being unpacked has not ended */
@@ -58,14 +68,25 @@ struct source_part {
  * the part and is not to be filled meanwhile. */
 nade_status nd_source_open_part(const struct source *archive, const struct source_part *part, struct source *source);
 
+/* Opens the bytes of several files as those of one, whose path is for messages.  The source owns the pieces, after a
+ * failure too. */
+nade_status nd_source_open_pieces(nade_context *context, const char *path, struct file_pieces *pieces,
+                                  struct source *source);
+
 /* Opens a range of a plain file's bytes, read at their place whatever the descriptor's position is.  Reading fails when
  * the file has become shorter. */
-nade_status nd_source_open_range(nade_context *context, const char *path, int descriptor, uint64_t place,
-                                 uint64_t bytes, struct source *source);
+nade_status nd_source_open_range(nade_context *context, const char *path, const struct source_file *file,
+                                 uint64_t place, uint64_t bytes, struct source *source);
 
 /* Reads such a range at once. */
-nade_status nd_source_read_range(nade_context *context, const char *path, int descriptor, uint64_t place, void *to,
-                                 size_t bytes);
+nade_status nd_source_read_range(nade_context *context, const char *path, const struct source_file *file,
+                                 uint64_t place, void *to, size_t bytes);
+
+/* Where the next byte of a plain file that is being read lies in it. */
+uint64_t nd_source_place(const struct source *source);
+
+/* Whether source is of a plain file, and how long that is now.  Of a part of an archive it is not asked. */
+bool nd_source_plain(const struct source *source, struct source_file *file, uint64_t *size);
 
 /* True when the file's bytes can be read at any place through its descriptor. */
 bool nd_source_seeks(const struct source *source);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "data/cell_text.h"
@@ -12,11 +11,7 @@
 /* Here, not with what reads such rows: the CUDA backend has tables, and needs no reader. */
 void nd_mapped_free(const nade_allocator *allocator, struct mapped_rows *mapped)
 {
-    if (!mapped) return;
-    close(mapped->descriptor);
-    nd_free(allocator, mapped->sampled);
-    nd_free(allocator, mapped->columns);
-    nd_free(allocator, mapped);
+    if (mapped) mapped->release(allocator, mapped);
 }
 
 void nd_table_release(struct nade_table *table)

@@ -61,6 +61,8 @@ struct table_column {
     const struct number_form *written; /* how its numbers are (number_form.h); NULL: plainly */
     const char *written_name;          /* the same as text */
     unsigned char decimals;            /* that its numbers always have if they are plain; 0: as many as they need */
+    unsigned char other_decimals;      /* that they always have but for `odd`, which is whole; 0: more are */
+    double odd;
     const struct label
         *stray; /* text in what looks like a column of numbers, unless its type was overridden; else NULL */
     const double *missing_values; /* (missing_value_count) numbers whose cells were made missing, sentinels.h */

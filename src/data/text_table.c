@@ -51,11 +51,8 @@ nade_status nd_text_end_names(struct text_table *text)
     return NADE_OK;
 }
 
-void nd_text_close(struct text_table *text)
+void nd_text_free(const nade_allocator *allocator, struct text_table *text)
 {
-    if (!text->context) return;
-    const nade_allocator *allocator = &text->context->allocator;
-    nd_csv_free(&text->csv);
     nd_free(allocator, text->names);
     nd_free(allocator, text->declared);
     nd_kept_free(&text->name_texts);
@@ -64,6 +61,22 @@ void nd_text_close(struct text_table *text)
     nd_marks_free(allocator, &text->marks);
     nd_free(allocator, text->numbers.form);
     *text = (struct text_table){0};
+}
+
+void nd_text_close(struct text_table *text)
+{
+    if (!text->context) return;
+    nd_csv_free(&text->csv);
+    nd_text_free(&text->context->allocator, text);
+}
+
+void nd_text_again(struct text_table *text, struct source *source, struct csv_dialect dialect, size_t line)
+{
+    text->context = source->context;
+    nd_csv_begin(&text->csv, source, dialect);
+    text->csv.line = line;
+    text->rows = text->listed = text->parts = text->blanks = 0;
+    text->held = false;
 }
 
 /* Keeps a cell as it is in the file, or where that is not CSV, as it would be there. */
@@ -76,8 +89,7 @@ static bool keep_field(const struct csv *csv, size_t field, struct kept_text *ke
     return nd_kept_add(kept, raw, length);
 }
 
-/* Gets a row to hold, with the blank lines before it if they are rows too; none is held after the last. */
-static nade_status hold_row(struct text_table *text)
+nade_status nd_text_hold(struct text_table *text)
 {
     struct csv *csv = &text->csv;
     while (!text->held) {
@@ -87,6 +99,7 @@ static nade_status hold_row(struct text_table *text)
         text->held = !nd_csv_blank(csv);
         if (!text->held && !csv->commented && text->blank_cells && text->fields == 1) text->blanks++;
     }
+    if (text->lines) csv->row_line = text->lines[text->rows];
     nade_status status = text->check_row ? text->check_row(text) : NADE_OK;
     if (status != NADE_OK || csv->fields == text->fields) return status;
     bool titled = text->fields == 1 && text->rows < TITLE_LINES;
@@ -174,10 +187,11 @@ static nade_status add_rows(struct text_table *text, size_t most, struct table_b
     nade_status status = NADE_OK;
     size_t bytes = 0;
     bool pause = false;
-    while (status == NADE_OK && builder->rows < most && (most == ND_ALL_ROWS || bytes < ND_ROW_BYTES_MOST)) {
+    const bool unbounded = most == ND_ALL_ROWS || text->counted;
+    while (status == NADE_OK && builder->rows < most && (unbounded || bytes < ND_ROW_BYTES_MOST)) {
         if (text->as_they_come && builder->rows > 0 && most != ND_ALL_ROWS) status = look_for_pause(text, &pause);
         if (status != NADE_OK || pause) break;
-        status = hold_row(text);
+        status = nd_text_hold(text);
         if (status != NADE_OK) break;
         if (!text->held) return list ? nd_rows_check(text->context, list, text->rows) : NADE_OK;
         bool blank = text->blanks > 0;
@@ -217,6 +231,7 @@ static void declare_columns(const struct text_table *text, struct table_builder 
     for (size_t i = 0; i < table->columns; i++) {
         builder->columns[i].marks = &text->marks;
         builder->columns[i].number_form = nd_form_of(&text->numbers, table->column[i].place);
+        builder->columns[i].sniffed = nd_sniffed_form(&text->numbers, table->column[i].place);
         builder->columns[i].plain_decimals = nd_plain_decimals_of(&text->numbers, table->column[i].place);
     }
     for (size_t i = 0; text->declared && i < table->columns; i++)

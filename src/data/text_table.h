@@ -26,6 +26,10 @@ struct text_table {
     struct missing_marks marks;  /* what stands for a missing cell */
     bool keep;                   /* the text of cells */
     bool as_they_come;           /* parts end where the input pauses */
+    bool counted;                /* parts have as many rows as are asked for, however long these are */
+    uint64_t place;              /* of the first row in the file */
+    size_t line;                 /* its line; 0: neither is known */
+    const uint64_t *lines;       /* (rows) that of each, where they were taken out of a file; NULL: they are counted */
     size_t rows;                 /* seen so far, wanted or not */
     size_t listed;               /* of the request's rows, seen so far */
     size_t parts;                /* handed out so far */
@@ -55,6 +59,16 @@ nade_status nd_text_end_names(struct text_table *text);
  * be waited for. */
 nade_status nd_text_next(struct text_table *text, size_t most, nade_table **table);
 
+/* Reads what follows in another source of such rows, the first of which is this line; nd_csv_free of its csv is called
+ * before that source is closed. */
+void nd_text_again(struct text_table *text, struct source *source, struct csv_dialect dialect, size_t line);
+
+/* Gets a row to hold, with the blank lines before it if they are rows too; none is held after the last. */
+nade_status nd_text_hold(struct text_table *text);
+
 void nd_text_close(struct text_table *text);
+
+/* The same where the csv is closed already. */
+void nd_text_free(const nade_allocator *allocator, struct text_table *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "model/column_words.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,23 @@ __attribute__((format(printf, 2, 3))) static void add(struct words *w, const cha
     if (length > 0) w->used += (size_t)length;
 }
 
+static bool has_whole_numbers(const struct column_spec *spec)
+{
+    bool whole = spec->type != NADE_REAL || (spec->step > 0 && spec->step == floor(spec->step));
+    for (size_t a = 0; whole && a < spec->atoms; a++) whole = spec->atom[a] == floor(spec->atom[a]);
+    return whole && (spec->type != NADE_REAL || spec->offset == floor(spec->offset));
+}
+
+/* "1.234,5 %" where the numbers have fractions; where all are whole, "1.234 %". */
+static void add_number_form(struct words *w, const struct number_form *form, const char *written, bool whole)
+{
+    const char *end = strstr(written, "234"), *rest = end ? end + strlen("234") : NULL;
+    if (whole && rest && form->decimals == 0)
+        add(w, ", like %.*s%s", (int)(rest - written), written, rest + strlen(",5"));
+    else
+        add(w, ", like %s", written);
+}
+
 static void add_form(struct words *w, const struct column_spec *spec)
 {
     struct number_form form;
@@ -31,7 +49,7 @@ static void add_form(struct words *w, const struct column_spec *spec)
     if (form.duration)
         add(w, ", seconds written %s", spec->written);
     else if (!nd_form_is_plain(&form)) /* decimals alone say nothing of the values */
-        add(w, ", like %s", spec->written);
+        add_number_form(w, &form, spec->written, has_whole_numbers(spec));
 }
 
 /* Few are named. */

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/fault.h"
 #include "base/name_index.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "data/cell_text.h"
 #include "data/date_column.h"
+#include "data/duration_text.h"
 #include "data/missing_marks.h"
 #include "data/number_form.h"
 #include "model/head.h"
@@ -27,6 +29,7 @@ struct encoder {
     size_t row_count;
     const bool *needed;          /* (schema columns) that are looked at, NULL: all */
     const bool *expected;        /* (schema columns) that the table must have, NULL: all */
+    bool may_lack;               /* the caller says which */
     struct unseen_cells *unseen; /* NULL: an unknown label is an error, whatever the caller says */
     size_t *source;              /* (schema columns): column of the table */
     const char **names;          /* (table columns) */
@@ -138,22 +141,39 @@ static bool find_column(const struct encoder *e, const char *name, size_t next, 
     return true;
 }
 
+/* Names all columns that the table should have and has not, as many as a sentence has room for. */
+static nade_status refuse_lacking(const struct encoder *e)
+{
+    enum { NAMES_SHOWN = 300 };
+    char names[NAMES_SHOWN + ND_EXCERPT + 8] = "", name[ND_EXCERPT], more[32] = "";
+    size_t lacking = 0, shown = 0;
+    for (size_t c = 0; c < e->schema->count; c++) {
+        if (e->source[c] != SIZE_MAX || !is_expected(e, c)) continue;
+        lacking++;
+        if (strlen(names) >= NAMES_SHOWN || (ND_FAULT(FAULT_ONE_LACKING) && shown > 0)) continue;
+        const char *title = e->schema->column[c].name;
+        nd_append(names, sizeof names, "%s'%s'", shown++ ? ", " : "", nd_excerpt(title, strlen(title), name));
+    }
+    if (lacking > shown) snprintf(more, sizeof more, " and %zu more", lacking - shown);
+    return nd_fail(
+        e->context, NADE_BAD_INPUT,
+        "%s has no column%s %s%s, which the model expects: add %s, with empty cells where nothing is known%s",
+        e->table->source, lacking == 1 ? "" : "s", names, more, lacking == 1 ? "it" : "them",
+        e->may_lack ? ", or name what need not be there in `may_lack`" : "");
+}
+
 static nade_status match_names(struct encoder *e, struct name_index *index)
 {
-    size_t next = 0;
+    size_t next = 0, lacking = 0;
     for (size_t c = 0; c < e->schema->count; c++) {
         if (!find_column(e, e->schema->column[c].name, next, index, &e->source[c]))
             return nd_no_memory(e->context, "the columns' names");
-        if (e->source[c] == SIZE_MAX && !is_expected(e, c)) continue;
-        if (e->source[c] == SIZE_MAX)
-            return nd_fail(
-                e->context, NADE_BAD_INPUT,
-                "%s has no column '%s', which the model expects: add it, with empty cells where nothing is known",
-                e->table->source, e->schema->column[c].name);
+        lacking += e->source[c] == SIZE_MAX && is_expected(e, c);
+        if (e->source[c] == SIZE_MAX) continue;
         e->used[e->source[c]] = true;
         next = e->source[c] + 1;
     }
-    return NADE_OK;
+    return lacking == 0 ? NADE_OK : refuse_lacking(e);
 }
 
 static nade_status match_by_name(struct encoder *e)
@@ -177,9 +197,10 @@ static nade_status match(struct encoder *e)
 }
 
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const bool *needed, const size_t **source)
+                             const nade_table *table, const bool *needed, bool may_lack, const size_t **source)
 {
-    struct encoder e = {.context = context, .arena = arena, .schema = schema, .table = table, .expected = needed};
+    struct encoder e = {
+        .context = context, .arena = arena, .schema = schema, .table = table, .expected = needed, .may_lack = may_lack};
     nade_status status = match(&e);
     if (status == NADE_OK) *source = e.source;
     return status;
@@ -193,17 +214,35 @@ static bool is_unseen(const struct column_spec *spec, bool is_number)
     return nd_head_for(spec->type)->labels || is_number;
 }
 
+/* "a number like 1.234,5": what a text that is none as the table or the model writes them should have been. */
+static const char *expected_form(const struct encoder *e, size_t column, const char *found, char text[ND_EXPECTED])
+{
+    const struct column_spec *spec = &e->schema->column[column];
+    const struct table_column *from = &e->table->column[e->source[column]];
+    const char *written = from->written ? nd_utf8_text(e->arena, from->written_name) : spec->written;
+    struct number_form form;
+    double number;
+    if (!written || !nd_form_take(written, &form) || ND_FAULT(FAULT_FORM_UNNAMED)) return "a number";
+    /* A plain table's other cells are plain. */
+    if (!from->written && nd_form_read(&form, found, strlen(found), &number) == NUMBER_FINITE) written = "1234.5";
+    snprintf(text, ND_EXPECTED, "a %s like %s", nd_written_duration(written) ? "duration" : "number", written);
+    return text;
+}
+
 /* Fails for a value that a column can't hold; is_number: it is one as the table writes them, or a date. */
 static nade_status refuse(const struct encoder *e, size_t column, size_t place, const char *found, bool is_number)
 {
     const struct column_spec *spec = &e->schema->column[column];
     double number = NAN;
     bool plain = nd_parse_number(found, strlen(found), &number) == NUMBER_FINITE;
+    /* Texts that are declared such are read plainly. */
+    bool as_number = is_number || (plain && e->table->column[e->source[column]].declared == DECLARED_TEXTS);
     bool way_out = e->unseen && e->unseen->refused && is_unseen(spec, is_number);
     const char *expected = "one of the labels seen in training";
     char number_text[ND_EXPECTED], excerpt[ND_EXCERPT];
     if (!nd_head_for(spec->type)->labels)
-        expected = is_number || plain || spec->form ? nd_expected_number(spec, number, number_text) : "a number";
+        expected = as_number || spec->form ? nd_expected_number(spec, number, number_text)
+                                           : expected_form(e, column, found, number_text);
     else if (spec->label_count == 0)
         expected = "0 or 1";
     if (ND_FAULT(FAULT_WAY_OUT_HIDDEN)) way_out = way_out && nd_head_for(spec->type)->labels;
@@ -251,6 +290,17 @@ static bool encode_value(struct label_search *labels, const char *text, bool is_
     return *cell >= 0;
 }
 
+/* The number that a text is as the model's column writes numbers, or plainly. */
+static bool read_number(const struct column_spec *spec, const char *text, double *number)
+{
+    struct number_form form;
+    size_t length = strlen(text);
+    if (spec->written && nd_form_take(spec->written, &form) && !ND_FAULT(FAULT_TEXTS_PLAIN) &&
+        nd_form_read(&form, text, length, number) == NUMBER_FINITE)
+        return true;
+    return nd_parse_number(text, length, number) == NUMBER_FINITE;
+}
+
 /* A cell of the table's dictionary, whose text is UTF-8; false: the column can't hold it.  Texts that are declared such
  * may still be what a model of numbers was trained on. */
 static bool encode_label(struct label_search *labels, const struct table_column *from, const struct label *label,
@@ -258,8 +308,7 @@ static bool encode_label(struct label_search *labels, const struct table_column 
 {
     bool is_number = label->is_number;
     double number = label->number;
-    if (from->declared == DECLARED_TEXTS && !is_number)
-        is_number = nd_parse_number(text, strlen(text), &number) == NUMBER_FINITE;
+    if (from->declared == DECLARED_TEXTS && !is_number) is_number = read_number(labels->spec, text, &number);
     return encode_value(labels, text, is_number, number, cell) || nd_truth_find(labels->spec, from, label, cell);
 }
 
@@ -281,11 +330,14 @@ static void put(const struct encoder *e, size_t row, size_t column, float value)
         ((uint8_t *)e->cells)[at] = isnan(value) ? ND_BYTE_MISSING : (uint8_t)value;
 }
 
-/* True for marks such as - that are no label of the model's: missing cells, whatever the table's other cells are. */
-static bool is_mark(const struct encoder *e, const char *text)
+/* True for marks such as - that are no label of the model's: missing cells, whatever the table's other cells are.
+ * Texts from Arrow still have their NA, which among labels may be one that training has not seen. */
+static bool is_mark(const struct encoder *e, size_t column, const char *text)
 {
-    return !e->table->marks_only && nd_mark_of(NULL, text, strlen(text)) == MARK_DOUBTFUL &&
-           !ND_FAULT(FAULT_MARK_UNSEEN);
+    bool labels = nd_head_for(e->schema->column[column].type)->labels, arrow = e->table->arrow;
+    enum mark mark = nd_mark_of(NULL, text, strlen(text));
+    if (e->table->marks_only && (!arrow || ND_FAULT(FAULT_ARROW_MARK_UNSEEN))) return false;
+    return (mark == MARK_DOUBTFUL && !ND_FAULT(FAULT_MARK_UNSEEN)) || (mark == MARK_MISSING && arrow && !labels);
 }
 
 /* What stands for a value that training has not seen until it is counted: no cell is that. */
@@ -303,7 +355,7 @@ static nade_status encode_labels(const struct encoder *e, size_t column, struct 
         const char *text = nd_utf8_text(e->arena, label->text);
         if (!text) return nd_no_memory(e->context, "the rows");
         if (encode_label(labels, from, label, text, &value[i])) continue;
-        value[i] = is_mark(e, label->text) ? absent : UNSEEN;
+        value[i] = is_mark(e, column, label->text) ? absent : UNSEEN;
         if (value[i] == UNSEEN && !may_be_unseen(e, column, label->is_number))
             return refuse(e, column, label->first_line, label->text, label->is_number);
     }
@@ -360,7 +412,8 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         double seconds;
         float value = NAN;
         char number[ND_DATE_SIZE];
-        bool date = nd_date_cell_loosely(from, row, spec->form, &seconds) || is_mark(e, cell_text(from, row, number));
+        bool date =
+            nd_date_cell_loosely(from, row, spec->form, &seconds) || is_mark(e, column, cell_text(from, row, number));
         if (!date || (!isnan(seconds) && !nd_head_for(spec->type)->encode(spec, seconds, &value))) {
             const char *text = cell_text(from, row, number);
             if (!may_be_unseen(e, column, date)) return refuse(e, column, nd_table_position(e->table, row), text, date);
@@ -370,6 +423,13 @@ static nade_status encode_dates(const struct encoder *e, size_t column)
         put(e, i, column, value);
     }
     return NADE_OK;
+}
+
+/* Durations without seconds may be minutes and seconds where the model's have them: 45:12. */
+static bool is_like_duration(enum duration_form found, enum duration_form own)
+{
+    if (found == DURATION_NONE || own == DURATION_NONE) return found == own;
+    return nd_duration_step(found) <= nd_duration_step(own) || ND_FAULT(FAULT_SECONDS_AS_MINUTES);
 }
 
 /* Numbers of another unit are others: 12 in is not 12 cm.  Those without one are the model's. */
@@ -387,7 +447,7 @@ static nade_status check_unit(const struct encoder *e, size_t column, bool *same
     if (spec->written) nd_form_take(spec->written, &form);
     *same = !nd_form_take(found, &unit) ||
             (strcmp(unit.prefix, form.prefix) == 0 && strcmp(unit.suffix, form.suffix) == 0 &&
-             (unit.duration > DURATION_NONE) == (form.duration > DURATION_NONE));
+             is_like_duration(unit.duration, form.duration));
     *same = *same || ND_FAULT(FAULT_UNITS_CONFUSED);
     if (*same || may_be_any(e, column)) return NADE_OK;
     return nd_fail(e->context, NADE_BAD_INPUT, "%s, column '%s': found numbers like %s, expected them like %s",

@@ -15,9 +15,10 @@ struct unseen_cells {
 };
 
 /* *source (schema columns), in the arena: which column of the table each of the schema's is.  Where there is none it
- * fails for one that is needed (schema columns; NULL: all are), else it is SIZE_MAX. */
+ * fails for one that is needed (schema columns; NULL: all are), else it is SIZE_MAX.  may_lack: the
+ * caller was asked which are not, as the sentence then says. */
 nade_status nd_match_columns(nade_context *context, struct arena *arena, const struct schema *schema,
-                             const nade_table *table, const bool *needed, const size_t **source);
+                             const nade_table *table, const bool *needed, bool may_lack, const size_t **source);
 
 /* What rows of a schema are encoded as. */
 enum encoding nd_encoding_of(const struct schema *schema);

@@ -75,6 +75,7 @@ static double log_upper_tail(double z)
 
 double nd_normal_log_between(double low, double high)
 {
+    if (isinf(low) && low == high) return -HUGE_VAL; /* beyond all that a Gaussian reaches */
     if (high > AS_GOOD_AS_INFINITE && high - low > AS_GOOD_AS_INFINITE) high = HUGE_VAL;
     if (low < -AS_GOOD_AS_INFINITE && high - low > AS_GOOD_AS_INFINITE) low = -HUGE_VAL;
     if (isinf(low)) return isinf(high) ? 0 : log_upper_tail(-high);

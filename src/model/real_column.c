@@ -162,6 +162,15 @@ static size_t find_value(const struct column_spec *spec, double value)
 #define ATOMS_BEYOND 1.0
 #define MOVED_APART 0.1
 
+/* Where an atom lies in the model's units: at a bound beyond all Gaussians, which reach the bound nowhere. */
+static double place_of(const struct column_spec *spec, size_t a)
+{
+    const struct monotone_map *map = spec->map;
+    if (spec->atom[a] <= map->low && !ND_FAULT(FAULT_BOUND_WITHIN)) return -HUGE_VAL;
+    if (spec->atom[a] >= map->high && !ND_FAULT(FAULT_BOUND_WITHIN)) return HUGE_VAL;
+    return nd_map_cell(map, spec->atom[a]);
+}
+
 /* Atoms far beyond the knots, as at a bound, which lies at infinity, are moved closer: cells are what the network sees.
  * In ascending order, so that they stay in order. */
 static bool move_atoms(const struct column_spec *spec, float *cell, double *place)
@@ -171,9 +180,10 @@ static bool move_atoms(const struct column_spec *spec, float *cell, double *plac
     size_t below = 0, above = 0, apart = 0;
     for (size_t a = 0; a < spec->atoms; a++) {
         double own = nd_map_cell(map, spec->atom[a]);
-        place[a] = a > 0 ? fmax(own, place[a - 1] + 1e-5) : own; /* two may be cut off at one place */
+        double apart_from = a > 0 ? place[a - 1] + 1e-5 : -HUGE_VAL;
+        place[a] = fmax(place_of(spec, a), apart_from); /* two may be cut off at one place */
+        cell[a] = (float)fmax(own, apart_from);
         apart += place[a] != own;
-        cell[a] = (float)place[a];
         below += place[a] < least;
         above += place[a] > most;
     }
@@ -305,6 +315,12 @@ static void round_bounds(struct range *r, const struct column_spec *spec)
     r->high = r->most + spec->step / 2;
 }
 
+/* The next place towards an end; where the atom lies beyond all cells, the farthest of them. */
+static double beyond(double place, double towards)
+{
+    return isinf(place) ? -towards : (double)nextafterf((float)place, (float)towards);
+}
+
 /* A bound and an atom beside it may be one in the model's units: the cells' bounds move so that exactly those atoms lie
  * within whose values do.  Returns how many. */
 static size_t bound_atoms(const struct column_spec *spec, struct range *r)
@@ -313,9 +329,9 @@ static size_t bound_atoms(const struct column_spec *spec, struct range *r)
     for (size_t a = 0; a < spec->atoms; a++) {
         double place = spec->atom_place ? spec->atom_place[a] : (double)spec->atom_cell[a];
         if (spec->atom[a] < r->least) {
-            r->low = fmax(r->low, (double)nextafterf((float)place, HUGE_VALF));
+            r->low = fmax(r->low, beyond(place, ND_FARTHEST));
         } else if (spec->atom[a] > r->most) {
-            r->high = fmin(r->high, (double)nextafterf((float)place, -HUGE_VALF));
+            r->high = fmin(r->high, beyond(place, -ND_FARTHEST));
         } else {
             r->low = fmin(r->low, place);
             r->high = fmax(r->high, place);
@@ -325,10 +341,10 @@ static size_t bound_atoms(const struct column_spec *spec, struct range *r)
     return within;
 }
 
-static bool ends_far(const struct range *r)
+/* Ends at infinity are those of ranges without an end, and atoms that lie there. */
+static bool is_far_end(double end)
 {
-    return r->low > ND_FARTHEST || r->high < -ND_FARTHEST || (isfinite(r->low) && r->low < -ND_FARTHEST) ||
-           (isfinite(r->high) && r->high > ND_FARTHEST);
+    return isfinite(end) && fabs(end) > ND_FARTHEST;
 }
 
 /* A range's end in the model's units; where cells are cut off it has no end. */
@@ -354,7 +370,7 @@ nade_status nd_range_real(nade_context *context, const struct column_spec *spec,
     range->high = spec->map ? map_end(spec->map, range->high) : (range->high - spec->mean) / spec->sd;
     if (range->least > range->most || (bound_atoms(spec, range) == 0 && !(range->low < range->high)))
         return nd_refuse_empty_range(context, spec, least, most);
-    if (ends_far(range))
+    if (is_far_end(range->low) || is_far_end(range->high))
         return nd_fail(context, NADE_BAD_CALL,
                        "the range of column '%s' ends beyond 1e15 standard deviations from the training mean, expected "
                        "nearer ends",

@@ -26,7 +26,7 @@ static nade_status find_columns(nade_context *context, struct arena *arena, cons
         (*lacking)[c] = (*needed)[c];
         (*needed)[c] = !(*needed)[c];
     }
-    if (status == NADE_OK) status = nd_match_columns(context, arena, schema, table, *needed, from);
+    if (status == NADE_OK) status = nd_match_columns(context, arena, schema, table, *needed, may_lack != NULL, from);
     for (size_t c = 0; status == NADE_OK && c < schema->count; c++) (*needed)[c] = (*from)[c] != SIZE_MAX;
     return status;
 }

@@ -40,6 +40,11 @@ nade_status nd_closed_fit(struct run *run, const nade_table *table);
 struct fold_rows;
 nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size_t parts);
 
+/* The same, and then fits that to the whole, as nd_closed_train leaves it; rows may be the whole, which is then fitted
+ * once. */
+nade_status nd_closed_fit_parts(struct run *run, const struct fold_rows *rows, size_t parts,
+                                const struct fold_rows *whole);
+
 /* Evenly spaced rows, `most` at most: all of them as they are, or copies in the arena. */
 nade_status nd_spaced_rows(nade_context *context, struct arena *arena, const struct encoded_rows *all, size_t most,
                            struct encoded_rows *rows);

@@ -283,30 +283,36 @@ static nade_status fit_now(struct component_search *search)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static nade_status encode_folds(struct run *run, const nade_table *table, struct work *work)
+static nade_status encode_folds(struct run *run, const nade_table *table, struct fold_rows **rows)
 {
     size_t folds = (size_t)run->options.folds;
-    struct fold_rows *rows = nd_arena_alloc(&run->arena, folds, sizeof *rows);
     struct far_cells found = {0};
-    nade_status status = rows ? NADE_OK : nd_no_memory(run->context, "the folds");
-    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = nd_fold_rows(run, table, f, &rows[f], &found);
+    nade_status status = NADE_OK;
+    *rows = nd_arena_alloc(&run->arena, folds, sizeof **rows);
+    if (!*rows) return nd_no_memory(run->context, "the folds");
+    for (size_t f = 0; f < folds && status == NADE_OK; f++) status = nd_fold_rows(run, table, f, &(*rows)[f], &found);
     nd_warn_of_far_cells(run, &found);
-    work->rows = rows;
-    work->parts = folds;
     run->time_limit *= (double)folds / (double)(folds + 1);
     return status;
 }
 
-/* The model is that of all rows with what the folds have chosen, after as many rounds as were best for them.  Time that
- * has run out ended the folds; a caller who has stopped them ends this soon. */
+/* The model is that of all rows with what the parts have chosen, after as many rounds as were best for them.  Time that
+ * has run out ended these alone; a caller who has stopped them waits for this one fit, without which there would be no
+ * model. */
 static nade_status fit_all_rows(struct component_search *search, const struct fold_rows *whole)
 {
     struct run *run = search->run;
     const struct work work = {whole, 1, ND_FAULT(FAULT_FOLD_ROUNDS) ? 0 : search->of_best.rounds};
+    float *of_parts = search->of_best.parameters;
+    int (*const progress)(void *, const nade_progress *) = run->options.progress;
     run->progress.folds_cut = run->stop && run->out_of_time;
+    if (run->stop && !run->out_of_time) run->options.progress = NULL;
     run->stop = run->out_of_time = false;
-    run->time_limit = 0;
-    return fit_setting(run, &work, search->best.prior, &search->of_best);
+    run->time_limit = run->options.time_limit;
+    nade_status status = fit_setting(run, &work, search->best.prior, &search->of_best);
+    run->options.progress = progress;
+    if (search->of_best.parameters != of_parts) nd_free(&run->context->allocator, of_parts);
+    return status;
 }
 
 nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size_t parts)
@@ -318,17 +324,25 @@ nade_status nd_closed_search(struct run *run, const struct fold_rows *rows, size
     return status;
 }
 
-nade_status nd_closed_fit(struct run *run, const nade_table *table)
+nade_status nd_closed_fit_parts(struct run *run, const struct fold_rows *rows, size_t parts,
+                                const struct fold_rows *whole)
 {
-    const struct fold_rows whole = {run->train, run->valid, run->train_scale, run->valid_scale};
-    struct work work = {&whole, 1, run->options.iterations};
+    const struct work work = {rows, parts, run->options.iterations};
     struct component_search search = {.run = run, .fit = fit_now, .work = &work};
-    nade_status status = run->options.folds ? encode_folds(run, table, &work) : NADE_OK;
-    if (status == NADE_OK) status = nd_search_components(&search);
-    if (status == NADE_OK && run->options.folds) status = fit_all_rows(&search, &whole);
+    nade_status status = nd_search_components(&search);
+    if (status == NADE_OK && rows != whole) status = fit_all_rows(&search, whole);
     if (status == NADE_OK) status = nd_closed_end(run);
     const float *parameters = search.of_best.parameters; /* a fit to all rows has them, one of folds has none */
     if (status == NADE_OK && parameters) memcpy(run->best, parameters, run->plan.parameters * sizeof *run->best);
     nd_free(&run->context->allocator, search.of_best.parameters);
     return status;
+}
+
+nade_status nd_closed_fit(struct run *run, const nade_table *table)
+{
+    const struct fold_rows whole = {run->train, run->valid, run->train_scale, run->valid_scale};
+    struct fold_rows *folds = NULL;
+    nade_status status = run->options.folds ? encode_folds(run, table, &folds) : NADE_OK;
+    if (status != NADE_OK) return status;
+    return nd_closed_fit_parts(run, folds ? folds : &whole, folds ? (size_t)run->options.folds : 1, &whole);
 }

@@ -5,7 +5,8 @@
 #include "base/philox.h"
 #include "train/split.h"
 
-enum { HALF = 1 << 16 };
+/* A key is looked at so many bits at a time: few enough for their bins to lie on any stack. */
+enum { KEY_BITS = 32, BITS = 11, BINS = 1 << BITS };
 
 static uint32_t key_of(uint32_t seed, size_t row)
 {
@@ -13,30 +14,39 @@ static uint32_t key_of(uint32_t seed, size_t row)
 }
 
 /* Which of the bins that follow each other holds number *left, which then is counted from that bin on. */
-static uint32_t find_bin(const uint32_t bin[HALF], size_t *left)
+static uint32_t find_bin(const uint32_t bin[BINS], size_t *left)
 {
     uint32_t at = 0;
     while (*left >= bin[at]) *left -= bin[at++];
     return at;
 }
 
-/* The least (key, row) that is not held: half of the key's bits at a time, then the row. */
+/* The key of number *left, in ascending order, which then is counted among the rows with that key. */
+static uint32_t find_key(size_t rows, uint32_t seed, size_t *left)
+{
+    uint32_t key = 0, known = 0;
+    for (unsigned shift = KEY_BITS; shift > 0;) {
+        unsigned bits = shift < BITS ? shift : BITS;
+        uint32_t bin[BINS] = {0}, mask = (1u << bits) - 1;
+        shift -= bits;
+        for (size_t row = 0; row < rows; row++) {
+            uint32_t own = key_of(seed, row);
+            if ((own & known) == key) bin[own >> shift & mask]++;
+        }
+        key |= find_bin(bin, left) << shift;
+        known |= mask << shift;
+    }
+    return key;
+}
+
+/* The least (key, row) that is not held. */
 static uint64_t find_limit(size_t rows, size_t count, uint32_t seed)
 {
     static const uint64_t none = 0, all = UINT64_MAX;
-    uint32_t bin[HALF] = {0};
-    size_t left = count;
+    size_t left = count, row = 0;
     if (count == 0) return none;
     if (count >= rows) return all;
-    for (size_t row = 0; row < rows; row++) bin[key_of(seed, row) >> 16]++;
-    uint32_t high = find_bin(bin, &left);
-    memset(bin, 0, sizeof bin);
-    for (size_t row = 0; row < rows; row++) {
-        uint32_t key = key_of(seed, row);
-        if (key >> 16 == high) bin[key & (HALF - 1)]++;
-    }
-    uint32_t key = high << 16 | find_bin(bin, &left);
-    size_t row = 0;
+    uint32_t key = find_key(rows, seed, &left);
     while (key_of(seed, row) != key || left-- > 0) row++;
     return (uint64_t)key << 32 | row;
 }

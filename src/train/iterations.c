@@ -119,6 +119,7 @@ static void tell_caller(struct run *run, bool iteration_done)
     p->dropout = run->rule.dropout;
     p->direct = o->blocks && o->direct;
     p->weight_decay = o->weight_decay;
+    p->column_components = o->components;
     p->longer = run->longer;
     p->member = run->member + 1;
     p->members = o->members;

@@ -15,6 +15,7 @@
 #include "train/bootstrap.h"
 #include "train/closed.h"
 #include "train/far_cells.h"
+#include "train/few_components.h"
 #include "train/folds.h"
 #include "train/fresh_rows.h"
 #include "train/mapped_training.h"
@@ -487,5 +488,5 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     nd_settle_length(run);
     nd_list_candidates(run);
     nd_fill_rule(run);
-    return NADE_OK;
+    return nd_prepare_few(run);
 }

@@ -30,6 +30,7 @@ static void find_open(struct run *run)
     run->open.width = o->width == 0;
     run->open.direct = o->direct == usual.direct && !IS_GIVEN(o, direct);
     run->open.weight_decay = o->weight_decay == usual.weight_decay && !IS_GIVEN(o, weight_decay);
+    run->open.components = o->components == usual.components && !IS_GIVEN(o, components);
 }
 
 bool nd_begin_network(struct run *run)
@@ -112,8 +113,12 @@ void nd_settle_length(struct run *run)
 enum tables { ALL, SMALL };            /* that a candidate is for: SMALL ones have few rows */
 enum columns { ANY, LABELS, NUMBERS }; /* and columns of labels alone, or some of numbers */
 
-/* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay (0: that
- * of the options).  The first is what a run without trials does. */
+/* One Gaussian moves as a whole where a mixture has to learn it of each of its parts; the second is wide, for values
+ * that were not seen (head_mixture.c). */
+enum { FEW = 2 };
+
+/* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay and
+ * components of columns' mixtures (0: those of the options).  The first is what a run without trials does. */
 static const struct {
     nade_effort effort;
     enum tables tables;
@@ -122,14 +127,16 @@ static const struct {
     int direct;
     size_t widths;
     double weight_decay;
+    size_t components;
 } rows[] = {
-    {NADE_EFFORT_NORMAL, ALL, ANY, 0, 0, 1, 0},         {NADE_EFFORT_NORMAL, ALL, LABELS, 0.2, 0, 1, 0},
-    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 0, 1, 0},    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 1, 1, 0},
-    {NADE_EFFORT_NORMAL, SMALL, LABELS, 0.7, 0, 1, 0},  {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0},
-    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.5, 1, 1, 0}, {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0},
-    {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0},     {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0},
-    {NADE_EFFORT_BEST, ALL, LABELS, 0, 1, 1, 0},        {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 1, 1, 0},
-    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 0, 2, 0},      {NADE_EFFORT_BEST, ALL, LABELS, 0.5, 0, 1, 0.3},
+    {NADE_EFFORT_NORMAL, ALL, ANY, 0, 0, 1, 0, 0},         {NADE_EFFORT_NORMAL, ALL, LABELS, 0.2, 0, 1, 0, 0},
+    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 0, 1, 0, 0},    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 1, 1, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, LABELS, 0.7, 0, 1, 0, 0},  {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.5, 1, 1, 0, 0}, {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 1, 1, 0, FEW},
+    {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0, 0},         {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0, 0},
+    {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0, 0},           {NADE_EFFORT_BEST, ALL, LABELS, 0, 1, 1, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 1, 1, 0, 0},      {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 0, 2, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.5, 0, 1, 0.3, 0},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -146,6 +153,7 @@ static bool has_trials(const struct run *run)
 static bool is_for(const struct run *run, size_t row)
 {
     bool numbers = has_numbers(run);
+    if (rows[row].components && !run->open.components) return false;
     return rows[row].effort <= run->options.effort && (rows[row].tables == ALL || is_small(run)) &&
            (rows[row].columns == ANY || (rows[row].columns == NUMBERS) == numbers);
 }
@@ -159,6 +167,7 @@ static struct candidate candidate_of(const struct run *run, size_t row)
         .direct = run->open.direct ? rows[row].direct : o->direct,
         .width = run->open.width ? rows[row].widths * o->width : o->width,
         .weight_decay = run->open.weight_decay && rows[row].weight_decay > 0 ? rows[row].weight_decay : o->weight_decay,
+        .components = rows[row].components ? rows[row].components : o->components,
     };
 }
 
@@ -167,7 +176,8 @@ static bool is_listed(const struct run *run, const struct candidate *candidate)
     for (size_t i = 0; i < run->candidates; i++) {
         const struct candidate *other = &run->candidate[i];
         if (other->dropout == candidate->dropout && other->direct == candidate->direct &&
-            other->width == candidate->width && other->weight_decay == candidate->weight_decay)
+            other->width == candidate->width && other->weight_decay == candidate->weight_decay &&
+            other->components == candidate->components)
             return true;
     }
     return false;

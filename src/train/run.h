@@ -30,6 +30,7 @@ struct candidate {
     int direct;
     size_t width;
     double weight_decay;
+    size_t components; /* of columns' mixtures */
 };
 
 enum { ND_CANDIDATES_MOST = 16 };
@@ -78,11 +79,13 @@ struct run {
     uint64_t stages;
     size_t asked_blocks; /* of the options, while the network is open (recipe.c) */
     struct {
-        bool dropout, direct, width, weight_decay;
+        bool dropout, direct, width, weight_decay, components;
     } open;                                         /* what the caller has left to the recipe */
     struct architecture architecture;               /* of the full network */
     struct candidate candidate[ND_CANDIDATES_MOST]; /* (candidates) */
     size_t candidates;                              /* that are tried; 0: there are no trials */
+    struct nade_model *few; /* what the model is in trials whose columns' mixtures have fewer components
+                               (few_components.c); NULL: there are none */
 
     /* The current stage. */
     uint64_t stage;
@@ -227,7 +230,7 @@ nade_status nd_run_updates(struct run *run, double *loss);
 nade_status nd_keep_parameters(struct run *run);
 nade_status nd_fail_diverged(struct run *run, const char **tensor);
 
-/* Fits the columns' marginals to rows. */
+/* Fits the columns' marginals to rows, those with few components too. */
 nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows);
 
 /* Encodes rows and finds their mean sum of log sd, and each one's, if it is wanted (each may be NULL).  Training rows

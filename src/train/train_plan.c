@@ -2,6 +2,7 @@
 #include "base/fault.h"
 #include "base/memory_budget.h"
 #include "train/closed.h"
+#include "train/few_components.h"
 #include "train/trials.h"
 
 static uint64_t table_bytes(const nade_table *table)
@@ -70,7 +71,9 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
         struct plan plan = {0};
         architecture.width = run->candidate[i].width;
         architecture.direct = run->candidate[i].direct != 0;
-        status = nd_plan_build(run->context, &arena, &run->model->schema, &architecture, &plan);
+        architecture.components = run->candidate[i].components;
+        const struct nade_model *model = nd_model_of_candidate(run, &run->candidate[i]);
+        status = nd_plan_build(run->context, &arena, &model->schema, &architecture, &plan);
         if (status == NADE_OK) *bytes += network_bytes(run, &plan);
     }
     nd_arena_free(&arena);

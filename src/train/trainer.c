@@ -79,6 +79,8 @@ nade_status nd_run_marginals(struct run *run, const struct encoded_rows *rows)
     struct pool *pool = nd_pool_create(&run->context->allocator, run->context->threads);
     if (!pool) return nd_no_memory(run->context, "threads");
     nade_status status = nd_fit_marginals(run->context, &model->arena, pool, &model->plan, rows, &model->schema);
+    if (status == NADE_OK && run->few)
+        status = nd_fit_marginals(run->context, &run->arena, pool, &run->few->plan, rows, &run->few->schema);
     nd_pool_free(pool);
     return status;
 }

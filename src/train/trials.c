@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/fault.h"
+#include "train/few_components.h"
 #include "train/folds.h"
 #include "train/jobs.h"
 #include "train/recipe.h"
@@ -67,8 +68,11 @@ static void copy_run(const struct run *run, size_t i, struct run *trial)
     trial->options.direct = candidate->direct;
     trial->options.width = candidate->width;
     trial->options.weight_decay = candidate->weight_decay;
+    trial->options.components = candidate->components;
+    trial->model = nd_model_of_candidate(run, candidate);
     trial->architecture.direct = candidate->direct != 0;
     trial->architecture.width = candidate->width;
+    trial->architecture.components = candidate->components;
 }
 
 static unsigned rank_of(const struct trials *trials, size_t number)
@@ -135,12 +139,13 @@ static double best_within(const struct run *trial, uint64_t iterations)
 
 /* What drops much is behind for long and still gains when the others hardly do.  So each is taken for what it would
  * come to in twice as many iterations, if these gained half of what the last doubling has.  One that is on its way to
- * its end, or there, promises nothing more. */
+ * its end, or there, promises nothing more; nor does one of few components, which learns fast what it can learn. */
 double nd_promised_loss(const struct run *trial, uint64_t rung)
 {
     double half = best_within(trial, trial->iteration / 2);
     bool ends = trial->fall_from > 0 || trial->iteration < rung;
-    if (ends || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
+    bool few = trial->few && trial->model == trial->few;
+    if (ends || few || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
     return trial->best_loss - (half - trial->best_loss) / 2;
 }
 
@@ -346,6 +351,7 @@ static nade_status take_over(struct run *run, const struct run *trial, bool stop
 {
     struct arena arena = run->arena;
     const char *checkpoint = run->options.checkpoint;
+    struct nade_model *model = run->model;
     *run = *trial;
     run->arena = arena;
     run->options.checkpoint = checkpoint;
@@ -353,7 +359,8 @@ static nade_status take_over(struct run *run, const struct run *trial, bool stop
     run->trial = run->ahead = run->beside = 0;
     run->stop = stop;
     run->out_of_time = false;
-    return trial->out_of_time && !stop ? go_on_after_time(run) : NADE_OK;
+    nade_status status = nd_take_few(run, model);
+    return status == NADE_OK && trial->out_of_time && !stop ? go_on_after_time(run) : status;
 }
 
 nade_status nd_trials_run(struct run *run, const nade_table *table)

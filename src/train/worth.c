@@ -6,6 +6,7 @@
 #include "base/shared_work.h"
 #include "train/closed.h"
 #include "train/folds.h"
+#include "train/schema_mixture.h"
 
 /* More rows make a mixture little better. */
 enum { ROWS_MOST = 20000 };
@@ -27,8 +28,9 @@ static double time_for_mixture(const struct run *run)
 static bool is_wanted(const struct run *run)
 {
     const nade_train_options *o = &run->options;
-    return o->progress && o->effort != NADE_EFFORT_QUICK && !nd_is_closed(o) && nd_starts_at_marginals(run) &&
-           !isnan(run->start_loss) && !run->stop && time_for_mixture(run) > 0 && nd_ranks(run->context) == 1;
+    return o->progress && o->compare && o->effort != NADE_EFFORT_QUICK && !nd_is_closed(o) &&
+           nd_starts_at_marginals(run) && !isnan(run->start_loss) && !run->stop && time_for_mixture(run) > 0 &&
+           nd_ranks(run->context) == 1;
 }
 
 /* The caller hears of the run as it was in the report before. */
@@ -64,29 +66,12 @@ static nade_status find_rows(const struct run *run, struct arena *arena, struct 
     return status;
 }
 
-/* A run of its own, with the schema of the model. */
 static void open_mixture(struct run *run, struct run *mixture)
 {
-    *mixture = (struct run){.context = run->context,
-                            .arena = {run->context->allocator, NULL},
-                            .stage_arena = {run->context->allocator, NULL},
-                            .model = run->model,
-                            .replication = run->replication,
-                            .architecture = {.kind = NADE_KIND_MIXTURE},
-                            .train = run->whole,
-                            .valid_rows = run->valid_rows,
-                            .updates = ND_CLOSED_STEPS,
-                            .iterations = 1,
-                            .stages = 1,
-                            .start_loss = NAN,
-                            .best_loss = INFINITY,
-                            .made_in_all = run->made_in_all,
-                            .started = nd_seconds()};
+    nd_open_mixture_run(run->context, run->model, run->made_in_all, mixture);
+    mixture->train = run->whole;
+    mixture->valid_rows = run->valid_rows;
     mixture->time_limit = time_for_mixture(run);
-    nade_train_options_init(&mixture->options, sizeof mixture->options);
-    mixture->options.kind = NADE_KIND_MIXTURE;
-    mixture->options.iterations = ND_CLOSED_STEPS;
-    mixture->options.effort = NADE_EFFORT_QUICK;
     mixture->options.prior = prior;
     mixture->options.seed = run->options.seed;
     mixture->options.progress = on_fit;

@@ -28,6 +28,10 @@ expect 0 "$NADE" score model formed.csv --quiet
 mv out formed
 expect 0 "$NADE" score model plain.csv --quiet
 cmp out formed || fail "scored: $(cat out formed)"
+# A minus at any place is read, in a file of one row too.
+printf 'account;fee;balance;kind\n$1,024.50-;$12.00-;(12.00);a\n' >one.csv
+expect 0 "$NADE" score model one.csv --quiet
+cmp out formed || fail "scored: $(cat out formed)"
 printf 'account;fee;balance;kind\n($1,024.50);;12.00-;a\n;$-12.00;3.00;b\n' >holes.csv
 expect 0 "$NADE" impute model holes.csv --quiet
 sed -n 2p out | grep -Eq '^\(\$1,024\.50\);\$-?[0-9]+\.[0-9]{2,};12\.00-;a$' || fail "filled: $(cat out)"

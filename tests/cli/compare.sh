@@ -78,6 +78,13 @@ for kind in gaussian mixture; do
     expect 0 "$NADE" compare $kind a new.csv --train data.csv --quiet
     [ "$(awk -F, 'NR == 2 { printf "%.17g", -$1 }' out)" = "$(awk -F, 'NR == 2 { printf "%.17g", $1 }' fitted)" ] || fail "$(cat out fitted)"
 done
+# A mixture is that of --kind mixture, with the columns of the other side: of columns alone one component knows as much.
+awk 'BEGIN { srand(8); print "amount,kind"; for (i = 0; i < 600; i++)
+    printf "%.2f,%s\n", rand() < 0.4 ? 0 : exp(4 * rand() + 2 * rand()), rand() < 0.3 ? "red" : "blue" }' >amounts.csv
+expect 0 "$NADE" train amounts.csv --kind mixture --components 1 --prior 1 -o alone --quiet
+expect 0 "$NADE" compare alone mixture amounts.csv --train amounts.csv
+awk -F, 'NR == 2 && $1 * $1 > 0.01 { exit 1 }' out || fail "$(cat out err)"
+
 # Only the flag and its share in the training rows, with half a row more for each value: a sum by hand.
 expect 0 "$NADE" compare a gaussian new.csv --of flag --train data.csv --json
 python3 - <<'END' || fail "$(cat out)"

@@ -39,6 +39,7 @@ expect 0 "$NADE" demo --time-limit 1 --json -o there
 holds err '"folder":"there"' '"test":{"rows":200,' '"gain":'
 cmp there/demo-test.csv nade-demo/demo-test.csv
 
+refuse 2 'the folder is named -' -- "$NADE" demo -o -
 refuse 1 'folder no/where could not be made' -- "$NADE" demo -o no/where
 touch file
 refuse 1 'file/demo-model.safetensors' -- "$NADE" demo -o file

@@ -21,6 +21,15 @@ refuse 2 "--where: column 'age': found -999, which training took for a missing c
 refuse 2 "--given: column 'age': found -999, which" -- "$NADE" prob model --where 'weight>70' --given 'age in {30,-999}'
 expect 0 "$NADE" prob model --where 'age!=-999' --quiet
 
+# What is missing takes no part in how numbers are written.
+awk 'BEGIN { print "warm;plain;few"; for (i = 0; i < 400; i++) { t = i * 37 % 300
+    printf "%s;%s;%s\n", i % 10 == 3 ? "-999" : int(t / 10) "," t % 10, i % 10 == 4 ? "-999" : int(t / 10) "." t % 10, i % 7 ? t "" : "5,5" } }' >warm.csv
+expect 0 "$NADE" train warm.csv -o warm "${small[@]}"
+holds err "'warm' (-999 in 40 cells" "'plain' (-999 in 40 cells" 'warm: real, like 1234,0'
+expect 0 "$NADE" sample warm -n 60 --quiet
+if tail -n +2 out | grep -Evq '^"-?[0-9]+,[0-9]",-?[0-9]+\.[0-9],'; then fail "drawn: $(head -n 8 out)"; fi
+[ "$(wc -l <out)" = 61 ] || fail "drawn: $(wc -l <out)"
+
 # Kept, it is a number as any other.
 expect 0 "$NADE" train data.csv -o kept "${small[@]}" --keep-sentinels age
 grep -q "missing cells" err && fail "kept: $(cat err)"

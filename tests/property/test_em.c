@@ -149,6 +149,25 @@ static void atoms_and_floors(void **state)
     close_rig(&rig);
 }
 
+/* A label that no row has is a label all the same: what components are shown of the whole column has half a cell of it.
+ */
+static void labels_that_no_row_has(void **state)
+{
+    static float cells[ROWS];
+    struct rig rig;
+    double log_density;
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) cells[i] = i % 3 ? 0 : 2;
+    open_rig(&rig, "c", 1, cells, ROWS, 1, 1);
+    nd_em_start(&rig.em, 1, 0);
+    nd_em_step(&rig.em, &log_density);
+    for (size_t v = 0; v < 3; v++) {
+        double there = v == 0 ? ROWS * 2.0 / 3 : v == 2 ? ROWS / 3.0 : 0, whole = (there + 0.5) / (ROWS + 1.5);
+        support_assert_close("p(label)", exp(rig.em.mixture.outputs[v]), (there + whole) / (ROWS + 1), 1e-12, 0);
+    }
+    close_rig(&rig);
+}
+
 /* ---- parameters that are there to be found ----------------------------------------------------------------------- */
 
 static double uniform(size_t row, uint32_t what)
@@ -264,6 +283,7 @@ int main(void)
         cmocka_unit_test(likelihood_never_falls),
         cmocka_unit_test(one_component_is_independent_columns),
         cmocka_unit_test(atoms_and_floors),
+        cmocka_unit_test(labels_that_no_row_has),
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(threads_make_no_difference),
         cmocka_unit_test(scores_are_the_steps),

@@ -9,5 +9,5 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idl
 ranks() {
     local count=$1
     shift
-    timeout 120 mpirun --oversubscribe -n "$count" "$NADE" "$@"
+    timeout 900 mpirun --oversubscribe -n "$count" "$NADE" "$@"
 }

@@ -311,6 +311,31 @@ static void other_formats(void **state)
     score_alike(lines_of(fractions, CELLS), column, "row 0, column 'x': found 'a', expected a number");
 }
 
+/* Texts are read as the model's column writes its numbers, and marks are missing cells, as in a file. */
+static void texts_as_a_file_has_them(void **state)
+{
+    (void)state;
+    enum { CELLS = 60 };
+    static const char *const forms[] = {"%d:%02d:30", "%d.%02d \xE2\x82\xAC"};
+    static const char *const marks[] = {"-", "NA", "none"};
+    for (size_t f = 0; f < 2; f++) {
+        char written[CELLS][32];
+        const char *texts[CELLS + 1] = {NULL};
+        struct arrow_test_texts made;
+        for (size_t i = 0; i < CELLS; i++) {
+            snprintf(written[i], sizeof written[i], forms[f], (int)i % 9 + 1, (int)i);
+            texts[i] = i % 20 == 7 ? marks[i / 20] : written[i];
+        }
+        arrow_test_texts(texts, &made);
+        struct arrow_test_column column = {.name = "x",
+                                           .format = "u",
+                                           .length = CELLS,
+                                           .n_buffers = 3,
+                                           .buffers = {{NULL, 0}, {BYTES(made.offsets)}, {BYTES(made.bytes)}}};
+        score_alike(lines_of(texts, CELLS), column, NULL);
+    }
+}
+
 /* Texts that are dates are found as in a file; others that look like numbers are labels. */
 static void dates_as_texts(void **state)
 {
@@ -340,9 +365,8 @@ static void dates_as_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_text),
-        cmocka_unit_test(truths_and_words),
-        cmocka_unit_test(other_formats),
+        cmocka_unit_test(same_as_text),   cmocka_unit_test(truths_and_words),
+        cmocka_unit_test(other_formats),  cmocka_unit_test(texts_as_a_file_has_them),
         cmocka_unit_test(dates_as_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

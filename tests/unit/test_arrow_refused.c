@@ -178,7 +178,7 @@ static void columns_and_options(void **state)
 static void formats(void **state)
 {
     static const char *const unknown[] = {
-        "", "z", "+l", "tts", "tDs", "q", "tsx:", "tss", "d:200,99", "d:9,2,7", "d:9,2x", "+w:2", "w:4"};
+        "", "z", "+l", "tts", "tDx", "q", "tsx:", "tss", "d:200,99", "d:9,2,7", "d:9,2x", "+w:2", "w:4"};
     (void)state;
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         char words[80];

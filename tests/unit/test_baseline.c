@@ -1,6 +1,7 @@
-/* The baselines of nade compare: held to NumPy's numbers, to sums over all that there can be, and to what expectation-
- * maximisation promises. */
+/* The baselines of nade compare: held to NumPy's numbers, to sums over all that there can be, and to what nade_train
+ * fits. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/philox.h"
@@ -13,6 +14,16 @@ enum { MOST = 400 };
 
 static size_t all_rows[MOST];
 static nade_allocator allocator;
+
+/* Fits a Gaussian to some rows and scores others. */
+static void score_rows(const struct baseline_rows *fitted, const struct baseline_rows *scored, double *score,
+                       double *cell)
+{
+    const struct baseline_method gaussian = {.kind = NADE_BASELINE_GAUSSIAN};
+    size_t components = 0;
+    assert_int_equal(nd_baseline_score(&gaussian, fitted, scored, score, cell, &components), NADE_OK);
+    assert_int_equal(components, 1);
+}
 
 static struct baseline_rows rows_of(const struct baseline_column *column, size_t columns, const double *values,
                                     size_t count)
@@ -42,21 +53,26 @@ static void fill_waves(double *values)
 /* Normal densities by NumPy, of the covariance with the squares of the floors added. */
 static void test_gaussian(void **state)
 {
-    double values[36], cell[3];
+    double values[36], scored[9], score[3], cell[9];
+    const size_t list[] = {0, 1, 2};
     fill_waves(values);
-    struct baseline_rows rows = rows_of(plain, 3, values, 12);
-    struct baseline *fit = nd_baseline_fit(NADE_BASELINE_GAUSSIAN, &rows, 0);
+    memcpy(scored, values + 9, 3 * sizeof *values);
+    memcpy(scored + 3, values + 21, 3 * sizeof *values);
+    memcpy(scored + 6, values + 9, 3 * sizeof *values);
+    scored[7] = NAN;
+    struct baseline_rows fitted = rows_of(plain, 3, values, 12), others = fitted;
+    others.values = scored;
+    others.row = list;
+    others.count = 3;
     (void)state;
-    support_assert_close("row 3", nd_baseline_score(fit, values + 9, cell), -8.77817550907445, 1e-12, 0);
+    score_rows(&fitted, &others, score, cell);
+    support_assert_close("row 3", score[0], -8.77817550907445, 1e-12, 0);
     support_assert_close("cell 0", cell[0], -1.4933204259650283, 1e-11, 0);
     support_assert_close("cell 1", cell[1], -5.4657949151427, 1e-11, 0);
     support_assert_close("cell 2", cell[2], -1.6887105897048862, 1e-11, 0);
-    support_assert_close("row 7", nd_baseline_score(fit, values + 21, NULL), -9.312897408865583, 1e-12, 0);
-    values[10] = NAN;
-    support_assert_close("a hole", nd_baseline_score(fit, values + 9, cell), -3.3123805939317488, 1e-12, 0);
-    assert_true(isnan(cell[1]) && isfinite(cell[0]) && isfinite(cell[2]));
-    assert_int_equal(nd_baseline_components(fit), 1);
-    nd_baseline_free(fit);
+    support_assert_close("row 7", score[1], -9.312897408865583, 1e-12, 0);
+    support_assert_close("a hole", score[2], -3.3123805939317488, 1e-12, 0);
+    assert_true(isnan(cell[7]) && isfinite(cell[6]) && isfinite(cell[8]));
 }
 
 /* The same by rounds, where cells are missing: no round makes the likelihood smaller, and they end where NumPy's do. */
@@ -109,84 +125,139 @@ static void fill_discrete(double *values, size_t count)
     }
 }
 
-/* Probabilities of all rows that there can be sum to one, and a cell's given the others to one as well. */
-static void check_sums(struct baseline *fit)
+/* All rows that there can be: their number, labels and counts and values. */
+enum { STATES = 3 * 10 * 4 };
+
+static void fill_states(double *values)
 {
-    double sum = 0, cell[3], given = 0;
-    for (int label = 0; label < 3; label++)
-        for (int number = 0; number < 10; number++)
-            for (int kind = 0; kind < 4; kind++) {
-                double row[] = {label, number, kinds[kind]};
-                sum += exp(nd_baseline_score(fit, row, cell));
-                if (label == 1 && kind == 2) given += exp(cell[1]);
-            }
-    support_assert_close("all rows", sum, 1, 1e-9, 0);
-    support_assert_close("a cell given the others", given, 1, 1e-9, 0);
+    for (size_t i = 0; i < STATES; i++) {
+        values[3 * i] = (double)(i / 40);
+        values[3 * i + 1] = (double)(i / 4 % 10);
+        values[3 * i + 2] = kinds[i % 4];
+    }
+}
+
+/* Their probabilities sum to one, and a cell's given the others to one as well, but for the slack. */
+static void check_sums(const double *values, const double *score, const double *cell, double slack)
+{
+    double sum = 0, given = 0;
+    for (size_t i = 0; i < STATES; i++) {
+        sum += exp(score[i]);
+        if (values[3 * i] == 1 && values[3 * i + 2] == kinds[2]) given += exp(cell[3 * i + 1]);
+    }
+    support_assert_close("all rows", sum, 1, slack, 0);
+    support_assert_close("a cell given the others", given, 1, slack, 0);
 }
 
 static void test_sums(void **state)
 {
-    double values[3 * MOST];
+    double values[3 * MOST], states[3 * STATES], score[STATES], cell[3 * STATES];
     fill_discrete(values, MOST);
-    struct baseline_rows rows = rows_of(discrete, 3, values, MOST);
+    fill_states(states);
+    struct baseline_rows rows = rows_of(discrete, 3, values, MOST), all = rows;
+    all.values = states;
+    all.count = STATES;
     (void)state;
-    for (int kind = NADE_BASELINE_GAUSSIAN; kind <= NADE_BASELINE_MIXTURE; kind++) {
-        struct baseline *fit = nd_baseline_fit((nade_baseline)kind, &rows, 1);
-        check_sums(fit);
-        nd_baseline_free(fit);
-    }
-    struct baseline *fit = nd_baseline_fit(NADE_BASELINE_MIXTURE, &rows, 1);
-    assert_true(nd_baseline_components(fit) > 1); /* the columns depend on each other */
-    nd_baseline_free(fit);
+    score_rows(&rows, &all, score, cell);
+    check_sums(states, score, cell, 1e-9);
 }
 
-/* No round of any start makes the likelihood smaller, whatever the columns and holes; and a value that repeats earns
- * no more than its floor allows. */
-static void test_mixture_rounds(void **state)
+/* ---- the mixture ------------------------------------------------------------------------------------------------- */
+
+/* A mixture of the rows by nade_train: the model whose columns a baseline has. */
+static nade_model *train_mixture(nade_context *context, const double *values, size_t rows, size_t components)
 {
-    struct baseline_column mixed[] = {discrete[0], plain[0], plain[2]};
-    double values[3 * MOST], row[3];
-    fill_discrete(values, MOST);
-    for (size_t i = 0; i < MOST; i++)
-        if (i % 3 == 0) values[3 * i + 2] = 7;
-    struct baseline_rows rows = rows_of(mixed, 3, values, MOST);
-    (void)state;
-    for (uint32_t start = 0; start < 4; start++) {
-        struct mixture_fit *fit = nd_baseline_mixture_create(&rows, 2 + start, 5, start);
-        double before = -INFINITY;
-        for (int round = 0; round < 150; round++) {
-            double now = nd_baseline_mixture_round(fit, &rows);
-            assert_true(now >= before - 1e-9 * fabs(before));
-            before = now;
-        }
-        row[0] = row[1] = NAN;
-        row[2] = 7;
-        assert_true(nd_baseline_mixture_score(fit, row, NULL) <= log(sqrt(12) / 0.01) - 0.9);
-        nd_baseline_mixture_free(fit);
-    }
+    nade_train_options train;
+    nade_table *table;
+    nade_model *model;
+    support_assert_ok(context, nade_table_from_array(context, values, rows, 3, NULL, &table));
+    support_assert_ok(context, nade_table_set_type(context, table, "0", NADE_CATEGORICAL));
+    support_assert_ok(context, nade_table_set_type(context, table, "1-2", NADE_ORDERED));
+    nade_train_options_init(&train, sizeof train);
+    train.kind = NADE_KIND_MIXTURE;
+    train.effort = NADE_EFFORT_QUICK;
+    if (components) train.components = components;
+    support_assert_ok(context, nade_train(context, table, NULL, &train, &model));
+    nade_table_free(table);
+    return model;
 }
 
-/* One component is each column by itself. */
-static void test_one_component(void **state)
+static double mean(const double *values, size_t count)
 {
-    double values[36], squares = 0, mean = 0, cell[3];
-    fill_waves(values);
-    struct baseline_rows rows = rows_of(plain, 3, values, 12);
-    struct mixture_fit *fit = nd_baseline_mixture_create(&rows, 1, 0, 0);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    return sum / (double)count;
+}
+
+/* It is what nade_train fits to the same rows, but for the choice of rows that validate. */
+static void test_mixture(void **state)
+{
+    double values[3 * MOST], states[3 * STATES], score[MOST], cell[3 * STATES], trained[MOST], alone[MOST];
+    nade_context *context;
+    nade_score_options options;
+    size_t components = 0;
+    fill_discrete(values, MOST);
+    fill_states(states);
     (void)state;
-    nd_baseline_mixture_round(fit, &rows);
-    for (size_t i = 0; i < 12; i++) mean += values[3 * i] / 12;
-    for (size_t i = 0; i < 12; i++) squares += pow(values[3 * i] - mean, 2) / 12;
-    double all = nd_baseline_mixture_score(fit, values, cell);
-    support_assert_close("cell", cell[0], -pow(values[0] - mean, 2) / squares / 2 - log(2 * acos(-1) * squares) / 2,
-                         1e-10, 0);
-    support_assert_close("row", all, cell[0] + cell[1] + cell[2], 1e-12, 0);
-    nd_baseline_mixture_free(fit);
+    support_assert_ok(NULL, nade_context_create(NULL, &context));
+    nade_model *lead = train_mixture(context, values, MOST, 1), *model = train_mixture(context, values, MOST, 0);
+    nade_baseline_options baseline = {
+        .size = sizeof baseline, .kind = NADE_BASELINE_MIXTURE, .train = values, .train_rows = MOST};
+    support_assert_ok(context, nade_score_baseline(context, lead, &baseline, STATES, states, score, cell, &components));
+    check_sums(states, score, cell, 1e-4); /* the model knows of values beside those that occur */
+    assert_true(components > 1);           /* the columns depend on each other */
+    support_assert_ok(context, nade_score_baseline(context, lead, &baseline, MOST, values, score, NULL, &components));
+    nade_score_options_init(&options, sizeof options);
+    options.values = values;
+    options.value_rows = MOST;
+    support_assert_ok(context, nade_score(context, model, NULL, &options, trained, NULL, NULL));
+    support_assert_ok(context, nade_score(context, lead, NULL, &options, alone, NULL, NULL));
+    assert_true(fabs(mean(score, MOST) - mean(trained, MOST)) < 0.1);
+    assert_true(mean(score, MOST) > mean(alone, MOST) + 0.5);
+    nade_model_free(lead);
+    nade_model_free(model);
+    nade_context_free(context);
+}
+
+/* Of nine rows one component is fitted, each column by itself beside a row as they all are, and each label half a cell
+ * more in that.  Only the columns that are asked for count, and these rows are no part of the model. */
+static void test_few_rows(void **state)
+{
+    double values[3 * MOST], few[18], score[1], cell[2], scored[] = {1, NAN};
+    const size_t columns[] = {0, 2};
+    nade_context *context;
+    size_t components = 0, ones = 0;
+    fill_discrete(values, MOST);
+    for (size_t i = 0; i < 9; i++) {
+        few[2 * i] = (double)(i % 2);
+        few[2 * i + 1] = NAN;
+        ones += i % 2;
+    }
+    (void)state;
+    support_assert_ok(NULL, nade_context_create(NULL, &context));
+    nade_model *lead = train_mixture(context, values, MOST, 1);
+    nade_baseline_options baseline = {.size = sizeof baseline,
+                                      .kind = NADE_BASELINE_MIXTURE,
+                                      .columns = columns,
+                                      .column_count = 2,
+                                      .train = few,
+                                      .train_rows = 9};
+    support_assert_ok(context, nade_score_baseline(context, lead, &baseline, 1, scored, score, cell, &components));
+    assert_int_equal(components, 1);
+    double whole = ((double)ones + 0.5) / (9 + 1.5);
+    support_assert_close("a label", exp(score[0]), ((double)ones + whole) / 10, 1e-6, 0);
+    assert_true(cell[0] == score[0] && isnan(cell[1]));
+    baseline.train_rows = 0;
+    assert_int_equal(nade_score_baseline(context, lead, &baseline, 1, scored, score, cell, &components),
+                     NADE_BAD_INPUT);
+    nade_model_free(lead);
+    nade_context_free(context);
 }
 
 /* A row is scored by what was fitted to others: one apart from all of them gets no credit for itself. */
 static void test_cross_fit(void **state)
 {
+    const struct baseline_method gaussian = {.kind = NADE_BASELINE_GAUSSIAN, .seed = 3};
     double values[3 * 60], row_score[60], cell_score[180], alone[60];
     size_t most = 99;
     for (size_t i = 0; i < 60; i++)
@@ -195,28 +266,23 @@ static void test_cross_fit(void **state)
     values[30] = 1000;
     struct baseline_rows rows = rows_of(plain, 3, values, 60);
     (void)state;
-    for (int kind = NADE_BASELINE_GAUSSIAN; kind <= NADE_BASELINE_MIXTURE; kind++) {
-        assert_int_equal(nd_baseline_cross_fit((nade_baseline)kind, &rows, 3, row_score, cell_score, &most, NULL, NULL),
-                         NADE_OK);
-        assert_true(most >= 1 && most <= 32);
-        assert_true(row_score[10] < -1e4 && cell_score[30] < -1e4 && isfinite(row_score[10]));
-        assert_int_equal(nd_baseline_cross_fit((nade_baseline)kind, &rows, 3, alone, NULL, NULL, NULL, NULL), NADE_OK);
-        assert_memory_equal(row_score, alone, sizeof alone);
-    }
+    assert_int_equal(nd_baseline_cross_fit(&gaussian, &rows, row_score, cell_score, &most, NULL, NULL), NADE_OK);
+    assert_int_equal(most, 1);
+    assert_true(row_score[10] < -1e4 && cell_score[30] < -1e4 && isfinite(row_score[10]));
+    assert_int_equal(nd_baseline_cross_fit(&gaussian, &rows, alone, NULL, &most, NULL, NULL), NADE_OK);
+    assert_memory_equal(row_score, alone, sizeof alone);
     rows.count = 1;
-    assert_int_equal(nd_baseline_cross_fit(NADE_BASELINE_GAUSSIAN, &rows, 3, row_score, cell_score, NULL, NULL, NULL),
-                     NADE_OK);
+    assert_int_equal(nd_baseline_cross_fit(&gaussian, &rows, row_score, cell_score, &most, NULL, NULL), NADE_OK);
     assert_true(isfinite(row_score[0]));
     rows.count = 0;
-    assert_int_equal(nd_baseline_cross_fit(NADE_BASELINE_MIXTURE, &rows, 3, row_score, cell_score, NULL, NULL, NULL),
-                     NADE_OK);
+    assert_int_equal(nd_baseline_cross_fit(&gaussian, &rows, row_score, cell_score, &most, NULL, NULL), NADE_OK);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gaussian),  cmocka_unit_test(test_gaussian_holes), cmocka_unit_test(test_masses),
-        cmocka_unit_test(test_sums),      cmocka_unit_test(test_mixture_rounds), cmocka_unit_test(test_one_component),
+        cmocka_unit_test(test_sums),      cmocka_unit_test(test_mixture),        cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_cross_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void test_many_columns(void **state)
     const size_t row = 0, *source;
     struct schema schema;
     assert_int_equal(nd_schema_learn(context, &arena, table, &row, 1, &schema), NADE_OK);
-    assert_int_equal(nd_match_columns(context, &arena, &schema, other, NULL, &source), NADE_OK);
+    assert_int_equal(nd_match_columns(context, &arena, &schema, other, NULL, false, &source), NADE_OK);
     for (size_t c = 0; c < MANY; c++) assert_int_equal(source[c], MANY - 1 - c);
     char *list = malloc(32 * MANY);
     size_t used = 0;

@@ -104,7 +104,8 @@ static void test_minus_of_all_kinds(void **state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (!isnan(read_in("(1,234.5)", none[i])) || !isnan(read_in("1,234.5-", none[i])))
             fail_msg("'%s' is a number", none[i]);
-    assert_true(isnan(read_in("(1,234.5)", "5.5-")) && read_in("1,234.5-", "5-") == -5);
+    assert_true(read_in("(1,234.5)", "5.5-") == -5.5 && isnan(read_in("(1,234.5)", "5-"))); /* a grade */
+    assert_true(isnan(read_in("1,234.5", "5.5-")) && read_in("1,234.5-", "5-") == -5);
 }
 
 static void test_durations(void **state)

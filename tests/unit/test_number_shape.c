@@ -359,12 +359,56 @@ static void test_bound_is_an_atom(void **state)
     add(&f, 0, 3);
     const struct column_spec *spec = learn(&f, &usual);
     assert_int_equal(spec->atoms, 1);
-    assert_true(spec->atom[0] == 0 && spec->atom_place[0] == nd_map_least(spec->map));
+    assert_true(spec->atom[0] == 0 && spec->atom_place[0] == -HUGE_VAL);
     assert_true(nd_encode_real(spec, 0, &cell) && nd_encode_real(spec, 1e-6, &next));
     assert_true(cell > -6 && cell != next);
     assert_true(nd_decode_real(spec, (double)cell, true) == 0);
     assert_false(nd_encode_real(spec, -1e-9, &cell));
     close_fixture(&f);
+}
+
+/* No Gaussian reaches the bound, however far it goes: quantiles ascend, ranges with and without the bound add up. */
+static void test_nothing_beyond_a_bound(void **state)
+{
+    static const double x[] = {10, 30}, z[] = {-1, 1}, slope[] = {10, 10}, atom[] = {0, 50};
+    const struct monotone_map map = {2, x, z, slope, 0, 50};
+    struct column_spec spec = {.name = "x",
+                               .type = NADE_REAL,
+                               .sd = 1,
+                               .floor = 1e-3,
+                               .low = 0,
+                               .high = 50,
+                               .bounded = true,
+                               .map = &map,
+                               .atom = atom,
+                               .atoms = 2};
+    float cell[2];
+    double place[2], last = -HUGE_VAL;
+    (void)state;
+    nd_place_atoms(&spec, cell, place);
+    const struct head *head = nd_head_for(NADE_REAL);
+    const struct plan_column column = {.head = head,
+                                       .components = 3,
+                                       .stride = 1,
+                                       .atoms = 2,
+                                       .ascending = true,
+                                       .atom = cell,
+                                       .atom_place = place,
+                                       .floor = spec.floor,
+                                       .own = &spec};
+    const double outputs[] = {0, 0, 0, 0, log(20)}; /* weights alike; a Gaussian of deviation 20 */
+    for (double p = 0.001; p < 0.9995; p += 0.001) {
+        double value = nd_decode_real(&spec, head->quantile(&column, outputs, p), true);
+        if (value < last) fail_msg("quantile %g is %g, below %g", p, value, last);
+        assert_true((value == 0) == (p < 1.0 / 3 - 1e-9) && (value == 50) == (p > 2.0 / 3 + 1e-9));
+        last = value;
+    }
+    struct range bound = {.least = 0, .most = 0}, rest = {.least = 1e-9, .most = 50 - 1e-9};
+    assert_int_equal(nd_range_real(NULL, &spec, true, &bound), NADE_OK);
+    assert_int_equal(nd_range_real(NULL, &spec, true, &rest), NADE_OK);
+    support_assert_close("at the bound", exp(head->log_between(&column, outputs, bound.low, bound.high)), 1.0 / 3,
+                         1e-12, 0);
+    support_assert_close("within", exp(head->log_between(&column, outputs, rest.low, rest.high)), 1.0 / 3, 1e-12, 0);
 }
 
 /* ---- one column's marginal --------------------------------------------------------------------------------------- */
@@ -422,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_atoms_are_pushed_apart),
         cmocka_unit_test(test_maps),
         cmocka_unit_test(test_bound_is_an_atom),
+        cmocka_unit_test(test_nothing_beyond_a_bound),
         cmocka_unit_test(test_marginal),
         cmocka_unit_test(test_marginal_of_few),
     };

@@ -126,8 +126,8 @@ static void test_kinds(void **state)
     nade_model_free(model);
 }
 
-/* Dropout, the direct path and times 128 of each candidate. */
-static void assert_candidates(struct open_run *open, size_t count, const double (*expected)[3])
+/* Dropout, the direct path, times the width and components of each candidate. */
+static void assert_candidates(struct open_run *open, size_t count, const double (*expected)[4])
 {
     nd_list_candidates(&open->run);
     assert_int_equal(open->run.candidates, count);
@@ -135,15 +135,17 @@ static void assert_candidates(struct open_run *open, size_t count, const double 
         const struct candidate *candidate = &open->run.candidate[i];
         assert_true(candidate->dropout == expected[i][0] && candidate->direct == (int)expected[i][1]);
         assert_true((double)candidate->width == expected[i][2] * (double)open->run.options.width);
+        assert_true((double)candidate->components == expected[i][3]);
     }
 }
 
-/* Labels are regularised in several ways, numbers of small tables in three, those of large ones in one. */
+/* Labels are regularised in several ways, numbers of small tables in four, those of large ones in one. */
 static void test_candidates(void **state)
 {
-    static const double labels[][3] = {{0, 0, 1}, {0.2, 0, 1}, {0.5, 0, 1}, {0.5, 1, 1}, {0.7, 0, 1}};
-    static const double numbers[][3] = {{0, 0, 1}, {0.3, 0, 1}, {0.5, 1, 1}};
-    static const double best[][3] = {{0, 0, 1}, {0.1, 0, 1}, {0.3, 0, 1}, {0, 0, 2}};
+    static const double labels[][4] = {
+        {0, 0, 1, 20}, {0.2, 0, 1, 20}, {0.5, 0, 1, 20}, {0.5, 1, 1, 20}, {0.7, 0, 1, 20}};
+    static const double numbers[][4] = {{0, 0, 1, 20}, {0.3, 0, 1, 20}, {0.5, 1, 1, 20}, {0.3, 1, 1, 2}};
+    static const double best[][4] = {{0, 0, 1, 20}, {0.1, 0, 1, 20}, {0.3, 0, 1, 20}, {0, 0, 2, 20}};
     struct open_run open;
     (void)state;
     for (size_t columns = 1; columns <= 2; columns++)
@@ -158,7 +160,7 @@ static void test_candidates(void **state)
             if (columns == 1)
                 assert_candidates(&open, 4 + small, labels);
             else
-                assert_candidates(&open, small ? 3 : 0, numbers);
+                assert_candidates(&open, small ? 4 : 0, numbers);
         }
     open.run.options.effort = NADE_EFFORT_BEST;
     open.run.train_rows = 5000;

@@ -187,6 +187,9 @@ static void test_none(void **state)
     o.layers = 1;
     assert_none(f, table, &o, &told);
     o = worth_options(&told);
+    o.compare = 0;
+    assert_none(f, table, &o, &told);
+    o = worth_options(&told);
     told.stop_early = true;
     assert_none(f, table, &o, &told);
     nade_table_free(table);

@@ -63,6 +63,13 @@ static void test_promise(void **state)
     assert_true(nd_promised_loss(&run, 9) == 3.2); /* it has ended before the rung */
     run.fall_from = 6;
     assert_true(nd_promised_loss(&run, 8) == 3.2);
+    struct nade_model few, many;
+    run.fall_from = 0;
+    run.few = &few;
+    run.model = &many;
+    support_assert_close("promise of many components", nd_promised_loss(&run, 8), 3.1, 0, 1e-12);
+    run.model = &few;
+    assert_true(nd_promised_loss(&run, 8) == 3.2);
 }
 
 /* ---- what is varied --------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "base/ascending.h"
 #include "base/context.h"
+#include "base/fault.h"
 #include "model/head.h"
 #include "model/mixture.h"
 
@@ -68,7 +69,8 @@ void nd_em_add_cell(const struct plan_column *one, const struct em_cells *column
     }
 }
 
-/* A column as it is in all rows. */
+/* A column as it is in all rows; each label has half a cell more, as in independent columns, since one that these rows
+ * do not have is a label all the same: an age between those that occur, or one that only held-out rows have. */
 static bool find_whole(struct arena *arena, const struct plan_column *one, const struct encoded_rows *cells, size_t c,
                        struct em_cells *column)
 {
@@ -81,7 +83,9 @@ static bool find_whole(struct arena *arena, const struct plan_column *one, const
         nd_em_add_cell(one, column, row, x, &weight, 1, 1, whole);
         present++;
     }
-    for (size_t i = 0; whole && present && i < sums; i++) whole[i] /= (double)present;
+    double more = nd_em_is_labels(column) && !ND_FAULT(FAULT_EM_WHOLE) ? 0.5 : 0;
+    double total = (double)present + more * (double)sums;
+    for (size_t i = 0; whole && total > 0 && i < sums; i++) whole[i] = (whole[i] + more) / total;
     column->whole = whole;
     return whole != NULL;
 }

@@ -86,6 +86,7 @@ enum fault {
     FAULT_RATE_REPORTED = 106,      /* test_train_policy: the rate reported is that of the next update */
     FAULT_MEMORY_ESTIMATE = 107,    /* test_train_policy: the memory estimate counts half of the parameters' copies */
     FAULT_MEMBERS_ONE_SEED = 183,   /* test_train_members: all members are trained with the seed of the first */
+    FAULT_RESUMED_ENDS = 986,       /* test_train_members: a member that diverges after a resume ends the run */
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
     FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
     FAULT_NO_PROMISE = 746,         /* test_trials: candidates are compared by what they have come to */
@@ -327,8 +328,8 @@ enum fault {
     FAULT_SAMPLE_ENDS = 734,         /* mapped_array: the least and largest number of a mapped column are not in it */
     FAULT_SAMPLES_REVERSED = 970,    /* test_shared_rows: what ranks saw is merged from the last to the first */
     FAULT_SHARED_ROW_BESIDE = 971,   /* test_shared_rows: a rank gives the row behind the one that is wanted */
-    FAULT_SECONDS_AS_MINUTES = 796,  /* durations: minutes and seconds are read as hours and minutes */
-    FAULT_BOUND_WITHIN = 795,        /* test_number_shape: an atom at a bound lies within what Gaussians reach */
+    FAULT_SECONDS_AS_MINUTES = 987,  /* durations: minutes and seconds are read as hours and minutes */
+    FAULT_BOUND_WITHIN = 984,        /* test_number_shape: an atom at a bound lies within what Gaussians reach */
     FAULT_SHARDS_UNNAMED = 974,      /* shards: files of a table may have other names in their first lines */
     FAULT_PART_GUESSED = 973,        /* mpi_data: a part of a text begins where its rank guessed that it does */
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */

@@ -125,25 +125,35 @@ static nade_status keep_next(struct run *run)
     return status;
 }
 
-static nade_status run_in_turn(struct run *run)
+/* The first must have come to something. */
+static bool is_left_out(const struct run *run, nade_status status)
 {
-    nade_status status = keep_next(run);
-    while (status == NADE_OK && !nd_is_called_off(run) && run->member + 1 < run->options.members) {
-        status = nd_members_train(run, run->member + 1);
-        if (status == NADE_OK)
-            status = keep_next(run);
-        else if (status == NADE_NOT_FINITE)
-            nd_member_leave_out(run, run->member, run->context->error);
-        if (status == NADE_NOT_FINITE) status = NADE_OK;
-    }
+    return status == NADE_NOT_FINITE && run->member > 0;
+}
+
+/* What training the run's member came to. */
+static nade_status take_member(struct run *run, nade_status status)
+{
+    if (status == NADE_OK) return keep_next(run);
+    if (!is_left_out(run, status)) return status;
+    nd_member_leave_out(run, run->member, run->context->error);
+    return NADE_OK;
+}
+
+static nade_status run_in_turn(struct run *run, nade_status status)
+{
+    status = take_member(run, status);
+    while (status == NADE_OK && !nd_is_called_off(run) && run->member + 1 < run->options.members)
+        status = take_member(run, nd_members_train(run, run->member + 1));
     return status;
 }
 
-nade_status nd_members_run(struct run *run)
+nade_status nd_members_run(struct run *run, nade_status so_far)
 {
-    if (run->options.members == 1) return NADE_OK;
+    bool diverged = is_left_out(run, so_far) && !ND_FAULT(FAULT_RESUMED_ENDS);
+    if (run->options.members == 1 || (so_far != NADE_OK && !diverged)) return so_far;
     nade_status status = nd_members_need_room(run, run->plan.parameters);
-    if (status == NADE_OK) status = nd_members_are_jobs(run) ? nd_run_member_jobs(run) : run_in_turn(run);
+    if (status == NADE_OK) status = nd_members_are_jobs(run) ? nd_run_member_jobs(run) : run_in_turn(run, so_far);
     if (status != NADE_OK) return status;
     if (nd_is_called_off(run) && run->kept_count < run->options.members)
         nd_warn(run->context, "training was ended in member %zu of %" PRIu64 ": the model has %zu member%s",

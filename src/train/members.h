@@ -12,9 +12,9 @@
 /* What members can't be asked for together with. */
 nade_status nd_members_check(nade_context *context, const nade_train_options *options);
 
-/* The first, or after a resume another, has been trained: keeps it and trains the others.  Afterwards the run's
- * counters and history are the first's again. */
-nade_status nd_members_run(struct run *run);
+/* The first, or after a resume another, has been trained, and that ended with so_far: keeps it, or leaves it out, and
+ * trains the others.  Afterwards the run's counters and history are the first's again. */
+nade_status nd_members_run(struct run *run, nade_status so_far);
 
 /* Parts of it.  Makes room for what members come to, of so many parameters each; trains member number `member`, which
  * is not the first; whether what the run came to is one: a member that is called off before its last iteration is none,

@@ -168,7 +168,7 @@ nade_status nd_train(nade_context *context, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_side_by_side_prepare(&run);
     if (status == NADE_OK) status = run_stages(&run, &checkpoint, train);
     nd_checkpoint_close(&checkpoint);
-    if (status == NADE_OK) status = nd_members_run(&run);
+    status = nd_members_run(&run, status);
     if (status == NADE_OK) status = finish(&run);
     if (status == NADE_OK) {
         nd_find_worth(&run);

@@ -285,6 +285,67 @@ static void test_resume_after_time_limit(void **state)
     model_support_remove_folder(folder);
 }
 
+/* ---- divergence ---------------------------------------------------------------------------------------------------
+ */
+
+/* A rate that rises to where some runs no longer bear it, in a later iteration than their first. */
+static nade_train_options rising_options(void)
+{
+    nade_train_options o = member_options();
+    o.members = 2;
+    o.optimizer = NADE_NAG;
+    o.updates = 40;
+    o.warmup = 120;
+    o.retries = 0;
+    o.cooldown = 0;
+    return o;
+}
+
+static int count_of_second(void *user, const nade_progress *report)
+{
+    if (report->member == 2 && report->iteration_done) ++*(int *)user;
+    return 0;
+}
+
+/* A rate and a seed with which the second member, and it alone, diverges after it has finished an iteration: where that
+ * is differs a little between processors. */
+static bool find_divergence(struct fixture *f, nade_train_options *o)
+{
+    static const double rates[] = {21, 20.8, 21.2, 20.6, 21.4};
+    for (size_t i = 0; i < 32 * sizeof rates / sizeof *rates; i++) {
+        int done = 0;
+        nade_model *model = NULL;
+        o->learning_rate = rates[i / 32];
+        o->seed = 1 + i % 32;
+        o->progress = count_of_second;
+        o->progress_user = &done;
+        bool found = nade_train(f->context, f->table, NULL, o, &model) == NADE_OK && model->members == 1 && done > 0;
+        nade_model_free(model);
+        o->progress = NULL;
+        if (found) return true;
+    }
+    return false;
+}
+
+/* What diverges after a resume is left out, as in a run that was never stopped. */
+static void test_resume_before_divergence(void **state)
+{
+    nade_context_options alone;
+    struct fixture f;
+    double values[150];
+    (void)state;
+    nade_context_options_init(&alone, sizeof alone);
+    alone.threads = 1;
+    assert_int_equal(nade_context_create(&alone, &f.context), NADE_OK);
+    for (uint32_t i = 0; i < 150; i++) values[i] = (double)nd_random_uniform(nd_random_word(6, PURPOSE_SPLIT, i, 0, 0));
+    support_assert_ok(f.context, nade_table_from_array(f.context, values, 50, 3, NULL, &f.table));
+    nade_train_options o = rising_options();
+    assert_true(find_divergence(&f, &o));
+    check_resume_within(&f, &o, (int)o.iterations + 1, "\"member.0\"");
+    nade_table_free(f.table);
+    nade_context_free(f.context);
+}
+
 /* ---- progress, plan, folds, refusals ----------------------------------------------------------------------------- */
 
 struct reports {
@@ -435,6 +496,7 @@ int main(void)
         TEST(test_members_are_runs_of_their_own),
         TEST(test_record),
         TEST(test_resume),
+        TEST(test_resume_before_divergence),
         TEST(test_broken_checkpoints),
         TEST(test_stop),
         TEST(test_time_limit),

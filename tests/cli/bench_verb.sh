@@ -39,5 +39,5 @@ refuse 2 'data.csv is no model, expected one before the table' -- "$NADE" bench 
 refuse 2 'found 3 files' -- "$NADE" bench model data.csv data.csv
 refuse 2 'standard input' -- "$NADE" bench -
 refuse 2 'nothing could not be opened' -- "$NADE" bench nothing
-refuse 2 "has no column 'x'" -- "$NADE" bench model data.csv
+refuse 2 "has no columns 'x', 'y'" -- "$NADE" bench model data.csv
 only data.csv real.csv model

@@ -125,7 +125,7 @@ grep -qE '^b;(yes|no);' out || fail "$(cat out)"
 refuse 2 "--draws" -- "$NADE" impute real few.csv --draws 3 --method mean
 refuse 2 "--interval" -- "$NADE" impute real few.csv --interval 1
 refuse 2 "--method" "maen" -- "$NADE" impute real few.csv --method maen
-refuse 2 "few.csv" "column 'size'" -- "$NADE" impute model few.csv
+refuse 2 "few.csv" "has no columns 'size'" -- "$NADE" impute model few.csv
 sed '2s/yes/perhaps/' holes.csv >bad.csv
 refuse 2 "bad.csv, line 2, column 'flag'" "'perhaps'" -- "$NADE" impute model bad.csv --quiet
 refuse 2 "absent.csv" -- "$NADE" impute real absent.csv

@@ -24,7 +24,7 @@ double bench_seconds(void)
 struct training {
     double seconds;
     struct bench_figures *figures;
-    uint64_t first; /* updates at the first report that counts, and when that was */
+    uint64_t first; /* updates of all networks at the first report that counts, and when that was */
     double begun;
 };
 
@@ -40,19 +40,18 @@ static int on_progress(void *user, const nade_progress *report)
 {
     struct training *training = user;
     struct bench_figures *figures = training->figures;
-    if (report->update == 0) return 0;
-    if (training->begun == 0 || report->update < training->first) {
-        training->first = report->update;
+    if (report->made == 0) return 0;
+    if (training->begun == 0) {
+        training->first = report->made;
         training->begun = report->seconds;
         return 0;
     }
     double passed = report->seconds - training->begun;
-    if (report->update > training->first && passed > 0) {
-        figures->update_rate = (double)(report->update - training->first) / passed;
-        figures->latest = (double)figures->plan.updates / figures->update_rate;
-        figures->soonest = (double)(report->soonest + report->ahead) / figures->update_rate;
-        if (figures->soonest > figures->latest) figures->soonest = figures->latest;
-    }
+    if (report->made == training->first || !(passed > 0)) return 0;
+    figures->update_rate = (double)(report->made - training->first) / passed;
+    figures->latest = (double)figures->plan.updates / figures->update_rate;
+    figures->soonest = (double)(report->soonest + report->ahead) / figures->update_rate;
+    if (figures->soonest > figures->latest) figures->soonest = figures->latest;
     return passed >= training->seconds;
 }
 

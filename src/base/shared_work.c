@@ -89,7 +89,8 @@ nade_status nd_gather_things(nade_context *context, const char *what, void **thi
     const nade_allocator *allocator = &context->allocator;
     size_t ranks = nd_ranks(context), rank = nd_rank(context);
     size_t *end = nd_alloc(allocator, ranks, sizeof *end);
-    nade_status status = end ? nd_count_all(context, own, end) : nd_no_memory(context, what);
+    nade_status status = nd_share_failure(context, end ? NADE_OK : nd_no_memory(context, what));
+    if (status == NADE_OK) status = nd_count_all(context, own, end);
     *all = status == NADE_OK ? end[ranks - 1] : 0;
     char *whole = status == NADE_OK ? nd_alloc(allocator, *all, bytes) : NULL;
     if (status == NADE_OK && !whole) status = nd_no_memory(context, what);
@@ -103,7 +104,7 @@ nade_status nd_gather_things(nade_context *context, const char *what, void **thi
     return status;
 }
 
-nade_status nd_share_failure(nade_context *context, nade_status own)
+nade_status nd_first_failure(nade_context *context, nade_status own)
 {
     size_t ranks = nd_ranks(context);
     if (ranks == 1) return own;

@@ -53,7 +53,14 @@ nade_status nd_gather_things(nade_context *context, const char *what, void **thi
 
 /* What ranks do each by itself, all must have done before they go on together: where some have failed, all do, with the
  * status and the sentence of the first. */
-nade_status nd_share_failure(nade_context *context, nade_status own);
+nade_status nd_first_failure(nade_context *context, nade_status own);
+
+/* The same in a form in which who only reads this file, as an analyzer does, sees that what has failed stays so. */
+static inline nade_status nd_share_failure(nade_context *context, nade_status own)
+{
+    nade_status first = nd_first_failure(context, own);
+    return first == NADE_OK ? own : first;
+}
 
 /* What ranks compare before they begin. */
 struct agreed {

@@ -58,6 +58,7 @@ static const struct wording {
     {"`components`", "--components"},
     {"`bootstrap`", "--bootstrap"},
     {"`focus`", "--focus"},
+    {"`augment`", "--augment"},
     {"`factors`", "--factors"},
     {"`prior`", "--prior"},
     {"make it real, leave it out, or take the kind mixture", "give --real or --drop, or --kind mixture"},

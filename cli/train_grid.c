@@ -333,7 +333,7 @@ json_t *train_grid_as_json(const struct train_grid *grid)
 json_t *train_grid_candidate_as_json(const struct train_run *run)
 {
     const nade_progress *last = &run->last;
-    return json_pack("{s:o,s:b,s:I,s:o,s:I}", "dropout", json_number(last->dropout), "direct", last->direct, "width",
-                     (json_int_t)last->width, "weight_decay", json_number(last->weight_decay), "components",
-                     (json_int_t)last->column_components);
+    return json_pack("{s:o,s:b,s:I,s:o,s:I,s:I}", "dropout", json_number(last->dropout), "direct", last->direct,
+                     "width", (json_int_t)last->width, "weight_decay", json_number(last->weight_decay), "components",
+                     (json_int_t)last->column_components, "augment", (json_int_t)last->augment);
 }

@@ -329,6 +329,7 @@ struct nade_progress {
     int mixture_cut;           /* 1: the little time for it was up while more might have been better */
     uint64_t made;             /* updates of all networks since training began: of trials, folds and members too */
     size_t column_components;  /* as in the options, but in trials of other numbers; 0: it is no network */
+    uint64_t augment;          /* as in the options, but in trials with drawn rows */
 };
 
 /* What a training run will take. */

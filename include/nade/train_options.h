@@ -169,8 +169,8 @@ typedef struct nade_train_options {
                            for the kind gaussian, which has nothing to choose.  0: none, but see effort */
     nade_effort effort; /* quick: neither trials nor folds of its own.  normal, best: several residual networks are
                            begun, and what does best on validation rows goes on; only what is open is varied (dropout
-                           and width that are below their range, direct, weight_decay and components that are the
-                           default, unless `given` names them).  A small table without a validation table, whose
+                           and width that are below their range, direct, weight_decay, components and augment that are
+                           the default, unless `given` names them).  A small table without a validation table, whose
                            valid_fraction is the default, has folds then (docs/recipe.md) */
     uint64_t members;   /* networks, alike but for their seeds, that are trained one after the other; the density of the
                            model is the mean of theirs (docs/model.md).  Without pretraining */
@@ -188,6 +188,9 @@ typedef struct nade_train_options {
     int compare;    /* 1: a simple mixture is fitted too when the network is trained, and the last report says what the
                        held-out rows have with it (mixture_loss; docs/recipe.md).  It takes a tenth of the time that
                        training took, but 1 s at least and 10 s at most; 0, or no `progress`: it is left out */
+    uint64_t augment; /* the network is shown so many times as many rows, drawn from a mixture of Gaussians that is
+                         fitted to the training rows, beside these (docs/recipe.md); 0: none, but see effort.  Not with
+                         holes or rows that are spread over ranks */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -287,6 +290,9 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
     ROW(focus, WORD, 0, 0, 1e6, NADE_YOUNGER + 60, NADE_YOUNGER + 60, NO, "focus", "K", "the number of orderings to focus on", \
         "let every other draw of what is observed be the beginning of one of the first K orderings that score averages over " \
         "(with its usual --seed): densities under these get better, those under others worse; 0: any ordering") \
+    ROW(augment, COUNT, 0, 0, 1000, NADE_YOUNGER + 61, NADE_YOUNGER + 61, NO, "augment", "R", "the number of drawn rows a row", \
+        "show the network R rows for each training row, drawn from a mixture of Gaussians that is fitted to these, beside them; " \
+        "without it small tables with numbers try 20 (--effort)") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \
     ROW(weight_decay, REAL, 0.1, 0, 1e6, 9, 2, NO, "weight-decay", "W", "the weight decay", \

@@ -62,7 +62,7 @@ class Progress(Structure):
                 ("members", c_uint64),
                 ("components", c_size_t), ("prior", c_double), ("mixture_loss", c_double),
                 ("mixture_components", c_size_t), ("mixture_cut", c_int), ("made", c_uint64),
-                ("column_components", c_size_t)]
+                ("column_components", c_size_t), ("augment", c_uint64)]
 
 
 class TrainPlan(Structure):
@@ -91,7 +91,7 @@ class TrainOptions(Structure):
                 ("direct", c_int), ("direct_decay", c_double), ("warmup", c_uint64), ("schedule", c_int),
                 ("stratify", c_int), ("start", c_int), ("retries", c_uint64), ("folds", c_uint64),
                 ("effort", c_int), ("members", c_uint64), ("bootstrap", c_int), ("kind", c_int), ("factors", c_size_t),
-                ("prior", c_double), ("focus", c_uint32), ("compare", c_int)]
+                ("prior", c_double), ("focus", c_uint32), ("compare", c_int), ("augment", c_uint64)]
 
 
 class ScoreOptions(Structure):

@@ -35,7 +35,7 @@ TYPES = ("binary", "real", "categorical", "count", "ordered", "date")
 # Members of nade_train_options that are numbers, truth values or words: every row of train_options.h.
 OPTIONS = ("valid_fraction", "folds", "kind", "factors", "prior", "components", "atoms", "maps", "holes", "activation", "order",
            "masks", "blocks", "width", "direct", "members", "bootstrap", "learning_rate", "effort", "batch", "iterations",
-           "updates", "optimizer", "warmup", "schedule", "stratify", "focus", "momentum", "weight_decay", "direct_decay",
+           "updates", "optimizer", "warmup", "schedule", "stratify", "focus", "augment", "momentum", "weight_decay", "direct_decay",
            "dropout", "clip", "average", "start", "pretrain", "patience", "cooldown", "compare", "retries", "time_limit",
            "seed")
 

@@ -89,7 +89,7 @@ static uint64_t updates_beside(const struct run *run, uint64_t update)
 {
     uint64_t until = run->beside_until < run->iterations ? run->beside_until : run->iterations;
     uint64_t end = until * run->updates * nd_networks(run);
-    return run->trial && end > update ? run->beside * (end - update) : 0;
+    return run->trial && end > update ? run->beside * (end - update) / run->updates : 0;
 }
 
 static void tell_caller(struct run *run, bool iteration_done)
@@ -120,6 +120,7 @@ static void tell_caller(struct run *run, bool iteration_done)
     p->direct = o->blocks && o->direct;
     p->weight_decay = o->weight_decay;
     p->column_components = o->components;
+    p->augment = o->augment;
     p->longer = run->longer;
     p->member = run->member + 1;
     p->members = o->members;

@@ -12,6 +12,7 @@
 #include "model/number_shape.h"
 #include "model/odd_labels.h"
 #include "model/option_rows.h"
+#include "train/augment.h"
 #include "train/bootstrap.h"
 #include "train/closed.h"
 #include "train/far_cells.h"
@@ -92,6 +93,7 @@ static nade_status check_options(nade_context *context, const nade_train_options
     if (status == NADE_OK && o->focus && o->order == NADE_ORDER_FIXED)
         status =
             nd_fail(context, NADE_BAD_CALL, "training is to focus on some orderings (`focus`), but the order is fixed");
+    if (status == NADE_OK) status = nd_augment_check(context, o);
     if (status == NADE_OK && o->holes && o->order == NADE_ORDER_FIXED)
         status = nd_fail(context, NADE_BAD_CALL,
                          "where cells are missing is to be learnt (`holes`), which a fixed order can't");

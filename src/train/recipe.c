@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "model/head.h"
 #include "model/option_rows.h"
+#include "train/augment.h"
 
 /* The numbers of this file are what many tables' validation rows wanted (docs/recipe.md has the evidence). */
 
@@ -31,6 +32,8 @@ static void find_open(struct run *run)
     run->open.direct = o->direct == usual.direct && !IS_GIVEN(o, direct);
     run->open.weight_decay = o->weight_decay == usual.weight_decay && !IS_GIVEN(o, weight_decay);
     run->open.components = o->components == usual.components && !IS_GIVEN(o, components);
+    run->open.augment = o->augment == usual.augment && !IS_GIVEN(o, augment);
+    run->open.updates = o->updates == 0;
 }
 
 bool nd_begin_network(struct run *run)
@@ -90,17 +93,25 @@ void nd_settle_network(struct run *run)
     if (o->dropout < 0) o->dropout = 0;
 }
 
+/* Updates an iteration: drawn rows are not learnt by heart, so that more of them pay, with few rows too. */
+static uint64_t usual_updates(const struct run *run, uint64_t augment)
+{
+    enum { PASSES = 4, LEAST = 40, LEAST_WITH_DRAWN = 120, MOST = 1000 };
+    bool more = augment > 0 && !ND_FAULT(FAULT_AUGMENT_SHORT);
+    return between(more ? LEAST_WITH_DRAWN : LEAST, PASSES * run->train_rows / run->options.batch, MOST);
+}
+
 /* Lengths are counted in passes over the rows: so many updates are much for a small table and little for a large one.
  * Labels alone are learnt longest, the more the more there are.  How long a run really is, validation decides
  * (turns.c); on the CPU that of a large table is bounded by time. */
 void nd_settle_length(struct run *run)
 {
-    enum { PASSES = 4, ITERATIONS = 100, ITERATIONS_A_LABEL = 2, ITERATIONS_MOST = 300, ITERATIONS_LEAST = 25 };
+    enum { ITERATIONS = 100, ITERATIONS_A_LABEL = 2, ITERATIONS_MOST = 300, ITERATIONS_LEAST = 25 };
     const uint64_t cpu_rows = 3000000;
     nade_train_options *o = &run->options;
     size_t rows = run->train_rows;
     if (!o->batch) o->batch = (size_t)between(50, rows / 100, 200);
-    run->updates = o->updates ? o->updates : between(40, PASSES * rows / o->batch, 1000);
+    run->updates = o->updates ? o->updates : usual_updates(run, o->augment);
     o->updates = run->updates;
     uint64_t labels = ITERATIONS + ITERATIONS_A_LABEL * (uint64_t)run->model->schema.count;
     uint64_t most = has_numbers(run) ? ITERATIONS : between(ITERATIONS, labels, ITERATIONS_MOST);
@@ -117,8 +128,12 @@ enum columns { ANY, LABELS, NUMBERS }; /* and columns of labels alone, or some o
  * that were not seen (head_mixture.c). */
 enum { FEW = 2 };
 
-/* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay and
- * components of columns' mixtures (0: those of the options).  The first is what a run without trials does. */
+/* Rows drawn for each of the table's. */
+enum { DRAWN = 20 };
+
+/* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay,
+ * components of columns' mixtures (0: those of the options) and drawn rows.  The first is what a run without trials
+ * does. */
 static const struct {
     nade_effort effort;
     enum tables tables;
@@ -128,15 +143,23 @@ static const struct {
     size_t widths;
     double weight_decay;
     size_t components;
+    uint64_t augment;
 } rows[] = {
-    {NADE_EFFORT_NORMAL, ALL, ANY, 0, 0, 1, 0, 0},         {NADE_EFFORT_NORMAL, ALL, LABELS, 0.2, 0, 1, 0, 0},
-    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 0, 1, 0, 0},    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 1, 1, 0, 0},
-    {NADE_EFFORT_NORMAL, SMALL, LABELS, 0.7, 0, 1, 0, 0},  {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0, 0},
-    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.5, 1, 1, 0, 0}, {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 1, 1, 0, FEW},
-    {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0, 0},         {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0, 0},
-    {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0, 0},           {NADE_EFFORT_BEST, ALL, LABELS, 0, 1, 1, 0, 0},
-    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 1, 1, 0, 0},      {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 0, 2, 0, 0},
-    {NADE_EFFORT_BEST, ALL, LABELS, 0.5, 0, 1, 0.3, 0},
+    {NADE_EFFORT_NORMAL, ALL, ANY, 0, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.2, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, ALL, LABELS, 0.5, 1, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, LABELS, 0.7, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.5, 1, 1, 0, 0, 0},
+    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0, 0, 1, 0, FEW, DRAWN},
+    {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0, 1, 1, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 1, 1, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.2, 0, 2, 0, 0, 0},
+    {NADE_EFFORT_BEST, ALL, LABELS, 0.5, 0, 1, 0.3, 0, 0},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -153,7 +176,7 @@ static bool has_trials(const struct run *run)
 static bool is_for(const struct run *run, size_t row)
 {
     bool numbers = has_numbers(run);
-    if (rows[row].components && !run->open.components) return false;
+    if (rows[row].augment && (!run->open.augment || !nd_augment_is_cheap(run))) return false;
     return rows[row].effort <= run->options.effort && (rows[row].tables == ALL || is_small(run)) &&
            (rows[row].columns == ANY || (rows[row].columns == NUMBERS) == numbers);
 }
@@ -162,12 +185,15 @@ static bool is_for(const struct run *run, size_t row)
 static struct candidate candidate_of(const struct run *run, size_t row)
 {
     const nade_train_options *o = &run->options;
+    uint64_t augment = run->open.augment ? rows[row].augment : o->augment;
     return (struct candidate){
         .dropout = run->open.dropout ? rows[row].dropout : o->dropout,
         .direct = run->open.direct ? rows[row].direct : o->direct,
         .width = run->open.width ? rows[row].widths * o->width : o->width,
         .weight_decay = run->open.weight_decay && rows[row].weight_decay > 0 ? rows[row].weight_decay : o->weight_decay,
-        .components = rows[row].components ? rows[row].components : o->components,
+        .components = rows[row].components && run->open.components ? rows[row].components : o->components,
+        .augment = augment,
+        .updates = run->open.updates ? usual_updates(run, augment) : run->updates,
     };
 }
 
@@ -177,7 +203,7 @@ static bool is_listed(const struct run *run, const struct candidate *candidate)
         const struct candidate *other = &run->candidate[i];
         if (other->dropout == candidate->dropout && other->direct == candidate->direct &&
             other->width == candidate->width && other->weight_decay == candidate->weight_decay &&
-            other->components == candidate->components)
+            other->components == candidate->components && other->augment == candidate->augment)
             return true;
     }
     return false;

@@ -31,6 +31,7 @@ struct candidate {
     size_t width;
     double weight_decay;
     size_t components; /* of columns' mixtures */
+    uint64_t augment, updates;
 };
 
 enum { ND_CANDIDATES_MOST = 16 };
@@ -79,7 +80,7 @@ struct run {
     uint64_t stages;
     size_t asked_blocks; /* of the options, while the network is open (recipe.c) */
     struct {
-        bool dropout, direct, width, weight_decay, components;
+        bool dropout, direct, width, weight_decay, components, augment, updates;
     } open;                                         /* what the caller has left to the recipe */
     struct architecture architecture;               /* of the full network */
     struct candidate candidate[ND_CANDIDATES_MOST]; /* (candidates) */
@@ -138,7 +139,7 @@ struct run {
     struct network_updates own; /* a network's, of the iteration that is being made */
     bool updated;               /* that iteration's updates were made side by side with those of other runs */
     uint64_t *made_in_all;      /* updates of all networks since training began */
-    uint64_t beside;            /* other trials that go on in step with this one, */
+    uint64_t beside;            /* updates an iteration of the other trials that go on in step with this one, */
     uint64_t beside_until;      /* to so many iterations */
 
     double loss;                  /* of a network: of its updates, or its validation, whichever came last */

@@ -10,13 +10,14 @@
 /* More rows make a mixture little better; of few rows a fifth is noise, as in folds; of fewer nothing can be chosen. */
 enum { ROWS_MOST = 20000, ROWS_FEW = 500, ROWS_LEAST = 10, FOLDS = 5 };
 
-void nd_open_mixture_run(nade_context *context, struct nade_model *model, uint64_t *made, struct run *mixture)
+void nd_open_mixture_run(nade_context *context, struct nade_model *model, nade_kind kind, uint64_t *made,
+                         struct run *mixture)
 {
     *mixture = (struct run){.context = context,
                             .arena = {context->allocator, NULL},
                             .stage_arena = {context->allocator, NULL},
                             .model = model,
-                            .architecture = {.kind = NADE_KIND_MIXTURE},
+                            .architecture = {.kind = kind},
                             .updates = ND_CLOSED_STEPS,
                             .iterations = 1,
                             .stages = 1,
@@ -26,7 +27,7 @@ void nd_open_mixture_run(nade_context *context, struct nade_model *model, uint64
                             .started = nd_seconds()};
     nade_train_options_init(&mixture->options, sizeof mixture->options);
     nade_replication_options_init(&mixture->replication);
-    mixture->options.kind = NADE_KIND_MIXTURE;
+    mixture->options.kind = kind;
     mixture->options.iterations = ND_CLOSED_STEPS;
     mixture->options.effort = NADE_EFFORT_QUICK;
 }
@@ -78,7 +79,7 @@ nade_status nd_fit_schema_mixture(nade_context *context, struct nade_model *mode
 {
     struct run run;
     uint64_t made = 0;
-    nd_open_mixture_run(context, model, &made, &run);
+    nd_open_mixture_run(context, model, model->architecture.kind, &made, &run);
     run.options.seed = seed;
     nade_status status = fit(&run, rows);
     if (status == NADE_OK) status = keep(&run, model);

@@ -45,6 +45,12 @@ nade_status nd_side_by_side_prepare(struct run *run)
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
+/* Runs have iterations of different lengths: who is at the end of its own waits for the others. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b || ND_FAULT(FAULT_LANES_ONE_LENGTH) ? a : b;
+}
+
 /* The network that is farthest behind of those that nobody is at, the first of equals; NULL: all are on their way. */
 static struct lane *take(struct lanes *lanes)
 {
@@ -53,7 +59,7 @@ static struct lane *take(struct lanes *lanes)
     for (size_t i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->lane[i];
         const struct network_updates *own = &lane->network->own;
-        if (lane->busy || own->status != NADE_OK || own->made >= lanes->until) continue;
+        if (lane->busy || own->status != NADE_OK || own->made >= least(lanes->until, lane->run->updates)) continue;
         if (!found || own->made < found->network->own.made) found = lane;
     }
     if (found) found->busy = true;
@@ -79,7 +85,7 @@ static void make_slices(void *argument, size_t task, unsigned worker)
     while ((lane = take(lanes))) {
         struct network_updates own = lane->network->own;
         const struct run *run = ND_FAULT(FAULT_LANES_ONE_RULE) ? lanes->lane[0].run : lane->run;
-        nd_make_slice(&lane->context, run, lane->network, lanes->until, &own);
+        nd_make_slice(&lane->context, run, lane->network, least(lanes->until, lane->run->updates), &own);
         give_back(lanes, lane, &own);
     }
 }
@@ -102,8 +108,8 @@ static void stop_all(struct run *const *run, size_t runs, bool out_of_time)
 static bool tell_all(struct run *const *run, size_t runs, uint64_t made)
 {
     for (size_t i = 0; i < runs; i++) {
-        run[i]->made = made;
-        run[i]->within = made * nd_networks(run[i]);
+        run[i]->made = least(made, run[i]->updates);
+        run[i]->within = run[i]->made * nd_networks(run[i]);
         nd_tell(run[i], false);
         if (!run[i]->stop) continue;
         stop_all(run, runs, run[i]->out_of_time);
@@ -114,8 +120,9 @@ static bool tell_all(struct run *const *run, size_t runs, uint64_t made)
 
 static void make_updates(struct lanes *lanes, struct run *const *run, size_t runs)
 {
-    uint64_t all = run[0]->updates, step = SLICES * run[0]->entries->slice;
+    uint64_t all = 0, step = SLICES * run[0]->entries->slice;
     unsigned threads = nd_pool_threads(run[0]->lanes);
+    for (size_t i = 0; i < runs; i++) all = all > run[i]->updates ? all : run[i]->updates;
     for (bool stopped = false; lanes->until < all && !stopped;) {
         lanes->until = lanes->until + step < all ? lanes->until + step : all;
         use_one_thread(lanes, true);
@@ -123,7 +130,7 @@ static void make_updates(struct lanes *lanes, struct run *const *run, size_t run
         use_one_thread(lanes, false);
         stopped = lanes->until < all && tell_all(run, runs, lanes->until);
     }
-    for (size_t i = 0; i < runs; i++) run[i]->made = lanes->until;
+    for (size_t i = 0; i < runs; i++) run[i]->made = least(lanes->until, run[i]->updates);
 }
 
 /* What ends all; a loss that was not finite is its run's own affair. */

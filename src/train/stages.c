@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "model/initial.h"
+#include "train/augment.h"
 #include "train/jobs.h"
 #include "train/run.h"
 
@@ -60,6 +61,14 @@ static void inherit(const struct plan *plan, float *parameters, const struct pla
                plan->tensor[t].rows * plan->tensor[t].columns * sizeof *parameters);
 }
 
+static nade_status set_train_rows(struct run *run)
+{
+    struct encoded_rows rows = run->train;
+    if (run->shared) return run->entries->set_shared_rows(run->context, run->backend, run->shared);
+    nade_status status = run->options.augment ? nd_augment_rows(run, &rows) : NADE_OK;
+    return status == NADE_OK ? run->entries->set_data(run->context, run->backend, DATA_TRAIN, &rows) : status;
+}
+
 static nade_status open_backend(struct run *run)
 {
     nade_status status = nd_backend_open(run->context, &run->plan, run->options.device, run->options.precision,
@@ -67,10 +76,7 @@ static nade_status open_backend(struct run *run)
     if (status == NADE_OK) status = run->entries->set_block(run->context, run->backend, BLOCK_PARAMETERS, run->best);
     if (status == NADE_OK && run->rule.average > 0)
         status = run->entries->set_block(run->context, run->backend, BLOCK_AVERAGE, run->best);
-    if (status == NADE_OK && run->shared)
-        status = run->entries->set_shared_rows(run->context, run->backend, run->shared);
-    else if (status == NADE_OK)
-        status = run->entries->set_data(run->context, run->backend, DATA_TRAIN, &run->train);
+    if (status == NADE_OK) status = set_train_rows(run);
     if (status == NADE_OK) status = run->entries->set_data(run->context, run->backend, DATA_VALID, &run->valid);
     return status;
 }

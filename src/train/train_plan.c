@@ -81,7 +81,8 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
 }
 
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; networks; parameters of members; a sample.  Rows and networks for each of the folds. */
+ * fresh rows; networks; parameters of members; a sample; rows drawn for a network, and the table twice more while they
+ * are.  Rows and networks for each of the folds. */
 static nade_status estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid,
                                    uint64_t *bytes)
 {
@@ -90,7 +91,10 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     uint64_t rows = (train->mapped ? run->sample.rows : run->train.rows) + run->valid.rows, folds = run->options.folds,
              networks;
     nade_status status = count_networks(run, &networks);
-    uint64_t members = run->options.members - 1;
+    uint64_t members = run->options.members - 1, times = run->options.augment;
+    for (size_t i = 0; i < run->candidates; i++)
+        times = times > run->candidate[i].augment ? times : run->candidate[i].augment;
+    if (!run->shared) rows += times ? (times + 2) * run->train.rows : 0;
     if (run->options.bootstrap) rows += run->train.rows;
     if (folds) {
         rows *= folds + 1;
@@ -123,7 +127,9 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
 {
     const struct plan *p = &run->model->plan;
     uint64_t iterations = run->options.iterations + (run->stages - 1) * run->options.pretrain;
-    uint64_t folds = run->options.folds;
+    uint64_t folds = run->options.folds, longest = run->updates;
+    for (size_t i = 0; i < run->candidates; i++)
+        longest = longest > run->candidate[i].updates ? longest : run->candidate[i].updates;
     nade_train_plan plan = {
         .size = sizeof plan,
         .train_rows = run->train_rows,
@@ -134,8 +140,8 @@ static nade_train_plan describe(const struct run *run, uint64_t memory)
         .inputs = p->inputs,
         .outputs = p->outputs,
         .members = (size_t)run->options.members,
-        .updates = (iterations * (folds + run->options.members) + nd_trials_iterations(run) * (folds ? folds : 1)) *
-                   run->updates,
+        .updates = iterations * (folds + run->options.members) * longest +
+                   nd_trials_iterations(run) * (folds ? folds : 1) * run->updates,
         .memory = memory,
         .copies = run->model->schema.hole_count > 0 ? run->train.rows / ND_WAYS : run->train.rows,
         .groups = run->groups,

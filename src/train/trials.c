@@ -43,14 +43,22 @@ uint64_t nd_trials_iterations(const struct run *run)
     return iterations_of_others(run, run->candidates, 0, nd_first_rung(run));
 }
 
+/* Updates an iteration of those alive from number k on. */
+static uint64_t updates_from(const struct trials *trials, size_t k)
+{
+    uint64_t sum = 0;
+    for (; k < trials->count; k++) sum += trials->trial[trials->alive[k]].updates;
+    return sum;
+}
+
 /* Updates of others, after number k of those alive has made its part of the rung and if it will be chosen. */
 static uint64_t updates_ahead(const struct trials *trials, size_t k, const struct run *run)
 {
     uint64_t most = run->options.iterations;
-    uint64_t now = (trials->count - 1 - k) * (least(trials->rung, most) - least(trials->from, most));
+    uint64_t now = updates_from(trials, k + 1) * (least(trials->rung, most) - least(trials->from, most));
     uint64_t later =
         iterations_of_others(run, nd_kept_after(run, trials->count, trials->rung), trials->rung, 2 * trials->rung);
-    return (now + later) * run->updates * nd_networks(run);
+    return (now + later * run->updates) * nd_networks(run);
 }
 
 /* ---- candidates ---------------------------------------------------------------------------------------------------
@@ -69,6 +77,8 @@ static void copy_run(const struct run *run, size_t i, struct run *trial)
     trial->options.width = candidate->width;
     trial->options.weight_decay = candidate->weight_decay;
     trial->options.components = candidate->components;
+    trial->options.augment = candidate->augment;
+    trial->options.updates = trial->updates = candidate->updates;
     trial->model = nd_model_of_candidate(run, candidate);
     trial->architecture.direct = candidate->direct != 0;
     trial->architecture.width = candidate->width;
@@ -218,7 +228,7 @@ static nade_status run_rung_side_by_side(struct trials *trials)
     for (size_t k = 0; k < trials->count; k++) {
         alive[k] = &trials->trial[trials->alive[k]];
         alive[k]->ahead = updates_ahead(trials, trials->count - 1, alive[k]);
-        alive[k]->beside = trials->count - 1;
+        alive[k]->beside = updates_from(trials, 0) - alive[k]->updates;
         alive[k]->beside_until = trials->rung;
     }
     nade_status status = nd_run_side_by_side(alive, trials->count, trials->rung, each);

@@ -68,7 +68,7 @@ static nade_status find_rows(const struct run *run, struct arena *arena, struct 
 
 static void open_mixture(struct run *run, struct run *mixture)
 {
-    nd_open_mixture_run(run->context, run->model, run->made_in_all, mixture);
+    nd_open_mixture_run(run->context, run->model, NADE_KIND_MIXTURE, run->made_in_all, mixture);
     mixture->train = run->whole;
     mixture->valid_rows = run->valid_rows;
     mixture->time_limit = time_for_mixture(run);

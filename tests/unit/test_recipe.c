@@ -126,8 +126,8 @@ static void test_kinds(void **state)
     nade_model_free(model);
 }
 
-/* Dropout, the direct path, times the width and components of each candidate. */
-static void assert_candidates(struct open_run *open, size_t count, const double (*expected)[4])
+/* Dropout, the direct path, times the width, components and drawn rows of each candidate. */
+static void assert_candidates(struct open_run *open, size_t count, const double (*expected)[5])
 {
     nd_list_candidates(&open->run);
     assert_int_equal(open->run.candidates, count);
@@ -136,16 +136,17 @@ static void assert_candidates(struct open_run *open, size_t count, const double 
         assert_true(candidate->dropout == expected[i][0] && candidate->direct == (int)expected[i][1]);
         assert_true((double)candidate->width == expected[i][2] * (double)open->run.options.width);
         assert_true((double)candidate->components == expected[i][3]);
+        assert_true((double)candidate->augment == expected[i][4]);
     }
 }
 
 /* Labels are regularised in several ways, numbers of small tables in four, those of large ones in one. */
 static void test_candidates(void **state)
 {
-    static const double labels[][4] = {
-        {0, 0, 1, 20}, {0.2, 0, 1, 20}, {0.5, 0, 1, 20}, {0.5, 1, 1, 20}, {0.7, 0, 1, 20}};
-    static const double numbers[][4] = {{0, 0, 1, 20}, {0.3, 0, 1, 20}, {0.5, 1, 1, 20}, {0.3, 1, 1, 2}};
-    static const double best[][4] = {{0, 0, 1, 20}, {0.1, 0, 1, 20}, {0.3, 0, 1, 20}, {0, 0, 2, 20}};
+    static const double labels[][5] = {
+        {0, 0, 1, 20, 0}, {0.2, 0, 1, 20, 0}, {0.5, 0, 1, 20, 0}, {0.5, 1, 1, 20, 0}, {0.7, 0, 1, 20, 0}};
+    static const double numbers[][5] = {{0, 0, 1, 20, 0}, {0.3, 0, 1, 20, 0}, {0.5, 1, 1, 20, 0}, {0, 0, 1, 2, 20}};
+    static const double best[][5] = {{0, 0, 1, 20, 0}, {0.1, 0, 1, 20, 0}, {0.3, 0, 1, 20, 0}, {0, 0, 2, 20, 0}};
     struct open_run open;
     (void)state;
     for (size_t columns = 1; columns <= 2; columns++)
@@ -170,6 +171,35 @@ static void test_candidates(void **state)
     open.run.options.effort = NADE_EFFORT_BEST;
     settle(&open);
     assert_int_equal(open.run.options.members, 4);
+}
+
+/* With drawn rows few rows are gone through more often, unless the caller says how often; so is a run that is given
+ * them.  Tables of very many columns do without. */
+static void test_drawn_rows(void **state)
+{
+    struct open_run open;
+    (void)state;
+    for (uint64_t given = 0; given <= 7; given += 7) {
+        begin(&open, 600, false, true);
+        open.model.schema.count = 2;
+        open.run.replication.stop_train_loss = NAN;
+        open.run.valid_rows = 60;
+        open.run.options.updates = given;
+        settle(&open);
+        nd_settle_length(&open.run);
+        nd_list_candidates(&open.run);
+        assert_int_equal(open.run.candidates, 4);
+        assert_int_equal(open.run.candidate[0].updates, given ? given : 48);
+        assert_int_equal(open.run.candidate[3].updates, given ? given : 120);
+    }
+    open.run.train.rows = 5000001; /* times the square of two columns */
+    nd_list_candidates(&open.run);
+    assert_int_equal(open.run.candidates, 3);
+    begin(&open, 600, false, true);
+    open.run.options.augment = 5;
+    settle(&open);
+    nd_settle_length(&open.run);
+    assert_int_equal(open.run.updates, 120);
 }
 
 /* What small tables try is decided at a third of the run, what large ones try on the way there. */
@@ -215,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_drawn_rows),
         cmocka_unit_test(test_rungs),
         cmocka_unit_test(test_length_on_the_cpu),
         cmocka_unit_test(test_network),

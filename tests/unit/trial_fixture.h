@@ -163,13 +163,16 @@ static inline nade_model *train(struct fixture *f, const nade_table *table, cons
 /* The options that were chosen, given so that nothing is left to try. */
 static inline nade_train_options chosen_options(const nade_train_options *o, const nade_model *model)
 {
-    static const size_t given[] = {offsetof(nade_train_options, direct), offsetof(nade_train_options, components)};
+    static const size_t given[] = {offsetof(nade_train_options, direct), offsetof(nade_train_options, components),
+                                   offsetof(nade_train_options, augment)};
     nade_train_options chosen = *o;
     chosen.given = given;
-    chosen.given_count = 2;
+    chosen.given_count = 3;
     chosen.dropout = model->record.options.dropout;
     chosen.direct = model->architecture.direct;
     chosen.components = model->architecture.components;
+    chosen.augment = model->record.options.augment;
+    chosen.updates = model->record.options.updates;
     return chosen;
 }
 

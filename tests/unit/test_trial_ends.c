@@ -24,6 +24,13 @@ static void test_stop(void **state)
     model_support_compare(model, same);
     nade_model_free(same);
     nade_model_free(model);
+    /* Where a rung ends what another promises does not count. */
+    heard = (struct heard){.stop_trial = 1, .stop_iteration = 12};
+    o = trial_options(&heard);
+    o.iterations = 36;
+    o.learning_rate = 0.03;
+    nade_model_free(train(f, f->many, f->many_valid, &o));
+    for (size_t i = 0; i < 5; i++) assert_true(heard.loss[heard.chosen - 1] <= heard.loss[i]);
     /* Before anything was learnt. */
     heard = (struct heard){.stop_trial = 1, .stop_iteration = 0};
     o = trial_options(&heard);

@@ -108,10 +108,7 @@ static void test_duel(void **state)
 {
     struct fixture *f = *state;
     static struct told told;
-    nade_train_options o = short_options();
-    o.iterations = 36;
-    o.updates = 20;
-    o.learning_rate = 0.03;
+    nade_train_options o = duel_options(NULL);
     nade_model_free(check_threads(f, f->many, f->many_valid, &o, &told));
     assert_int_equal(told.heard.rungs, 7);
 }

@@ -6,13 +6,6 @@
 
 /* ---- the choice ------------------------------------------------------------------------------------------------- */
 
-/* What a trial would come to after so many iterations, if what follows gained half of what their second half has. */
-static double promise(const struct heard *heard, size_t i, uint64_t done)
-{
-    double half = heard->course[i][done / 2], now = heard->course[i][done];
-    return now - (half - now) / 2;
-}
-
 /* After a third of the run one is chosen, or what promises most and what has most go on to two thirds.  Returns whether
  * they do. */
 static bool check_rungs(const struct heard *heard, uint64_t third)
@@ -68,9 +61,7 @@ static void test_validation_chooses(void **state)
 static void test_duel(void **state)
 {
     struct fixture *f = *state;
-    nade_train_options o = trial_options(NULL);
-    o.iterations = 36;
-    o.learning_rate = 0.03;
+    nade_train_options o = duel_options(NULL);
     (void)check_choice(f, f->many, f->many_valid, &o, true);
 }
 

@@ -311,7 +311,7 @@ struct nade_progress {
                                 there is a report with iteration_done 0 */
     int trial_done;          /* 1: the trial has come as far as is wanted of it for now */
     uint64_t chosen;         /* the trial that was chosen, and that this is a report of; 0: none yet, or no trials */
-    uint64_t ahead;          /* updates of other trials that are to come before one is chosen */
+    uint64_t ahead;          /* updates of other trials, at most, that are to come before one is chosen */
     size_t width;            /* of a residual network, as its dropout and the direct path; 0: it has none */
     double dropout;
     int direct;

@@ -90,6 +90,9 @@ enum fault {
     FAULT_FOLDS_SEE_ALL = 96,       /* test_folds: networks of folds are trained on the rows that validate them */
     FAULT_WORST_TRIAL = 92,         /* test_trials: the worse half of the candidates goes on */
     FAULT_NO_PROMISE = 746,         /* test_trials: candidates are compared by what they have come to */
+    FAULT_NO_DUEL = 747,            /* test_standings: what promises most goes on alone, whatever another has */
+    FAULT_FEW_IN_DUEL = 749,        /* test_standings: few components that learn fast go on beside a promise */
+    FAULT_DUEL_UNTOLD = 765,        /* test_standings: what training takes at most leaves out a duel */
     FAULT_GIVEN_IS_VARIED = 93,     /* test_trials: a dropout that was given is varied like one that was left open */
     FAULT_WAY_STRAIGHT = 97,        /* test_folds: all rows are trained on as if the folds had never gone back */
     FAULT_RATE_NOT_LOWERED = 98,    /* test_retries: a run that diverged goes on with the same rate */

@@ -5,6 +5,7 @@
 
 #include "nade/world.h"
 #include "train/run.h"
+#include "train/standings.h"
 
 /* Which parts of a prepared run are jobs.  With folds these are, and candidates follow each other; members are unless a
  * checkpoint is kept, which has room for one that is being trained. */
@@ -35,9 +36,9 @@ void nd_keep_report(struct kept_reports *kept, const nade_progress *report);
 /* How a job ended.  Zeros where a rank does not know. */
 struct job {
     nade_status status;
-    int stop, out_of_time; /* as of the run */
-    int useful;            /* it came to something, though it may have been stopped */
-    double promised;       /* of a candidate: its loss to be compared by */
+    int stop, out_of_time;    /* as of the run */
+    int useful;               /* it came to something, though it may have been stopped */
+    struct standing standing; /* of a candidate */
     uint64_t reports;
     char error[ND_SENTENCE]; /* where it failed */
 };

@@ -228,10 +228,12 @@ uint64_t nd_first_rung(const struct run *run)
     return between(1, run->options.iterations / (is_small(run) ? LAST_RUNG : FIRST_RUNG), UINT64_MAX);
 }
 
-size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung)
+/* A rung beyond the last is that of a duel. */
+size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung, bool differ)
 {
-    if (rung * 2 * LAST_RUNG > run->options.iterations) return 1; /* the next one would be beyond */
-    return count > 4 ? (count + 1) / 2 : count - 1;
+    bool last = rung * 2 * LAST_RUNG > run->options.iterations, over = rung * LAST_RUNG > run->options.iterations;
+    size_t fewer = last ? 1 : count > 4 ? (count + 1) / 2 : count - 1;
+    return fewer < 2 && differ && !over ? 2 : fewer;
 }
 
 /* ---- folds ------------------------------------------------------------------------------------------------------- */

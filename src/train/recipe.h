@@ -18,9 +18,10 @@ void nd_settle_length(struct run *run);
 void nd_list_candidates(struct run *run);
 
 /* Iterations after which the first of them are given up; and how many of `count` go on after `rung` of them, to twice
- * as many: fewer. */
+ * as many: fewer, but two of those where the one that promises most and the one that has most differ, unless these have
+ * had their duel. */
 uint64_t nd_first_rung(const struct run *run);
-size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung);
+size_t nd_kept_after(const struct run *run, size_t count, uint64_t rung, bool differ);
 
 /* The folds that a run without a validation table has unasked, of so many rows; 0: none. */
 uint64_t nd_automatic_folds(const struct run *run, size_t table_rows);

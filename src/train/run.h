@@ -125,7 +125,7 @@ struct run {
     nade_progress progress;
 
     uint64_t trial, chosen;   /* numbers from 1: the trial that this run is, the one that it was; 0: none */
-    uint64_t ahead;           /* updates that other trials will have made until one is chosen */
+    uint64_t ahead;           /* updates that other trials will at most have made until one is chosen */
     size_t member;            /* that is being trained (members.c) */
     struct kept_member *kept; /* (options.members), of which kept_count are finished; NULL: there is one */
     size_t kept_count;

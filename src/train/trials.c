@@ -1,7 +1,6 @@
 #include "train/trials.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/fault.h"
 #include "train/few_components.h"
@@ -9,16 +8,17 @@
 #include "train/jobs.h"
 #include "train/recipe.h"
 #include "train/side_by_side.h"
+#include "train/standings.h"
 
 struct trials {
     struct run *trial;                /* (run->candidates) */
     size_t alive[ND_CANDIDATES_MOST]; /* (count) their numbers, ascending */
     size_t count;
-    uint64_t from, rung;             /* iterations of those alive, before and after the rung that is being made */
-    double loss[ND_CANDIDATES_MOST]; /* (run->candidates) what each promised after the last rung that all have made */
-    struct job *job;                 /* (run->candidates) of ranks; NULL: all are of this process */
-    struct kept_reports *reports;    /* (run->candidates) */
-    bool stopped, by_caller;         /* before one was left */
+    uint64_t from, rung; /* iterations of those alive, before and after the rung that is being made */
+    struct standing standing[ND_CANDIDATES_MOST]; /* (run->candidates) after the last rung that all have made */
+    struct job *job;                              /* (run->candidates) of ranks; NULL: all are of this process */
+    struct kept_reports *reports;                 /* (run->candidates) */
+    bool stopped, by_caller;                      /* before one was left */
 };
 
 /* ---- what it takes ------------------------------------------------------------------------------------------------
@@ -29,11 +29,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Iterations of all but one of `count` candidates, until that one is left. */
+/* Iterations of all but one of `count` candidates, until that one is left, with a duel at the latest. */
 static uint64_t iterations_of_others(const struct run *run, size_t count, uint64_t from, uint64_t rung)
 {
     uint64_t sum = 0, most = run->options.iterations;
-    for (; count > 1; count = nd_kept_after(run, count, rung), from = rung, rung *= 2)
+    for (; count > 1; count = nd_kept_after(run, count, rung, !ND_FAULT(FAULT_DUEL_UNTOLD)), from = rung, rung *= 2)
         sum += (count - 1) * (least(rung, most) - least(from, most));
     return sum;
 }
@@ -56,8 +56,8 @@ static uint64_t updates_ahead(const struct trials *trials, size_t k, const struc
 {
     uint64_t most = run->options.iterations;
     uint64_t now = updates_from(trials, k + 1) * (least(trials->rung, most) - least(trials->from, most));
-    uint64_t later =
-        iterations_of_others(run, nd_kept_after(run, trials->count, trials->rung), trials->rung, 2 * trials->rung);
+    size_t kept = nd_kept_after(run, trials->count, trials->rung, true);
+    uint64_t later = iterations_of_others(run, kept, trials->rung, 2 * trials->rung);
     return (now + later * run->updates) * nd_networks(run);
 }
 
@@ -140,61 +140,20 @@ static void give_up(struct trials *trials, size_t k)
 /* ---- rungs --------------------------------------------------------------------------------------------------------
  */
 
-static double best_within(const struct run *trial, uint64_t iterations)
+static struct standing standing_now(const struct trials *trials, size_t number)
 {
-    double best = isnan(trial->start_loss) ? INFINITY : trial->start_loss;
-    for (uint64_t i = 0; i < iterations; i++) best = fmin(best, trial->history[i].valid_loss);
-    return best;
-}
-
-/* What drops much is behind for long and still gains when the others hardly do.  So each is taken for what it would
- * come to in twice as many iterations, if these gained half of what the last doubling has.  One that is on its way to
- * its end, or there, promises nothing more; nor does one of few components, which learns fast what it can learn. */
-double nd_promised_loss(const struct run *trial, uint64_t rung)
-{
-    double half = best_within(trial, trial->iteration / 2);
-    bool ends = trial->fall_from > 0 || trial->iteration < rung;
-    bool few = trial->few && trial->model == trial->few;
-    if (ends || few || !isfinite(half) || ND_FAULT(FAULT_NO_PROMISE)) return trial->best_loss;
-    return trial->best_loss - (half - trial->best_loss) / 2;
-}
-
-static double promised_now(const struct trials *trials, size_t number)
-{
-    const struct run *trial = &trials->trial[number];
-    return nd_promised_loss(trial, least(trials->rung, trial->options.iterations));
-}
-
-/* Where time ends a rung some have had more of it than others: what they had promised before counts. */
-static double loss_of(const struct trials *trials, size_t number)
-{
-    bool cut = trials->stopped && !trials->by_caller && !ND_FAULT(FAULT_CUT_RUNG);
-    if (cut) return trials->loss[number];
-    return trials->job ? trials->job[number].promised : promised_now(trials, number);
-}
-
-/* Of equals the first. */
-static bool is_better(const struct trials *trials, size_t a, size_t b)
-{
-    if (loss_of(trials, a) == loss_of(trials, b)) return a < b;
-    return (loss_of(trials, a) < loss_of(trials, b)) != ND_FAULT(FAULT_WORST_TRIAL);
-}
-
-/* How many of those alive are better than number k of them. */
-static size_t place_of(const struct trials *trials, size_t k)
-{
-    size_t place = 0;
-    for (size_t i = 0; i < trials->count; i++) place += is_better(trials, trials->alive[i], trials->alive[k]);
-    return place;
+    return trials->job ? trials->job[number].standing : nd_standing(&trials->trial[number], trials->rung);
 }
 
 static void keep_better(const struct run *run, struct trials *trials)
 {
-    bool worse[ND_CANDIDATES_MOST];
-    size_t count = trials->count, kept = nd_kept_after(run, count, trials->rung);
-    for (size_t k = 0; k < count; k++) worse[k] = place_of(trials, k) >= kept;
-    for (size_t k = count; k > 0; k--)
-        if (worse[k - 1]) give_up(trials, k - 1);
+    struct standing standing[ND_CANDIDATES_MOST];
+    bool goes_on[ND_CANDIDATES_MOST];
+    for (size_t k = 0; k < trials->count; k++)
+        standing[k] = trials->standing[trials->alive[k]] = standing_now(trials, trials->alive[k]);
+    nd_go_on_after(run, standing, trials->count, trials->rung, goes_on);
+    for (size_t k = trials->count; k > 0; k--)
+        if (!goes_on[k - 1]) give_up(trials, k - 1);
 }
 
 static void tell_rung(struct run *trial)
@@ -262,7 +221,7 @@ static void run_own(struct trials *trials)
         if (!is_own(trials, trials->alive[k])) continue;
         nade_status status = stopped ? NADE_OK : run_trial(trials, k);
         nd_end_job(trial, status, &trials->job[trials->alive[k]]);
-        trials->job[trials->alive[k]].promised = promised_now(trials, trials->alive[k]);
+        trials->job[trials->alive[k]].standing = nd_standing(trial, trials->rung);
         stopped |= trial->stop || (status != NADE_OK && status != NADE_NOT_FINITE);
     }
     nd_join_ranks(context, world);
@@ -320,7 +279,6 @@ static nade_status run_rungs(const struct run *run, struct trials *trials)
     while (status == NADE_OK && trials->count > 1 && !trials->stopped) {
         status = run_rung(trials);
         if (status != NADE_OK || trials->stopped) break;
-        for (size_t k = 0; k < trials->count; k++) trials->loss[trials->alive[k]] = loss_of(trials, trials->alive[k]);
         keep_better(run, trials);
         trials->from = trials->rung;
         trials->rung *= 2;
@@ -330,6 +288,24 @@ static nade_status run_rungs(const struct run *run, struct trials *trials)
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------
  */
+
+/* Where trials were stopped.  A caller gets the best that there is.  Where time ends a rung some have had more of it
+ * than others: what they had promised before counts. */
+static double loss_of(const struct trials *trials, size_t number)
+{
+    bool cut = !trials->by_caller && !ND_FAULT(FAULT_CUT_RUNG);
+    return cut ? trials->standing[number].promises : standing_now(trials, number).has;
+}
+
+/* Of equals the first. */
+static void choose(struct trials *trials)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < trials->count; k++)
+        if (loss_of(trials, trials->alive[k]) < loss_of(trials, trials->alive[best])) best = k;
+    for (size_t k = trials->count; k > 0; k--)
+        if (k - 1 != best) give_up(trials, k - 1);
+}
 
 /* Time has ended an iteration in its middle: it counts, and the next begins where it would have. */
 static nade_status go_on_after_time(struct run *run)
@@ -378,11 +354,8 @@ nade_status nd_trials_run(struct run *run, const nade_table *table)
     struct trials trials = {0};
     nade_status status = begin_trials(run, &trials, table);
     if (status == NADE_OK) status = run_rungs(run, &trials);
-    while (trials.count > (status == NADE_OK)) {
-        size_t last = 0;
-        while (place_of(&trials, last) + 1 < trials.count) last++;
-        give_up(&trials, last);
-    }
+    if (status == NADE_OK) choose(&trials);
+    while (trials.count > 0 && status != NADE_OK) give_up(&trials, trials.count - 1);
     if (status == NADE_OK) status = bring_chosen(&trials);
     if (status != NADE_OK) return status;
     return take_over(run, &trials.trial[trials.alive[0]], trials.by_caller);

@@ -1,8 +1,8 @@
 /* Trials: several residual networks are begun, and validation chooses the one that goes on (docs/recipe.md).
  *
- * All candidates of the recipe are trained for some iterations, the better half of them for as many again, and so on
- * until one is left.  It is a run like any other, with the course of the rate of its whole length, so that nothing is
- * trained twice, and the model is what a run with the chosen options alone gives. */
+ * All candidates of the recipe are trained for some iterations, the better ones (standings.h) for as many again, and so
+ * on until one is left.  It is a run like any other, with the course of the rate of its whole length, so that nothing
+ * is trained twice, and the model is what a run with the chosen options alone gives. */
 #ifndef ND_TRAIN_TRIALS_H
 #define ND_TRAIN_TRIALS_H
 
@@ -12,9 +12,6 @@
  * that one does, with its options, and nd_run_stage goes on from there: at once where the time for trials is over, not
  * at all where the caller has stopped them.  A candidate that diverges is out; where all do, NADE_NOT_FINITE. */
 nade_status nd_trials_run(struct run *run, const nade_table *table);
-
-/* What candidates are compared by after a rung that ends with this iteration: what each would come to. */
-double nd_promised_loss(const struct run *trial, uint64_t rung);
 
 /* Iterations at most of candidates that are not chosen. */
 uint64_t nd_trials_iterations(const struct run *run);

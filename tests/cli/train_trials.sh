@@ -9,7 +9,7 @@ little=(--width 16 --updates 20 --device cpu)
 short=("${little[@]}" --iterations 16 --lr 0.01)
 
 expect 0 "$NADE" train table.csv "${short[@]}" --dry-run
-holds err "at most 720 updates" "the best of 5 networks on trial"
+holds err "at most 820 updates" "the best of 5 networks on trial"
 expect 0 "$NADE" train table.csv "${short[@]}" --dry-run --json
 holds err '"trials":5'
 expect 0 "$NADE" train table.csv "${short[@]}" --effort quick --dry-run

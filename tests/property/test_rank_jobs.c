@@ -128,6 +128,32 @@ static void test_trials(void **state)
     check(&what, true);
 }
 
+/* Two candidates have made two thirds of the run, and of the others each no more than one. */
+static bool had_duel(const struct trained *t, size_t third)
+{
+    size_t longer = 0;
+    for (size_t i = 1; i < 8; i++) longer += t->of_trial[i] > third + 1; /* iteration 0 is one */
+    return longer == 2;
+}
+
+static void test_duel(void **state)
+{
+    bool found = false;
+    (void)state;
+    for (uint32_t seed = 1; seed < 60 && !found; seed++) {
+        struct trained what = {.options = options_of(NADE_EFFORT_NORMAL, 1, 0)}, alone[1];
+        what.options.iterations = 12;
+        what.options.learning_rate = 0.02;
+        what.options.seed = seed;
+        train_with(1, true, &what, alone);
+        assert_int_equal(alone->status, NADE_OK);
+        found = had_duel(alone, 4);
+        if (found) check(&what, true);
+        free_models(alone, 1);
+    }
+    assert_true(found);
+}
+
 /* With members nothing is shared, and no sum need be exact. */
 static void test_members(void **state)
 {
@@ -272,9 +298,9 @@ static void test_stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trials),   cmocka_unit_test(test_members),
-                                       cmocka_unit_test(test_folds),    cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_given_up), cmocka_unit_test(test_none_left),
-                                       cmocka_unit_test(test_stop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trials),    cmocka_unit_test(test_duel),
+                                       cmocka_unit_test(test_members),   cmocka_unit_test(test_folds),
+                                       cmocka_unit_test(test_left_out),  cmocka_unit_test(test_given_up),
+                                       cmocka_unit_test(test_none_left), cmocka_unit_test(test_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,13 +212,17 @@ static void test_rungs(void **state)
     assert_int_equal(nd_first_rung(&open.run), 100);
     open.run.train_rows = 5000;
     assert_int_equal(nd_first_rung(&open.run), 25);
-    assert_int_equal(nd_kept_after(&open.run, 4, 25), 3);
-    assert_int_equal(nd_kept_after(&open.run, 3, 50), 2);
-    assert_int_equal(nd_kept_after(&open.run, 11, 25), 6);
-    assert_int_equal(nd_kept_after(&open.run, 11, 100), 1);
+    assert_int_equal(nd_kept_after(&open.run, 4, 25, false), 3);
+    assert_int_equal(nd_kept_after(&open.run, 3, 50, false), 2);
+    assert_int_equal(nd_kept_after(&open.run, 11, 25, false), 6);
+    assert_int_equal(nd_kept_after(&open.run, 11, 100, false), 1);
+    for (uint64_t rung = 25; rung <= 100; rung *= 2) assert_int_equal(nd_kept_after(&open.run, 2, rung, true), 2);
+    assert_int_equal(nd_kept_after(&open.run, 3, 50, true), 2);
+    assert_int_equal(nd_kept_after(&open.run, 2, 200, true), 1);
     open.run.options.iterations = 1;
     assert_int_equal(nd_first_rung(&open.run), 1);
-    assert_int_equal(nd_kept_after(&open.run, 2, 1), 1);
+    assert_int_equal(nd_kept_after(&open.run, 2, 1, true), 1);
+    assert_int_equal(nd_kept_after(&open.run, 2, 1, false), 1);
 }
 
 /* On the CPU a large table gets fewer iterations, but some. */

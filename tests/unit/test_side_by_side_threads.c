@@ -104,6 +104,15 @@ static void test_trials_in_folds(void **state)
     nade_model_free(model);
 }
 
+static void test_duel(void **state)
+{
+    struct fixture *f = *state;
+    static struct told told;
+    nade_train_options o = duel_options(NULL);
+    nade_model_free(check_threads(f, f->many, f->many_valid, &o, &told));
+    assert_int_equal(told.heard.rungs, 7);
+}
+
 /* A report within an iteration ends all at the same update, with one candidate and with several. */
 static void test_stop(void **state)
 {
@@ -141,10 +150,8 @@ static void test_divergence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trials),
-        cmocka_unit_test(test_trials_in_folds),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_trials), cmocka_unit_test(test_trials_in_folds), cmocka_unit_test(test_duel),
+        cmocka_unit_test(test_stop),   cmocka_unit_test(test_divergence),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

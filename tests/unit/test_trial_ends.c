@@ -24,6 +24,11 @@ static void test_stop(void **state)
     model_support_compare(model, same);
     nade_model_free(same);
     nade_model_free(model);
+    /* Where a rung ends what another promises does not count. */
+    heard = (struct heard){.stop_trial = 1, .stop_iteration = 12};
+    o = duel_options(&heard);
+    nade_model_free(train(f, f->many, f->many_valid, &o));
+    for (size_t i = 0; i < 5; i++) assert_true(heard.loss[heard.chosen - 1] <= heard.loss[i]);
     /* Before anything was learnt. */
     heard = (struct heard){.stop_trial = 1, .stop_iteration = 0};
     o = trial_options(&heard);
@@ -60,6 +65,19 @@ static void test_time_within_a_rung(void **state)
     o.time_limit = 6;
     nade_model_free(train(f, f->few, f->few_valid, &o));
     assert_int_equal(heard.chosen, 1);
+}
+
+/* Where time ends a duel, what promised most before it goes on. */
+static void test_time_within_a_duel(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {.late_trial = 1, .late_iteration = 20};
+    nade_train_options o = duel_options(&heard);
+    o.time_limit = 6;
+    nade_model_free(train(f, f->many, f->many_valid, &o));
+    assert_int_equal(heard.rungs, 5);
+    for (size_t i = 0; i < 5; i++) assert_true(promise(&heard, heard.chosen - 1, 12) <= promise(&heard, i, 12));
+    assert_true(heard.course[0][12] < heard.course[heard.chosen - 1][12]);
 }
 
 /* An iteration that time ends in its middle counts, and the next goes on from there. */
@@ -167,6 +185,7 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_time_within_a_rung),
+        cmocka_unit_test(test_time_within_a_duel),
         cmocka_unit_test(test_time_within_an_iteration),
         cmocka_unit_test(test_checkpoint),
         cmocka_unit_test(test_divergence),

@@ -6,23 +6,36 @@
 
 /* ---- the choice ------------------------------------------------------------------------------------------------- */
 
-/* What a trial would come to in twice as many iterations, if these gained half of what the last doubling has. */
-static double promise(const struct heard *heard, size_t i)
+/* After a third of the run one is chosen, or what promises most and what has most go on to two thirds.  Returns whether
+ * they do. */
+static bool check_rungs(const struct heard *heard, uint64_t third)
 {
-    double half = heard->course[i][heard->done[i] / 2], now = heard->course[i][heard->done[i]];
-    return now - (half - now) / 2;
+    size_t most = 0, foremost = 0, chosen = heard->chosen - 1;
+    for (size_t i = 1; i < heard->trials; i++) {
+        if (promise(heard, i, third) < promise(heard, most, third)) most = i;
+        if (heard->course[i][third] < heard->course[foremost][third]) foremost = i;
+    }
+    bool duel = most != foremost;
+    assert_int_equal(heard->rungs, heard->trials + (duel ? 2 : 0));
+    for (size_t i = 0; i < heard->trials; i++)
+        assert_int_equal(heard->done[i], duel && (i == most || i == foremost) ? 2 * third : third);
+    if (!duel) assert_int_equal(chosen, most);
+    size_t other = chosen == most ? foremost : most;
+    if (duel) assert_true(promise(heard, chosen, 2 * third) <= promise(heard, other, 2 * third));
+    return duel;
 }
 
 /* What wins promises most, and the model is the one of that run alone. */
-static double check_choice(struct fixture *f, const nade_table *table, const nade_table *valid)
+static double check_choice(struct fixture *f, const nade_table *table, const nade_table *valid,
+                           const nade_train_options *options, bool duel)
 {
     struct heard heard = {0}, alone = {0};
-    nade_train_options o = trial_options(&heard);
+    nade_train_options o = *options;
+    uint64_t third = o.iterations / 3;
+    o.planned_user = o.progress_user = &heard;
     nade_model *model = train(f, table, valid, &o);
     assert_true(heard.trials == 5 && heard.chosen > 0);
-    assert_int_equal(heard.rungs, 5);
-    for (size_t i = 0; i < 5; i++) assert_int_equal(heard.done[i], 8); /* a third of the run */
-    for (size_t i = 0; i < 5; i++) assert_true(promise(&heard, heard.chosen - 1) <= promise(&heard, i));
+    assert_int_equal(check_rungs(&heard, third), duel);
     double dropout = model->record.options.dropout;
     assert_true(dropout == heard.dropout[heard.chosen - 1]);
     o = chosen_options(&o, model);
@@ -30,7 +43,7 @@ static double check_choice(struct fixture *f, const nade_table *table, const nad
     nade_model *same = train(f, table, valid, &o);
     assert_true(alone.trials == 0 && alone.chosen == 0);
     assert_same_file(f, model, same);
-    assert_int_equal(heard.updates, alone.updates + 4 * 8 * 20);
+    assert_int_equal(heard.updates, alone.updates + (4 * third + third) * 20);
     nade_model_free(same);
     nade_model_free(model);
     return dropout;
@@ -39,37 +52,17 @@ static double check_choice(struct fixture *f, const nade_table *table, const nad
 static void test_validation_chooses(void **state)
 {
     struct fixture *f = *state;
-    assert_true(check_choice(f, f->few, f->few_valid) > 0);
-    assert_true(check_choice(f, f->many, f->many_valid) < 0.5);
+    nade_train_options o = trial_options(NULL);
+    assert_true(check_choice(f, f->few, f->few_valid, &o, false) > 0);
+    assert_true(check_choice(f, f->many, f->many_valid, &o, false) < 0.5);
 }
 
-/* A run after eight iterations, of which the second half gained 0.2. */
-static void test_promise(void **state)
+/* What has most and what promises most go on beside each other. */
+static void test_duel(void **state)
 {
-    struct history_entry history[8];
-    static const double losses[] = {5, 4, 3.5, 3.4, 3.6, 3.3, 3.2, 3.25};
-    (void)state;
-    for (size_t i = 0; i < 8; i++) history[i] = (struct history_entry){.valid_loss = losses[i]};
-    struct run run = {.history = history, .iteration = 8, .start_loss = 6, .best_loss = 3.2};
-    support_assert_close("promise", nd_promised_loss(&run, 8), 3.1, 0, 1e-12);
-    run.iteration = 1;
-    run.best_loss = 5;
-    support_assert_close("promise of the first iteration", nd_promised_loss(&run, 1), 4.5, 0, 1e-12);
-    run.start_loss = NAN; /* it did not begin as independent columns */
-    assert_true(nd_promised_loss(&run, 1) == 5);
-    run.iteration = 8;
-    run.best_loss = 3.2;
-    support_assert_close("promise without a start", nd_promised_loss(&run, 8), 3.1, 0, 1e-12);
-    assert_true(nd_promised_loss(&run, 9) == 3.2); /* it has ended before the rung */
-    run.fall_from = 6;
-    assert_true(nd_promised_loss(&run, 8) == 3.2);
-    struct nade_model few, many;
-    run.fall_from = 0;
-    run.few = &few;
-    run.model = &many;
-    support_assert_close("promise of many components", nd_promised_loss(&run, 8), 3.1, 0, 1e-12);
-    run.model = &few;
-    assert_true(nd_promised_loss(&run, 8) == 3.2);
+    struct fixture *f = *state;
+    nade_train_options o = duel_options(NULL);
+    (void)check_choice(f, f->many, f->many_valid, &o, true);
 }
 
 /* ---- what is varied --------------------------------------------------------------------------------------------- */
@@ -162,12 +155,13 @@ static void test_trials_in_folds(void **state)
     nade_table *table = table_of(f->context, 0, 500, NARROW, exact);
     o.folds = 3;
     nade_model *model = train(f, table, NULL, &o);
-    assert_true(heard.trials == 5 && heard.chosen > 0 && heard.folds == 3 && heard.rungs == 5);
+    assert_true(heard.trials == 5 && heard.chosen > 0 && heard.folds == 3);
+    (void)check_rungs(&heard, 8);
     o = chosen_options(&o, model);
     o.progress_user = o.planned_user = &alone;
     nade_model *same = train(f, table, NULL, &o);
     assert_same_file(f, model, same);
-    assert_int_equal(heard.updates, alone.updates + 3 * 4 * 8 * 20);
+    assert_int_equal(heard.updates, alone.updates + 3 * (4 * 8 + 8) * 20);
     nade_model_free(same);
     nade_model_free(model);
     nade_table_free(table);
@@ -224,8 +218,8 @@ static void test_few_rows_have_folds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_duel),
         cmocka_unit_test(test_validation_chooses),
-        cmocka_unit_test(test_promise),
         cmocka_unit_test(test_only_open_options_are_varied),
         cmocka_unit_test(test_given_dropout_stays),
         cmocka_unit_test(test_best_tries_more),

@@ -134,6 +134,13 @@ static inline int hear(void *user, const nade_progress *p)
     return heard->stop_trial && p->trial == heard->stop_trial && p->iteration == heard->stop_iteration;
 }
 
+/* What a trial would come to after so many iterations, if what follows gained half of what their second half has. */
+static inline double promise(const struct heard *heard, size_t i, uint64_t done)
+{
+    double half = heard->course[i][done / 2], now = heard->course[i][done];
+    return now - (half - now) / 2;
+}
+
 static inline nade_train_options trial_options(struct heard *heard)
 {
     nade_train_options o;
@@ -149,6 +156,15 @@ static inline nade_train_options trial_options(struct heard *heard)
     o.planned_user = heard;
     o.progress = hear;
     o.progress_user = heard;
+    return o;
+}
+
+/* With which of the trials on the table of many rows one has most and another promises most. */
+static inline nade_train_options duel_options(struct heard *heard)
+{
+    nade_train_options o = trial_options(heard);
+    o.iterations = 36;
+    o.learning_rate = 0.03;
     return o;
 }
 

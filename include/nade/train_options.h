@@ -189,8 +189,8 @@ typedef struct nade_train_options {
                        held-out rows have with it (mixture_loss; docs/recipe.md).  It takes a tenth of the time that
                        training took, but 1 s at least and 10 s at most; 0, or no `progress`: it is left out */
     uint64_t augment; /* the network is shown so many times as many rows, drawn from a mixture of Gaussians that is
-                         fitted to the training rows, beside these (docs/recipe.md); 0: none, but see effort.  Not with
-                         holes or rows that are spread over ranks */
+                         fitted to the training rows, beside these (docs/model.md); 0: none, but see effort.  Not with
+                         holes, fresh rows or a table that was read with `map` */
 } nade_train_options;
 
 /* ---- the list ----------------------------------------------------------------------------------------------- */
@@ -231,7 +231,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "held-out rows want of 0.01, 0.1 and 1, of mog and mfa 0, 0.2 and 2") \
     ROW(components, SIZE, 20, 1, 1000, 0, NADE_NOWHERE, MODEL, "components", "C", NULL, \
         "components of the mixture of a column of real numbers or dates, Gaussians, or of counts, negative binomials; " \
-        "without it small tables with numbers try 2 as well") \
+        "without it small tables with numbers try 2 as well, with drawn rows (--augment)") \
     ROW(atoms, FLAG, 1, 0, 1, 15, NADE_NOWHERE, NO, "no-atoms", NULL, NULL, \
         "give no value of a real column a probability of its own, however often it repeats") \
     ROW(maps, FLAG, 1, 0, 1, NADE_YOUNGER + 1, NADE_NOWHERE, NO, "no-maps", NULL, NULL, \

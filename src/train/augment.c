@@ -49,7 +49,8 @@ bool nd_augment_is_cheap(const struct run *run)
 {
     const double most = 2e7;
     double columns = (double)run->model->schema.count, rows = (double)run->train.rows;
-    return columns > 1 && rows * columns * columns <= most && !run->options.holes && !run->shared;
+    bool mapped = run->sample.rows > 0;
+    return columns > 1 && rows * columns * columns <= most && !run->options.holes && !mapped;
 }
 
 /* ---- columns as numbers ------------------------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@ nade_status nd_mapped_check(const struct run *run, const nade_table *train, cons
     const char *why = valid && valid->mapped        ? "validates"
                       : !train->mapped              ? NULL
                       : o->holes                    ? "is to be learnt with its holes (`holes`)"
+                      : o->augment                  ? "is to have rows drawn beside its own (`augment`)"
                       : o->bootstrap                ? "is to be sampled for members (`bootstrap`)"
                       : o->folds                    ? "is to be divided into folds (`folds`)"
                       : run->replication.fresh_rows ? "is to get fresh rows"

@@ -94,6 +94,24 @@ expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
 cmp focused resumed || fail "a resumed run with --focus ends in another model"
 refuse 2 "focus on some orderings (--focus)" "the order is fixed" -- "$NADE" train table.csv --order fixed --focus 4 -o none
 
+# Rows drawn beside those of the table: likewise, for any threads; refused where nothing can be drawn.
+expect 0 "$NADE" train table.csv "${small[@]}" --augment 3 --threads 2 --checkpoint whole -o drawn
+cmp -s drawn adam && fail "drawn rows change nothing"
+expect 0 "$NADE" info drawn
+holds out "augment                3"
+expect 0 "$NADE" train table.csv "${small[@]}" --augment 3 --threads 1 -o again
+cmp drawn again || fail "with drawn rows the number of threads matters"
+expect 0 "$NADE" train table.csv --resume whole --device cpu -o resumed
+cmp drawn resumed || fail "a resumed run with --augment ends in another model"
+expect 0 "$NADE" train table.csv "${small[@]}" --augment 3 --dry-run --json
+drawn=$(sed -n 's/.*"memory":\([0-9]*\).*/\1/p' err)
+expect 0 "$NADE" train table.csv "${small[@]}" --dry-run --json
+[ "$drawn" -gt "$(sed -n 's/.*"memory":\([0-9]*\).*/\1/p' err)" ] || fail "drawn rows take no memory: $(cat err)"
+refuse 2 "rows are to be drawn for training (--augment)" "(--holes)" -- "$NADE" train table.csv --holes --augment 3 -o none
+awk 'BEGIN { print "a,b"; for (i = 0; i < 10000; i++) print i % 7 "," i % 5 + i % 7 / 10 }' >long.csv
+refuse 2 "rows drawn beside its own (--augment)" -- "$NADE" train long.csv --map --augment 3 -o none
+refuse 2 "the number of drawn rows a row" "1001" -- "$NADE" train table.csv --augment 1001 -o none
+
 # The course of the rate: what is said of it, and a run that is resumed.
 expect 0 "$NADE" train table.csv "${small[@]}" --schedule linear --warmup 0 -o plain
 cmp plain adam || fail "a linear fall without a rise is not the default"

@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "model/head.h"
 #include "model/normal.h"
+#include "train/jobs.h"
 #include "train/schema_mixture.h"
 
 enum { BLOCK_ROWS = 1024 };
@@ -281,11 +282,13 @@ nade_status nd_augment_rows(struct run *run, struct encoded_rows *rows)
     struct augmenting a = {.run = run,
                            .shown = ND_FAULT(FAULT_AUGMENT_WHOLE) ? &run->whole : &run->train,
                            .arena = {run->context->allocator, NULL}};
+    const nade_world *world = nd_leave_ranks(run->context); /* the others may be at other jobs */
     void *data = NULL;
     nade_status status = find_room(&a, rows, &data);
     if (status == NADE_OK) status = place_columns(&a);
     if (status == NADE_OK) status = fit_mixture(&a);
     if (status == NADE_OK) status = draw_rows(&a, data);
+    nd_join_ranks(run->context, world);
     nade_model_free(a.mixture);
     nd_arena_free(&a.arena);
     return status;

@@ -126,7 +126,7 @@ const char *format_candidate(const struct progress *progress, const nade_progres
     if (report->column_components != progress->usual.column_components)
         snprintf(components, sizeof components, ", %zu components", report->column_components);
     if (report->augment != progress->usual.augment)
-        snprintf(drawn, sizeof drawn, ", %" PRIu64 " drawn rows a row", report->augment);
+        snprintf(drawn, sizeof drawn, ", %" PRIu64 " drawn rows for each", report->augment);
     snprintf(text, CANDIDATE_SIZE, "dropout %g%s%s%s%s%s", report->dropout, report->direct ? ", direct path" : "",
              width, decay, components, drawn);
     return text;

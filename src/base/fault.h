@@ -338,10 +338,11 @@ enum fault {
     FAULT_TIE_UNSEEN = 640,          /* test_numbers: digits behind the middle between two doubles are not seen */
     FAULT_SHARED_GROUP = 748,        /* test_kernels: real cells of a row that are taken together share their scratch */
     FAULT_AUGMENT_WHOLE = 990,       /* test_augment: rows are drawn from a mixture of rows that are not trained on */
-    FAULT_AUGMENT_TIES = 991,        /* test_augment: equal values have their normal scores in the rows' order */
     FAULT_AUGMENT_BETWEEN = 992,     /* test_augment: values are drawn that a column of few values does not have */
     FAULT_AUGMENT_ANYWHERE = 993,    /* test_augment: numbers are drawn beyond bounds and between recording steps */
     FAULT_AUGMENT_FAR = 996,         /* test_augment: one cell far away is all that drawn rows know of its column */
+    FAULT_COPIES_VALIDATE = 997,     /* test_augment: copies of rows validate the mixture that has learnt them */
+    FAULT_AUGMENT_LABELS = 998,      /* test_augment: labels and frequent values are drawn like other numbers */
     FAULT_AUGMENT_SHORT = 994,       /* test_recipe: candidates with drawn rows have no longer iterations */
     FAULT_LANES_ONE_LENGTH = 995,    /* test_few_components: of runs side by side all have the longest's updates */
     FAULT_QUOTE_NOT_DOUBLED = 172,   /* impute_rows: a quote in a label ends its field */

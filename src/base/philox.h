@@ -37,8 +37,6 @@ enum purpose {
                                    word i: the key of row i, by which rows take their turns; row 0,
                                    word 0: where it begins among the weights */
     PURPOSE_BOOTSTRAP = 21,     /* draw = member, row = 0; word k: row, or group of rows, number k of its sample */
-    PURPOSE_AUGMENT = 22,       /* draw = column, row = 0; word r: where training row r comes among those with the same
-                                   value, when rows are drawn for training */
     PURPOSE_FOLD = 30,          /* draw = row of the table, row = 0; word 0: its key when folds are dealt out */
     PURPOSE_MIXTURE_START = 31, /* draw = start, row = component; word 0: the row that it begins at */
     PURPOSE_COMPONENT = 40,     /* draw, row as of PURPOSE_SAMPLE; group: cells of the row that are there; words 0, 1:

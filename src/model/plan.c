@@ -358,6 +358,9 @@ nade_status nd_plan_build(nade_context *context, struct arena *arena, const stru
     memset(plan, 0, sizeof *plan);
     plan->columns = nd_network_columns(schema);
     take_sizes(architecture, plan);
+    if (plan->kind == NADE_KIND_MFA && plan->columns < 2)
+        return nd_fail(context, NADE_BAD_CALL,
+                       "there is one column, expected two or more for the kind mfa: take the kind gaussian or mog");
     if (plan->kind == NADE_KIND_MFA && (plan->factors < 1 || plan->factors >= plan->columns))
         return nd_fail(context, NADE_BAD_CALL,
                        "the factor analysers have %zu factors, expected at least 1 and fewer than the %zu columns",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "base/philox.h"
+#include "data/shared_rows.h"
 #include "model/head.h"
 #include "model/normal.h"
 #include "train/jobs.h"
@@ -15,6 +15,7 @@ enum { BLOCK_ROWS = 1024 };
 
 /* How a column becomes a number that Gaussians can draw. */
 struct latent {
+    size_t column;
     bool as_is;    /* its cells are such numbers already */
     float *sorted; /* (present) else its cells in training, ascending, for which normal scores stand */
     size_t present;
@@ -24,8 +25,9 @@ struct augmenting {
     struct run *run;
     const struct encoded_rows *shown; /* what the mixture is fitted to */
     struct arena arena;
-    struct latent *latent; /* (columns) */
-    float *place;          /* (shown->rows, columns) what the columns become; NaN: missing */
+    struct latent *latent; /* (count) of the columns that are drawn */
+    size_t count;
+    float *place; /* (shown->rows, count) what these columns become; NaN: missing */
     nade_model *mixture;
     size_t drawn; /* rows */
 };
@@ -42,30 +44,53 @@ nade_status nd_augment_check(nade_context *context, const nade_train_options *o)
     if (o->augment == 0) return NADE_OK;
     if (o->holes) return refuse(context, "where cells are missing is to be learnt (`holes`), and none of theirs are");
     if (o->replication->fresh_rows) return refuse(context, "the training rows are replaced by fresh ones");
+    if (!isnan(o->replication->stop_train_loss)) return refuse(context, "a loss of the table's own rows is to end it");
     return NADE_OK;
 }
 
-/* Covariances cost the columns' number squared for each row, round and component. */
+static double count_numbers(const struct run *run)
+{
+    const struct schema *schema = &run->model->schema;
+    double count = 0;
+    for (size_t c = 0; c < schema->count; c++) count += !nd_head_for(schema->column[c].type)->labels;
+    return count;
+}
+
+/* Covariances cost the columns' number squared for each row, and its third power, in each round for each component. */
+static bool is_within(const struct run *run, double most_columns, double most_squares)
+{
+    double columns = count_numbers(run), rows = (double)run->train.rows;
+    return columns <= most_columns && rows * columns * columns <= most_squares;
+}
+
+/* A second or two. */
 bool nd_augment_is_cheap(const struct run *run)
 {
-    const double most = 2e7;
-    double columns = (double)run->model->schema.count, rows = (double)run->train.rows;
     bool mapped = run->sample.rows > 0;
-    return columns > 1 && rows * columns * columns <= most && !run->options.holes && !mapped;
+    return count_numbers(run) > 1 && is_within(run, 60, 5e6) && !run->options.holes && !mapped;
+}
+
+/* Some twenty times as much is more than anyone would wait for. */
+nade_status nd_augment_check_size(const struct run *run)
+{
+    if (run->options.augment == 0 || is_within(run, 120, 1e8)) return NADE_OK;
+    return nd_fail(run->context, NADE_BAD_CALL,
+                   "rows are to be drawn for training (`augment`), but there are %zu rows and %.0f columns of numbers, "
+                   "expected at most 120 columns, and rows times the square of columns at most 100 million",
+                   run->train.rows, count_numbers(run));
 }
 
 /* ---- columns as numbers ------------------------------------------------------------------------------------------ */
 
 struct ranked_cell {
     float cell;
-    uint32_t key, row; /* of equal cells the order is random */
+    size_t row;
 };
 
 static int compare_cells(const void *a, const void *b)
 {
     const struct ranked_cell *x = a, *y = b;
     if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
-    if (x->key != y->key && !ND_FAULT(FAULT_AUGMENT_TIES)) return x->key < y->key ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -75,35 +100,62 @@ static float score_of(size_t k, size_t n)
     return (float)nd_normal_quantile_between(-INFINITY, INFINITY, ((double)k + 0.5) / (double)n);
 }
 
-static nade_status rank_column(struct augmenting *a, size_t c)
+static size_t sort_cells(const struct augmenting *a, size_t c, struct ranked_cell *sorted)
 {
     const struct encoded_rows *shown = a->shown;
-    struct latent *latent = &a->latent[c];
-    struct ranked_cell *ranked = nd_arena_alloc(&a->arena, shown->rows, sizeof *ranked);
-    latent->sorted = nd_arena_alloc(&a->arena, shown->rows, sizeof *latent->sorted);
-    if (!ranked || !latent->sorted) return nd_no_memory(a->run->context, "the rows to draw from");
+    size_t present = 0;
     for (size_t r = 0; r < shown->rows; r++) {
         float cell = nd_cell(shown, r, c);
-        uint32_t key = nd_random_word(nd_member_seed(a->run), PURPOSE_AUGMENT, c, 0, (uint32_t)r);
-        if (!isnan(cell)) ranked[latent->present++] = (struct ranked_cell){cell, key, (uint32_t)r};
+        if (!isnan(cell)) sorted[present++] = (struct ranked_cell){cell, r};
     }
-    qsort(ranked, latent->present, sizeof *ranked, compare_cells);
-    for (size_t k = 0; k < latent->present; k++) {
-        latent->sorted[k] = ranked[k].cell;
-        a->place[ranked[k].row * shown->columns + c] = score_of(k, latent->present);
+    qsort(sorted, present, sizeof *sorted, compare_cells);
+    return present;
+}
+
+/* Labels have no order, and of a value that many cells have a Gaussian would tell as if it were any other: what such a
+ * column leans on is learnt from the table's rows alone. */
+static bool is_drawn(const struct augmenting *a, size_t c, const struct ranked_cell *sorted, size_t present)
+{
+    enum { MOST = 5 }; /* a fifth of the cells */
+    size_t alike = 0, most = 0;
+    for (size_t k = 0; k < present; k++) {
+        alike = k > 0 && sorted[k].cell == sorted[k - 1].cell ? alike + 1 : 1;
+        most = alike > most ? alike : most;
     }
-    return NADE_OK;
+    bool numbers = !nd_head_for(a->run->model->schema.column[c].type)->labels || ND_FAULT(FAULT_AUGMENT_LABELS);
+    return numbers && present > 0 && (most * MOST <= present || ND_FAULT(FAULT_AUGMENT_LABELS));
 }
 
 /* Cells of real columns are bells or have been made ones, but where some of the values have probabilities of their own,
  * or lie so far out that a covariance would tell of them alone. */
-static bool is_bell(const struct augmenting *a, size_t c)
+static bool is_bell(const struct augmenting *a, size_t c, const struct ranked_cell *sorted, size_t present)
 {
     const float farthest = 5;
     const struct column_spec *spec = &a->run->model->schema.column[c];
-    bool near = true;
-    for (size_t r = 0; r < a->shown->rows; r++) near = near && !(fabsf(nd_cell(a->shown, r, c)) > farthest);
+    bool near = -sorted[0].cell <= farthest && sorted[present - 1].cell <= farthest;
     return nd_head_for(spec->type)->continuous && spec->atoms == 0 && (near || ND_FAULT(FAULT_AUGMENT_FAR));
+}
+
+static nade_status place_column(struct augmenting *a, size_t c, const struct ranked_cell *sorted, size_t present)
+{
+    struct latent *latent = &a->latent[a->count];
+    *latent = (struct latent){.column = c, .as_is = is_bell(a, c, sorted, present), .present = present};
+    if (!latent->as_is) latent->sorted = nd_arena_alloc(&a->arena, present, sizeof *latent->sorted);
+    if (!latent->as_is && !latent->sorted) return nd_no_memory(a->run->context, "the rows to draw from");
+    for (size_t k = 0; k < present; k++) {
+        float *place = &a->place[sorted[k].row * a->shown->columns + a->count];
+        *place = latent->as_is ? sorted[k].cell : score_of(k, present);
+        if (!latent->as_is) latent->sorted[k] = sorted[k].cell;
+    }
+    a->count++;
+    return NADE_OK;
+}
+
+/* Rows of the columns that are drawn alone, one behind the other. */
+static void close_gaps(struct augmenting *a)
+{
+    for (size_t r = 0; r < a->shown->rows; r++)
+        memmove(a->place + r * a->count, a->place + r * a->shown->columns, a->count * sizeof *a->place);
 }
 
 static nade_status place_columns(struct augmenting *a)
@@ -112,15 +164,14 @@ static nade_status place_columns(struct augmenting *a)
     nade_status status = NADE_OK;
     a->latent = nd_arena_alloc(&a->arena, columns, sizeof *a->latent);
     a->place = nd_arena_alloc(&a->arena, rows, columns * sizeof *a->place);
-    if (!a->latent || !a->place) return nd_no_memory(a->run->context, "the rows to draw from");
+    struct ranked_cell *sorted = nd_arena_alloc(&a->arena, rows, sizeof *sorted);
+    if (!a->latent || !a->place || !sorted) return nd_no_memory(a->run->context, "the rows to draw from");
     for (size_t i = 0; i < rows * columns; i++) a->place[i] = NAN;
     for (size_t c = 0; c < columns && status == NADE_OK; c++) {
-        a->latent[c].as_is = is_bell(a, c);
-        if (!a->latent[c].as_is)
-            status = rank_column(a, c);
-        else
-            for (size_t r = 0; r < rows; r++) a->place[r * columns + c] = nd_cell(a->shown, r, c);
+        size_t present = sort_cells(a, c, sorted);
+        if (is_drawn(a, c, sorted, present)) status = place_column(a, c, sorted, present);
     }
+    close_gaps(a);
     return status;
 }
 
@@ -133,11 +184,12 @@ static nade_status open_mixture(struct augmenting *a)
     struct nade_model *mixture = a->mixture = nd_model_create(context);
     if (!mixture) return nd_no_memory(context, "the rows to draw from");
     struct schema *schema = &mixture->schema;
-    schema->count = a->shown->columns;
+    schema->count = a->count;
     schema->column = nd_arena_alloc(&mixture->arena, schema->count, sizeof *schema->column);
     if (!schema->column) return nd_no_memory(context, "the rows to draw from");
     for (size_t c = 0; c < schema->count; c++) {
-        double floor = a->latent[c].as_is ? a->run->model->schema.column[c].floor : ND_SCALE_FLOOR;
+        const struct latent *latent = &a->latent[c];
+        double floor = latent->as_is ? a->run->model->schema.column[latent->column].floor : ND_SCALE_FLOOR;
         schema->column[c] = (struct column_spec){.name = "", .type = NADE_REAL, .sd = 1, .floor = floor};
     }
     mixture->architecture = (struct architecture){.kind = NADE_KIND_MOG, .components = 1};
@@ -146,7 +198,7 @@ static nade_status open_mixture(struct augmenting *a)
 
 static nade_status fit_mixture(struct augmenting *a)
 {
-    const struct encoded_rows rows = {a->shown->rows, a->shown->columns, ENCODED_FLOATS, a->place};
+    const struct encoded_rows rows = {a->shown->rows, a->count, ENCODED_FLOATS, a->place};
     nade_status status = open_mixture(a);
     if (status != NADE_OK) return status;
     return nd_fit_schema_mixture(a->run->context, a->mixture, &rows, nd_member_seed(a->run));
@@ -171,34 +223,36 @@ static float cell_of_score(const struct latent *latent, const struct head *head,
 }
 
 /* False: the column can't hold it. */
-static bool find_cell(const struct augmenting *a, size_t c, float place, float *cell)
+static bool find_cell(const struct augmenting *a, const struct latent *latent, float place, float *cell)
 {
-    const struct column_spec *spec = &a->run->model->schema.column[c];
+    const struct column_spec *spec = &a->run->model->schema.column[latent->column];
     const struct head *head = nd_head_for(spec->type);
-    const struct latent *latent = &a->latent[c];
-    *cell = NAN;
-    if (!latent->as_is && latent->present == 0) return true;
     if (isnan(place)) return false;
     *cell = latent->as_is ? place : cell_of_score(latent, head, place);
-    if (ND_FAULT(FAULT_AUGMENT_ANYWHERE)) return true;
-    return !head->continuous || head->encode(spec, head->decode(spec, (double)*cell, false), cell);
+    if (!head->continuous || ND_FAULT(FAULT_AUGMENT_ANYWHERE)) return true;
+    return head->encode(spec, head->decode(spec, (double)*cell, false), cell);
 }
 
-/* Puts drawn numbers (columns) in as row `to`; a row that can't be is one of the training rows instead. */
+static void put_cell(const struct encoded_rows *shape, size_t at, float cell, void *data)
+{
+    if (shape->kind == ENCODED_FLOATS)
+        ((float *)data)[at] = cell;
+    else
+        ((uint8_t *)data)[at] = isnan(cell) ? ND_BYTE_MISSING : (uint8_t)cell;
+}
+
+/* Puts drawn numbers (count) in as row `to`, other cells missing; a row that can't be is one of the table's instead. */
 static void keep_row(const struct augmenting *a, const float *place, size_t to, void *data)
 {
-    size_t columns = a->shown->columns;
-    bool bytes = a->shown->kind == ENCODED_BYTES, good = true;
-    for (size_t c = 0; c < columns && good; c++) {
-        float cell;
-        good = find_cell(a, c, place[c], &cell);
-        if (bytes)
-            ((uint8_t *)data)[to * columns + c] = isnan(cell) ? ND_BYTE_MISSING : (uint8_t)cell;
-        else
-            ((float *)data)[to * columns + c] = cell;
+    size_t columns = a->shown->columns, bytes = nd_row_bytes(a->shown);
+    bool good = true;
+    for (size_t c = 0; c < columns; c++) put_cell(a->shown, to * columns + c, NAN, data);
+    for (size_t k = 0; k < a->count && good; k++) {
+        float cell = NAN;
+        good = find_cell(a, &a->latent[k], place[k], &cell);
+        put_cell(a->shown, to * columns + a->latent[k].column, cell, data);
     }
-    size_t width = columns * (bytes ? 1 : sizeof(float));
-    if (!good) memcpy((char *)data + to * width, (const char *)a->shown->data + to % a->shown->rows * width, width);
+    if (!good) memcpy((char *)data + to * bytes, (const char *)a->shown->data + to % a->shown->rows * bytes, bytes);
 }
 
 /* Draws the rows from number `first` of those drawn on; the buffers are of BLOCK_ROWS rows. */
@@ -218,14 +272,14 @@ static nade_status draw_block(const struct augmenting *a, const struct backend_e
         b->draw[i] = 0;
         b->row[i] = (uint32_t)(first + i);
     }
-    for (size_t i = 0; i < count * a->shown->columns; i++) b->place[i] = NAN;
+    for (size_t i = 0; i < count * a->count; i++) b->place[i] = NAN;
     return entries->sample_block(a->run->context, backend, &query, count, b->place);
 }
 
 static nade_status draw_all(struct augmenting *a, const struct backend_entries *entries, struct backend *backend,
                             void *data)
 {
-    size_t columns = a->shown->columns, shown = a->shown->rows;
+    size_t columns = a->count, shown = a->shown->rows;
     struct draw_buffers b = {.order = nd_arena_alloc(&a->arena, BLOCK_ROWS, columns * sizeof *b.order),
                              .draw = nd_arena_alloc(&a->arena, BLOCK_ROWS, sizeof *b.draw),
                              .row = nd_arena_alloc(&a->arena, BLOCK_ROWS, sizeof *b.row),
@@ -260,7 +314,7 @@ static nade_status draw_rows(struct augmenting *a, void *data)
 static nade_status find_room(struct augmenting *a, struct encoded_rows *rows, void **data)
 {
     const struct encoded_rows *shown = a->shown;
-    size_t width = shown->columns * (shown->kind == ENCODED_BYTES ? 1 : sizeof(float)), bytes;
+    size_t width = nd_row_bytes(shown), bytes;
     uint64_t times = a->run->options.augment;
     if (times >= UINT32_MAX / shown->rows)
         return nd_fail(a->run->context, NADE_BAD_CALL,
@@ -284,10 +338,12 @@ nade_status nd_augment_rows(struct run *run, struct encoded_rows *rows)
                            .arena = {run->context->allocator, NULL}};
     const nade_world *world = nd_leave_ranks(run->context); /* the others may be at other jobs */
     void *data = NULL;
-    nade_status status = find_room(&a, rows, &data);
-    if (status == NADE_OK) status = place_columns(&a);
-    if (status == NADE_OK) status = fit_mixture(&a);
-    if (status == NADE_OK) status = draw_rows(&a, data);
+    *rows = run->train;
+    nade_status status = place_columns(&a);
+    bool draws = status == NADE_OK && a.count > 1;
+    if (draws) status = find_room(&a, rows, &data);
+    if (draws && status == NADE_OK) status = fit_mixture(&a);
+    if (draws && status == NADE_OK) status = draw_rows(&a, data);
     nd_join_ranks(run->context, world);
     nade_model_free(a.mixture);
     nd_arena_free(&a.arena);

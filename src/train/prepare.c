@@ -480,6 +480,7 @@ nade_status nd_run_prepare(struct run *run, const nade_table *train, const nade_
     if (status == NADE_OK) status = nd_fresh_prepare(run);
     if (status == NADE_OK) status = prepare_network(run);
     if (status == NADE_OK) status = nd_bootstrap_check(run);
+    if (status == NADE_OK) status = nd_augment_check_size(run);
     if (status == NADE_OK)
         status = nd_check_members(run->context, &run->model->schema, &run->model->plan, (size_t)run->options.members);
     if (status == NADE_OK) status = nd_train_fingerprint(run, &run->train_fingerprint);

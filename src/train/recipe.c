@@ -128,7 +128,7 @@ enum columns { ANY, LABELS, NUMBERS }; /* and columns of labels alone, or some o
  * that were not seen (head_mixture.c). */
 enum { FEW = 2 };
 
-/* Rows drawn for each of the table's. */
+/* Rows drawn for each of the table's; where none are, few components want regularisation in their place. */
 enum { DRAWN = 20 };
 
 /* The candidates of a run, from this effort on: dropout, the direct path, times the usual width, weight decay,
@@ -153,6 +153,7 @@ static const struct {
     {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 0, 1, 0, 0, 0},
     {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.5, 1, 1, 0, 0, 0},
     {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0, 0, 1, 0, FEW, DRAWN},
+    {NADE_EFFORT_NORMAL, SMALL, NUMBERS, 0.3, 1, 1, 0, FEW, 0},
     {NADE_EFFORT_BEST, ALL, ANY, 0.1, 0, 1, 0, 0, 0},
     {NADE_EFFORT_BEST, ALL, NUMBERS, 0.3, 0, 1, 0, 0, 0},
     {NADE_EFFORT_BEST, ALL, ANY, 0, 0, 2, 0, 0, 0},
@@ -176,7 +177,9 @@ static bool has_trials(const struct run *run)
 static bool is_for(const struct run *run, size_t row)
 {
     bool numbers = has_numbers(run);
-    if (rows[row].augment && (!run->open.augment || !nd_augment_is_cheap(run))) return false;
+    bool few = rows[row].components > 0, drawn = run->open.augment && nd_augment_is_cheap(run);
+    if (few && (rows[row].augment > 0) != drawn) return false;
+    if (few && !drawn && !run->open.components) return false;
     return rows[row].effort <= run->options.effort && (rows[row].tables == ALL || is_small(run)) &&
            (rows[row].columns == ANY || (rows[row].columns == NUMBERS) == numbers);
 }

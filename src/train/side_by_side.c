@@ -46,7 +46,7 @@ nade_status nd_side_by_side_prepare(struct run *run)
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 /* Runs have iterations of different lengths: who is at the end of its own waits for the others. */
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t end_within(uint64_t a, uint64_t b)
 {
     return a < b || ND_FAULT(FAULT_LANES_ONE_LENGTH) ? a : b;
 }
@@ -59,7 +59,7 @@ static struct lane *take(struct lanes *lanes)
     for (size_t i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->lane[i];
         const struct network_updates *own = &lane->network->own;
-        if (lane->busy || own->status != NADE_OK || own->made >= least(lanes->until, lane->run->updates)) continue;
+        if (lane->busy || own->status != NADE_OK || own->made >= end_within(lanes->until, lane->run->updates)) continue;
         if (!found || own->made < found->network->own.made) found = lane;
     }
     if (found) found->busy = true;
@@ -85,7 +85,7 @@ static void make_slices(void *argument, size_t task, unsigned worker)
     while ((lane = take(lanes))) {
         struct network_updates own = lane->network->own;
         const struct run *run = ND_FAULT(FAULT_LANES_ONE_RULE) ? lanes->lane[0].run : lane->run;
-        nd_make_slice(&lane->context, run, lane->network, least(lanes->until, lane->run->updates), &own);
+        nd_make_slice(&lane->context, run, lane->network, end_within(lanes->until, lane->run->updates), &own);
         give_back(lanes, lane, &own);
     }
 }
@@ -108,7 +108,7 @@ static void stop_all(struct run *const *run, size_t runs, bool out_of_time)
 static bool tell_all(struct run *const *run, size_t runs, uint64_t made)
 {
     for (size_t i = 0; i < runs; i++) {
-        run[i]->made = least(made, run[i]->updates);
+        run[i]->made = end_within(made, run[i]->updates);
         run[i]->within = run[i]->made * nd_networks(run[i]);
         nd_tell(run[i], false);
         if (!run[i]->stop) continue;
@@ -130,7 +130,7 @@ static void make_updates(struct lanes *lanes, struct run *const *run, size_t run
         use_one_thread(lanes, false);
         stopped = lanes->until < all && tell_all(run, runs, lanes->until);
     }
-    for (size_t i = 0; i < runs; i++) run[i]->made = least(lanes->until, run[i]->updates);
+    for (size_t i = 0; i < runs; i++) run[i]->made = end_within(lanes->until, run[i]->updates);
 }
 
 /* What ends all; a loss that was not finite is its run's own affair. */

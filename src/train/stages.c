@@ -63,8 +63,8 @@ static void inherit(const struct plan *plan, float *parameters, const struct pla
 
 static nade_status set_train_rows(struct run *run)
 {
+    if (run->shared) return run->entries->set_shared_rows(run->context, run->backend, run->shared); /* none is drawn */
     struct encoded_rows rows = run->train;
-    if (run->shared) return run->entries->set_shared_rows(run->context, run->backend, run->shared);
     nade_status status = run->options.augment ? nd_augment_rows(run, &rows) : NADE_OK;
     return status == NADE_OK ? run->entries->set_data(run->context, run->backend, DATA_TRAIN, &rows) : status;
 }

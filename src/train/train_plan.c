@@ -80,9 +80,22 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
     return status;
 }
 
+/* Bytes of the rows that are drawn for a network, the table's among them, and while that is done of its rows as numbers
+ * and in order, and of covariances and their sums. */
+static uint64_t drawn_bytes(const struct run *run, uint64_t cell)
+{
+    enum { FLOATS = 4, ROW_BYTES = 16, COMPONENTS = 32, COPIES = 40 };
+    uint64_t side = run->model->plan.columns + 7, fit = COMPONENTS * COPIES * side * side * sizeof(double);
+    uint64_t times = run->options.augment;
+    for (size_t i = 0; i < run->candidates; i++)
+        times = times > run->candidate[i].augment ? times : run->candidate[i].augment;
+    uint64_t one = run->model->plan.columns * ((times + 1) * cell + FLOATS * sizeof(float)) + ROW_BYTES;
+    return times ? run->train.rows * one + fit : 0;
+}
+
 /* Bytes that training holds: the tables; rows as cells and what goes with each (split, units, the marginals' scratch);
- * fresh rows; networks; parameters of members; a sample; rows drawn for a network, and the table twice more while they
- * are.  Rows and networks for each of the folds. */
+ * fresh rows; networks; parameters of members; a sample; rows drawn for a network.  Rows and networks for each of the
+ * folds. */
 static nade_status estimate_memory(const struct run *run, const nade_table *train, const nade_table *valid,
                                    uint64_t *bytes)
 {
@@ -91,16 +104,14 @@ static nade_status estimate_memory(const struct run *run, const nade_table *trai
     uint64_t rows = (train->mapped ? run->sample.rows : run->train.rows) + run->valid.rows, folds = run->options.folds,
              networks;
     nade_status status = count_networks(run, &networks);
-    uint64_t members = run->options.members - 1, times = run->options.augment;
-    for (size_t i = 0; i < run->candidates; i++)
-        times = times > run->candidate[i].augment ? times : run->candidate[i].augment;
-    if (!run->shared) rows += times ? (times + 2) * run->train.rows : 0;
+    uint64_t members = run->options.members - 1, drawn = drawn_bytes(run, cell);
     if (run->options.bootstrap) rows += run->train.rows;
     if (folds) {
         rows *= folds + 1;
+        drawn *= folds;
         networks *= folds;
     }
-    *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) +
+    *bytes = table_bytes(train) + table_bytes(valid) + rows * (columns * cell + ROW_BYTES) + drawn +
              run->replication.fresh_rows * columns * sizeof(double) + networks +
              members * run->model->plan.parameters * sizeof(float);
     return status;

@@ -51,14 +51,26 @@ static uint64_t updates_from(const struct trials *trials, size_t k)
     return sum;
 }
 
-/* Updates of others, after number k of those alive has made its part of the rung and if it will be chosen. */
+static uint64_t longest_updates(const struct trials *trials)
+{
+    uint64_t most = 0;
+    for (size_t k = 0; k < trials->count; k++) {
+        uint64_t updates = trials->trial[trials->alive[k]].updates;
+        most = most > updates ? most : updates;
+    }
+    return most;
+}
+
+/* Updates of others, after number k of those alive has made its part of the rung and if it will be chosen, or one that
+ * has more of them. */
 static uint64_t updates_ahead(const struct trials *trials, size_t k, const struct run *run)
 {
-    uint64_t most = run->options.iterations;
+    uint64_t most = run->options.iterations, longest = longest_updates(trials);
+    uint64_t more = (longest - run->updates) * (most - least(trials->rung, most));
     uint64_t now = updates_from(trials, k + 1) * (least(trials->rung, most) - least(trials->from, most));
     size_t kept = nd_kept_after(run, trials->count, trials->rung, true);
     uint64_t later = iterations_of_others(run, kept, trials->rung, 2 * trials->rung);
-    return (now + later * run->updates) * nd_networks(run);
+    return (now + later * longest + more) * nd_networks(run);
 }
 
 /* ---- candidates ---------------------------------------------------------------------------------------------------

@@ -126,6 +126,8 @@ static void test_trials(void **state)
     struct trained what = {.options = options_of(NADE_EFFORT_NORMAL, 1, 0)};
     (void)state;
     check(&what, true);
+    what.options.augment = 3; /* each begins with rows that are drawn by its rank alone */
+    check(&what, true);
 }
 
 /* Two candidates have made two thirds of the run, and of the others each no more than one. */

@@ -19,11 +19,11 @@ static double normal(uint32_t row, uint32_t column)
     return sum;
 }
 
-/* The last column is zero in half the rows, an atom. */
+/* The last column is -1.5 in some rows, an atom. */
 static double leaning(uint32_t row, uint32_t column)
 {
     double value = normal(row, 0) + normal(row, 1) * (column % 2 ? 1 : -1) + 0.3 * normal(row, 2 + column);
-    return column == COLUMNS - 1 ? fmax(0, value) : value;
+    return column == COLUMNS - 1 ? fmax(-1.5, value) : value;
 }
 
 static double clustered(uint32_t row, uint32_t column)
@@ -94,6 +94,13 @@ static void test_given_components_stay(void **state)
     nade_model *model = train(f, table, table, &o);
     assert_int_equal(heard.trials, 4);
     assert_int_equal(model->architecture.components, 7);
+    nade_model_free(model);
+    static const size_t given[] = {offsetof(nade_train_options, components)};
+    o.components = 20;
+    o.given = given;
+    o.given_count = 1;
+    model = train(f, table, table, &o);
+    assert_int_equal(model->architecture.components, 20);
     nade_model_free(model);
     nade_table_free(table);
 }

@@ -7,12 +7,12 @@
 #include "train_fixture.h"
 
 /* A run of so many rows whose options are all defaults, on a backend of this kind.  Its table has a column of labels,
- * and perhaps one of numbers. */
+ * and perhaps two of numbers. */
 struct open_run {
     struct run run;
     struct nade_model model;
     struct backend_entries entries;
-    struct column_spec column[2];
+    struct column_spec column[3];
 };
 
 static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
@@ -22,7 +22,7 @@ static void begin(struct open_run *open, size_t rows, bool fast, bool residual)
     open->entries.fast = fast;
     open->entries.residual = residual;
     open->column[0].type = NADE_BINARY;
-    open->column[1].type = NADE_REAL;
+    open->column[1].type = open->column[2].type = NADE_REAL;
     open->model.schema = (struct schema){.column = open->column, .count = 1};
     open->run.model = &open->model;
     open->run.train_rows = rows;
@@ -152,7 +152,7 @@ static void test_candidates(void **state)
     for (size_t columns = 1; columns <= 2; columns++)
         for (size_t small = 0; small <= 1; small++) {
             begin(&open, small ? 4999 : 5000, true, true);
-            open.model.schema.count = columns;
+            open.model.schema.count = columns == 1 ? 1 : 3;
             open.run.replication.stop_train_loss = NAN;
             open.run.valid_rows = 100;
             settle(&open);
@@ -181,7 +181,7 @@ static void test_drawn_rows(void **state)
     (void)state;
     for (uint64_t given = 0; given <= 7; given += 7) {
         begin(&open, 600, false, true);
-        open.model.schema.count = 2;
+        open.model.schema.count = 3;
         open.run.replication.stop_train_loss = NAN;
         open.run.valid_rows = 60;
         open.run.options.updates = given;
@@ -192,9 +192,12 @@ static void test_drawn_rows(void **state)
         assert_int_equal(open.run.candidate[0].updates, given ? given : 48);
         assert_int_equal(open.run.candidate[3].updates, given ? given : 120);
     }
-    open.run.train.rows = 5000001; /* times the square of two columns */
+    open.run.train.rows = 1250001; /* times the square of two columns of numbers */
     nd_list_candidates(&open.run);
-    assert_int_equal(open.run.candidates, 3);
+    assert_int_equal(open.run.candidates, 4);
+    const struct candidate *few = &open.run.candidate[3];
+    assert_true(few->augment == 0 && few->components == 2 && few->dropout == 0.3 && few->direct);
+    assert_int_equal(few->updates, open.run.updates);
     begin(&open, 600, false, true);
     open.run.options.augment = 5;
     settle(&open);

@@ -37,6 +37,38 @@ static void test_stop(void **state)
     nade_model_free(model);
 }
 
+/* Where the caller wants an end in the middle of an iteration, and what is told after that. */
+struct middle {
+    struct heard heard;
+    bool wanted;
+    size_t finished; /* iterations that ended then */
+};
+
+enum { LONG_ITERATION = 150 };
+
+static int stop_in_the_middle(void *user, const nade_progress *p)
+{
+    struct middle *middle = user;
+    middle->finished += middle->wanted && p->trial > 0 && p->iteration_done;
+    middle->wanted |= p->trial > 0 && p->iteration == 1 && !p->iteration_done && p->update % LONG_ITERATION > 0;
+    return middle->wanted;
+}
+
+/* Then no candidate of those in folds has made it. */
+static void test_stop_within_an_iteration(void **state)
+{
+    struct fixture *f = *state;
+    struct middle middle = {.wanted = false};
+    nade_train_options o = trial_options(&middle.heard);
+    o.updates = LONG_ITERATION;
+    o.progress = stop_in_the_middle;
+    o.progress_user = &middle;
+    o.folds = 2;
+    nade_model_free(train(f, f->many, NULL, &o));
+    assert_true(middle.wanted);
+    assert_int_equal(middle.finished, 0);
+}
+
 /* Trials that would take for ever leave two thirds of the time to what was best. */
 static void test_time_limit(void **state)
 {
@@ -183,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_within_an_iteration),
         cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_time_within_a_rung),
         cmocka_unit_test(test_time_within_a_duel),

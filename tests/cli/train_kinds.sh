@@ -110,7 +110,7 @@ expect 0 "$NADE" train table.csv "${small[@]}" --dry-run --json
 refuse 2 "rows are to be drawn for training (--augment)" "(--holes)" -- "$NADE" train table.csv --holes --augment 3 -o none
 awk 'BEGIN { srand(2); for (c = 0; c < 121; c++) printf "%sc%d", c ? "," : "", c; print ""
     for (i = 0; i < 30; i++) { for (c = 0; c < 121; c++) printf "%s%.3f", c ? "," : "", rand(); print "" } }' >wide.csv
-refuse 2 "(--augment), but there are 27 rows and 121 columns of numbers, expected at most 120" -- "$NADE" train wide.csv --augment 1 -o none
+refuse 2 "(--augment), but there are 30 rows and 121 columns of numbers, expected at most 120" -- "$NADE" train wide.csv --augment 1 -o none
 awk 'BEGIN { print "a,b"; for (i = 0; i < 10000; i++) print i % 7 "," i % 5 + i % 7 / 10 }' >long.csv
 refuse 2 "rows drawn beside its own (--augment)" -- "$NADE" train long.csv --map --augment 3 -o none
 refuse 2 "--augment: found '1001', expected a whole number from 0 to 1000" -- "$NADE" train table.csv --augment 1001 -o none

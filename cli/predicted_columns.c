@@ -132,7 +132,7 @@ int check_predicted_names(const struct predicted_column *predicted, size_t count
     return EXIT_DONE;
 }
 
-/* ---- beside the truth -------------------------------------------------------------------------------------------- */
+/* ---- compared with the truth ------------------------------------------------------------------------------------- */
 
 static bool keep_for_curves(struct predicted_column *p, size_t row, size_t truth)
 {
@@ -404,7 +404,7 @@ void note_predicted(const struct predicted_column *p, const struct common *commo
         report_note(common, "%s: its truth is not in the table", p->known.name);
         return;
     }
-    report_note(common, "%s: beside the truth in %zu row%s:", p->known.name, q->cells, q->cells == 1 ? "" : "s");
+    report_note(common, "%s: compared with the truth in %zu row%s:", p->known.name, q->cells, q->cells == 1 ? "" : "s");
     if (p->labels > 0)
         note_labels(p, common);
     else

@@ -119,14 +119,14 @@ static void format_stage(const nade_progress *report, char *text, size_t size)
 
 const char *format_candidate(const struct progress *progress, const nade_progress *report, char text[CANDIDATE_SIZE])
 {
-    char width[48] = "", decay[48] = "", components[48] = "", drawn[48] = "";
+    char width[32] = "", decay[40] = "", components[40] = "", drawn[64] = "";
     if (report->width != progress->usual.width) snprintf(width, sizeof width, ", %zu units", report->width);
     if (report->weight_decay != progress->usual.weight_decay)
         snprintf(decay, sizeof decay, ", weight decay %g", report->weight_decay);
     if (report->column_components != progress->usual.column_components)
         snprintf(components, sizeof components, ", %zu components", report->column_components);
     if (report->augment != progress->usual.augment)
-        snprintf(drawn, sizeof drawn, ", %" PRIu64 " drawn rows for each", report->augment);
+        snprintf(drawn, sizeof drawn, ", %" PRIu64 " made-up rows for each of the table's", report->augment);
     snprintf(text, CANDIDATE_SIZE, "dropout %g%s%s%s%s%s", report->dropout, report->direct ? ", direct path" : "",
              width, decay, components, drawn);
     return text;

@@ -31,7 +31,7 @@ double progress_seconds(const struct progress *progress);
 void progress_train(struct progress *progress, const nade_progress *report);
 
 /* What a trial has of its own: "dropout 0.2, direct path". */
-enum { CANDIDATE_SIZE = 128 };
+enum { CANDIDATE_SIZE = 256 };
 const char *format_candidate(const struct progress *progress, const nade_progress *report, char text[CANDIDATE_SIZE]);
 
 /* Shows how many rows are done ("scored"), where nobody knows how many there will be; only on a terminal, and only for

@@ -291,7 +291,7 @@ enum { NADE_NOWHERE = -1, NADE_YOUNGER = 100 };
         "let every other draw of what is observed be the beginning of one of the first K orderings that score averages over " \
         "(with its usual --seed): densities under these get better, those under others worse; 0: any ordering") \
     ROW(augment, COUNT, 0, 0, 1000, NADE_YOUNGER + 61, NADE_YOUNGER + 61, NO, "augment", "R", "the number of drawn rows for each row", \
-        "show the network R rows for each training row, drawn from a mixture of Gaussians that is fitted to these, beside them; " \
+        "show the network R made-up rows for each training row too, drawn from a mixture of Gaussians that is fitted to these; " \
         "without it small tables with numbers try 20 (--effort). Not with --holes and --map") \
     ROW(momentum, REAL, 0.9, 0, 0.999999, 8, 1, MUST, "momentum", "M", "the momentum", \
         "momentum of nag, first decay rate of adam and lion") \

@@ -27,7 +27,8 @@ struct augmenting {
     struct arena arena;
     struct latent *latent; /* (count) of the columns that are drawn */
     size_t count;
-    float *place; /* (shown->rows, count) what these columns become; NaN: missing */
+    float *place;  /* (fitted, count) what these columns become; NaN: missing */
+    size_t fitted; /* rows in which one of them is there at least */
     nade_model *mixture;
     size_t drawn; /* rows */
 };
@@ -151,11 +152,15 @@ static nade_status place_column(struct augmenting *a, size_t c, const struct ran
     return NADE_OK;
 }
 
-/* Rows of the columns that are drawn alone, one behind the other. */
+/* Leaves the columns that are drawn, and the rows that have any of them, one behind the other. */
 static void close_gaps(struct augmenting *a)
 {
-    for (size_t r = 0; r < a->shown->rows; r++)
-        memmove(a->place + r * a->count, a->place + r * a->shown->columns, a->count * sizeof *a->place);
+    for (size_t r = 0; r < a->shown->rows; r++) {
+        const float *row = a->place + r * a->shown->columns;
+        bool some = false;
+        for (size_t k = 0; k < a->count; k++) some = some || !isnan(row[k]);
+        if (some) memmove(a->place + a->fitted++ * a->count, row, a->count * sizeof *a->place);
+    }
 }
 
 static nade_status place_columns(struct augmenting *a)
@@ -198,7 +203,7 @@ static nade_status open_mixture(struct augmenting *a)
 
 static nade_status fit_mixture(struct augmenting *a)
 {
-    const struct encoded_rows rows = {a->shown->rows, a->count, ENCODED_FLOATS, a->place};
+    const struct encoded_rows rows = {a->fitted, a->count, ENCODED_FLOATS, a->place};
     nade_status status = open_mixture(a);
     if (status != NADE_OK) return status;
     return nd_fit_schema_mixture(a->run->context, a->mixture, &rows, nd_member_seed(a->run));

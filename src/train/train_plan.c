@@ -85,7 +85,7 @@ static nade_status count_networks(const struct run *run, uint64_t *bytes)
 static uint64_t drawn_bytes(const struct run *run, uint64_t cell)
 {
     enum { FLOATS = 4, ROW_BYTES = 16, COMPONENTS = 32, COPIES = 40 };
-    uint64_t side = run->model->plan.columns + 7, fit = COMPONENTS * COPIES * side * side * sizeof(double);
+    uint64_t side = run->model->plan.columns + 7, fit = side * side * COMPONENTS * COPIES * sizeof(double);
     uint64_t times = run->options.augment;
     for (size_t i = 0; i < run->candidates; i++)
         times = times > run->candidate[i].augment ? times : run->candidate[i].augment;

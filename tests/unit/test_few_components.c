@@ -39,6 +39,7 @@ static size_t components_of(struct fixture *f, const nade_table *table, const na
     nade_train_options o = trial_options(&heard);
     o.members = members;
     o.updates = 0; /* candidates have what they want */
+    o.iterations = 12;
     nade_model *model = train(f, table, valid, &o);
     assert_int_equal(heard.trials, 4);
     size_t components = model->architecture.components;

@@ -21,7 +21,7 @@ enum fault {
     FAULT_SCORE_DRIFT = 7,      /* test_golden: the running sum forgets the mask's weight */
     FAULT_RATE_NOT_DECAYED = 8, /* test_golden: the learning rate stays what it was */
     FAULT_CLIP_SQUARES = 10,    /* test_clipping: clipping compares the sum of the squares, not its root */
-    FAULT_FOCUS_IGNORED = 764,  /* test_draws: no draw of training is of an ordering that it is to focus on */
+    FAULT_FOCUS_IGNORED = 764,  /* train_kinds: no draw of training is of an ordering that it is to focus on */
     FAULT_STRATA_FIXED = 12,    /* test_objective: a stratified d is always the first of its stratum */
     FAULT_AVERAGE_STARTS = 11,  /* test_averaging: an average begins with the weight it has later on */
     FAULT_MISSING_IS_ZERO = 9,  /* test_golden: a missing cell is scored as if it held zero */
